@@ -1,0 +1,58 @@
+# Two commands do all set-up on a machine with Python (3.11 or later) and make:
+#   make demo    a private release of bundled data, end to end; prints the path of a page
+#   make test    linters, types, layers and every test
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+JOBS   ?= 2
+
+.PHONY: demo test lint types layers unit mutants docs figures benchmarks format clean
+
+demo: $(VENV)/.base
+	$(BIN)/holdfast demo --output out/demo
+
+test: lint types layers unit mutants docs
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+mutants: $(VENV)/.dev
+	$(BIN)/python -m tests.mutants
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+
+figures: $(VENV)/.dev
+	$(BIN)/python docs/figures/make.py
+
+benchmarks: $(VENV)/.dev
+	for name in kernel noise accounting ledger data; do $(BIN)/python benchmarks/$$name.py --save; done
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.base: pyproject.toml setup.py | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml setup.py | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' setuptools wheel
+	touch $@ $(VENV)/.base
+
+clean:
+	rm -rf $(VENV) build dist out docs/_build

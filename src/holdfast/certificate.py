@@ -1,0 +1,89 @@
+"""Certificate: an accuracy claim about a released value, with its confidence.
+
+A guarantee says what a release may cost the people in the data; a certificate says what it is
+worth to the people who use it: how far off the released answers may be, and how sure that is.
+It is itself computed from released or public values only, so it can be published.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.errors import FormatError, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """With probability at least `confidence`, every query of the class is off by at most `alpha`.
+
+    >>> claim = Certificate(
+    ...     name="largest error", statement="largest error over the workload",
+    ...     alpha=0.02, confidence=0.95, query_class="all 3-way marginals",
+    ... )
+    >>> claim.summary()
+    'largest error: at most 0.02 for all 3-way marginals, with confidence 0.95 (largest error over the workload)'
+    """
+
+    name: str
+    statement: str
+    alpha: float
+    confidence: float
+    query_class: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.name, str) and bool(self.name), "name", self.name, "a non-empty text")
+        require(isinstance(self.statement, str), "statement", self.statement, "a text")
+        require(isinstance(self.query_class, str), "query_class", self.query_class, "a text")
+        require(
+            _is_number(self.alpha) and math.isfinite(self.alpha) and self.alpha >= 0,
+            "alpha", self.alpha, "a finite number >= 0",
+        )  # fmt: skip
+        require(
+            _is_number(self.confidence) and 0 < self.confidence <= 1,
+            "confidence", self.confidence, "in (0, 1]",
+        )  # fmt: skip
+        require(isinstance(self.details, Mapping), "details", type(self.details).__name__, "a mapping")
+        object.__setattr__(self, "alpha", float(self.alpha))
+        object.__setattr__(self, "confidence", float(self.confidence))
+        object.__setattr__(self, "details", dict(self.details))
+
+    def summary(self) -> str:
+        """One line a reader can use."""
+        return (
+            f"{self.name}: at most {self.alpha:g} for {self.query_class}, "
+            f"with confidence {self.confidence:g} ({self.statement})"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name,
+            "statement": self.statement,
+            "alpha": self.alpha,
+            "confidence": self.confidence,
+            "query_class": self.query_class,
+            "details": dict(self.details),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Certificate:
+        """The certificate that `to_json` wrote; `FormatError` for anything else."""
+        try:
+            return cls(
+                name=data["name"],
+                statement=data["statement"],
+                alpha=data["alpha"],
+                confidence=data["confidence"],
+                query_class=data["query_class"],
+                details=data["details"],
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError("a stored certificate lacks a field or has one of the wrong kind") from error
+
+
+def _is_number(value: object) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, bool | str)

@@ -1,0 +1,83 @@
+"""The command group. A command parses, calls one library function and prints its summary.
+
+Exit codes: 0 fine, 1 a finding (something does not hold), 2 bad usage or input, 3 budget exceeded.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from typing import Any
+
+import click
+
+import holdfast
+from holdfast.errors import BudgetExceeded, HoldfastError
+
+COMMANDS = {
+    "curve": "which epsilon at this delta, for these mechanisms",
+    "demo": "a private release of bundled data, end to end",
+    "ledger": "open, show and verify a budget ledger",
+    "schema": "declare what is public about a table",
+}
+"""Every command, one file each in this folder, loaded when it is used."""
+
+
+class Commands(click.Group):
+    """Loads a command's file when it is named, and turns errors into exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All verbs."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The verb's command, from its own file."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"holdfast.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run, and say what went wrong in one line."""
+        try:
+            return super().invoke(ctx)
+        except BudgetExceeded as error:
+            raise Refused(str(error), code=3) from error
+        except HoldfastError as error:
+            raise Refused(str(error), code=2) from error
+        except OSError as error:
+            raise Refused(f"{error.strerror}: {error.filename}", code=2) from error
+
+
+class Refused(click.ClickException):
+    """An error with its exit code."""
+
+    def __init__(self, message: str, *, code: int) -> None:
+        super().__init__(message)
+        self.exit_code = code
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(holdfast.__version__, prog_name="holdfast")
+def app() -> None:
+    """Publish a model or a synthetic table with a promise people can check."""
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"warning: {message}", err=True)
+
+
+def main() -> None:
+    """The entry point of the command `holdfast`."""
+    warnings.showwarning = _show_warning
+    app(prog_name="holdfast")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

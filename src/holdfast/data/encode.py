@@ -1,0 +1,189 @@
+"""Encoder: rows of numbers from a schema alone, of a norm that is declared and verified.
+
+Nothing is learned from data: scaling uses the declared bounds, categories come from the schema, and each row
+is clipped to `row_norm` in float64. Whoever computes sensitivities uses `row_norm_bound`, which adds a slack
+for rounding that is checked on every row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from holdfast.data.columns import Numeric
+from holdfast.data.rows import Batch, encode_batch
+from holdfast.data.schema import Schema
+from holdfast.errors import DataError, ParameterError, require
+
+Floats = NDArray[np.float64]
+#: Slack for rounding: clip, verify norm <= row_norm (1 + NORM_SLACK), use that in sensitivities.
+NORM_SLACK = 1e-9
+_SCALES = ("symmetric", "unit")
+
+
+def clip_rows(rows: Any, row_norm: float) -> Floats:
+    """Shorten each row to Euclidean norm `row_norm`; shorter rows stay as they are.
+
+    A value that is not finite is a `DataError`. That error depends on the data and is therefore not private;
+    behind a schema it cannot happen.
+
+    >>> clip_rows([[0.0, 4.0], [0.3, 0.4]], 1.0).tolist()
+    [[0.0, 1.0], [0.3, 0.4]]
+    """
+    require(row_norm > 0 and math.isfinite(row_norm), "row_norm", row_norm, "a finite number > 0")
+    matrix = np.array(rows, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise DataError("rows must be a matrix: one row per record")
+    if not np.isfinite(matrix).all():
+        raise DataError("rows must be finite: declare a schema, which says what a missing value means")
+    if matrix.size == 0:
+        return matrix
+    # The largest entry is taken out first, so that squares neither overflow nor vanish.
+    largest = np.abs(matrix).max(axis=1)
+    safe = np.where(largest > 0, largest, 1.0)
+    relative = np.linalg.norm(matrix / safe[:, None], axis=1)
+    too_long = relative > row_norm / safe
+    matrix[too_long] = (matrix[too_long] / safe[too_long, None]) * (row_norm / relative[too_long])[:, None]
+    _verify(matrix, row_norm)
+    return matrix
+
+
+def _verify(matrix: Floats, row_norm: float) -> None:
+    """Soundness: the norm that sensitivities assume is checked after the last operation on the rows."""
+    scaled = matrix / row_norm
+    longest = float(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)).max(initial=0.0))
+    assert longest <= 1 + NORM_SLACK, "row clipping must reach the norm it promises"
+
+
+class Encoder(TransformerMixin, BaseEstimator):
+    """Feature rows from declared columns: scaled numbers, one-hot categories, an intercept, a bounded norm.
+
+    Parameters
+    ----------
+    schema : the declared columns.
+    columns : those to encode, in order; all by default.
+    scale : `"symmetric"` maps [low, high] to [-1, 1], `"unit"` to [0, 1].
+    intercept : whether a last feature is constantly 1 before clipping. It counts in the norm.
+    row_norm : rows are clipped to this Euclidean norm. None clips nothing: the norm is then bounded by the
+        square root of the number of columns (plus one for the intercept).
+
+    `fit` learns nothing. A missing number that is a category of its own becomes 0 with an indicator feature.
+
+    >>> from holdfast.data import Categorical, Numeric, Schema
+    >>> schema = Schema([Numeric("age", 0, 100), Categorical("sex", ["F", "M"])])
+    >>> encoder = Encoder(schema, row_norm=None)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'sex=F', 'sex=M', '(intercept)']
+    >>> encoder.transform({"age": [75, 250], "sex": ["M", "F"]}).tolist()
+    [[0.5, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: Sequence[str] | None = None,
+        *,
+        scale: Literal["symmetric", "unit"] = "symmetric",
+        intercept: bool = True,
+        row_norm: float | None = 1.0,
+    ) -> None:
+        self.schema = schema
+        self.columns = columns
+        self.scale = scale
+        self.intercept = intercept
+        self.row_norm = row_norm
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    @property
+    def columns_(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.schema.names if self.columns is None else tuple(self.columns)
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return len(self.get_feature_names_out())
+
+    @property
+    def row_norm_bound(self) -> float:
+        """No row that `transform` returns is longer than this; use it in every sensitivity."""
+        natural = math.sqrt(len(self.columns_) + bool(self.intercept))
+        return (natural if self.row_norm is None else self.row_norm) * (1 + NORM_SLACK)
+
+    def fit(self, X: Any = None, y: Any = None) -> Encoder:
+        """Check the parameters; the data are not looked at."""
+        require(self.scale in _SCALES, "scale", self.scale, f"one of {_SCALES}")
+        norm = self.row_norm
+        require(
+            norm is None or (norm > 0 and math.isfinite(norm)),
+            "row_norm",
+            norm,
+            "None or a finite number > 0",
+        )
+        self.schema.select(*self.columns_)
+        if not self.columns_ and not self.intercept:
+            raise ParameterError("columns must not be empty without an intercept, got columns=()")
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the features."""
+        names: list[str] = []
+        for name in self.columns_:
+            column = self.schema[name]
+            if isinstance(column, Numeric):
+                names += [name, f"{name}=(missing)"] if column.has_null_cell else [name]
+            else:
+                names += [f"{name}={label}" for label in column.labels]
+        return np.array(names + ["(intercept)"] * bool(self.intercept), dtype=object)
+
+    def transform(self, X: Any) -> Floats:
+        """The feature rows of a data frame, Arrow table, mapping or `Batch`, or of an array in column order."""
+        return self.encode(X if isinstance(X, Batch) else self._read(X))
+
+    def encode(self, batch: Batch) -> Floats:
+        """The feature rows of a batch; the null rows that pad users are 0."""
+        self.fit()
+        blocks = [block for name in self.columns_ for block in self._blocks(name, batch)]
+        blocks += [np.ones((len(batch), 1))] * bool(self.intercept)
+        matrix = np.hstack(blocks)
+        if self.row_norm is None:
+            _verify(matrix, self.row_norm_bound)
+        else:
+            matrix = clip_rows(matrix, self.row_norm)
+        if batch.present is not None:
+            matrix[~batch.present] = 0.0
+        return matrix
+
+    def _blocks(self, name: str, batch: Batch) -> list[Floats]:
+        column = self.schema[name]
+        values = batch.values[name]
+        if not isinstance(column, Numeric):
+            return [np.eye(column.cells)[values.astype(np.int64)]]
+        share = np.clip((values - column.low) / (column.high - column.low), 0.0, 1.0)
+        number = (share if self.scale == "unit" else 2 * share - 1)[:, None]
+        if not column.has_null_cell:
+            return [number]
+        missing = batch.missing[name][:, None]
+        return [np.where(missing, 0.0, number), missing.astype(np.float64)]
+
+    def _read(self, X: Any) -> Batch:
+        from holdfast.data.engines.memory import arrow_columns
+
+        chosen = self.schema.select(*self.columns_)
+        if isinstance(X, np.ndarray | list):
+            matrix = np.asarray(X)
+            if matrix.ndim != 2 or matrix.shape[1] != len(self.columns_):
+                raise DataError(
+                    f"an array must have the {len(self.columns_)} columns {list(self.columns_)}, in order"
+                )
+            X = {name: matrix[:, place] for place, name in enumerate(self.columns_)}
+        columns = arrow_columns(X, list(self.columns_))
+        rows = len(next(iter(columns.values()))) if columns else 0
+        return encode_batch(chosen, columns, rows)

@@ -1,0 +1,257 @@
+"""Files and in-process tables through DuckDB: counted in SQL, streamed as Arrow, never loaded whole."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.dialect import Dialect
+from holdfast.data.engines.duckdb_source import Scan, scan
+from holdfast.data.engines.memory import check_columns
+from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
+from holdfast.data.rows import Batch, encode_batch
+from holdfast.data.schema import Schema
+from holdfast.data.sql import Statements
+from holdfast.data.table import Table
+from holdfast.data.values import Kind
+from holdfast.errors import DataError, missing_extra, require
+from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import Adjacency
+
+DIALECT = Dialect()
+#: DuckDB's names of types (without parameters) and how they are read.
+KINDS = {
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+        Kind.integer,
+    ),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.floating),
+    **dict.fromkeys(("DECIMAL", "HUGEINT", "UHUGEINT"), Kind.decimal),
+    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), Kind.text),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.timestamp),
+    "TIMESTAMP WITH TIME ZONE": Kind.zoned,
+    "BOOLEAN": Kind.boolean,
+    "DATE": Kind.date,
+}
+
+
+@contextmanager
+def _withholding(doing: str) -> Iterator[None]:
+    """DuckDB's messages may quote data, so only the kind of error is passed on."""
+    import duckdb
+
+    kind = None
+    try:
+        yield
+    except duckdb.Error as error:
+        kind = type(error).__name__
+    if kind is not None:
+        raise DataError(
+            f"DuckDB could not {doing} ({kind}; its message is withheld, because it may quote data)"
+        )
+
+
+def _open(
+    source: Any, *, table: str | None = None, memory_limit: str | None = None, threads: int | None = None
+) -> tuple[Scan, Callable[[], None]]:
+    """What reads the source, and what deletes the spilled files."""
+    try:
+        import duckdb
+    except ImportError:
+        raise missing_extra("duckdb", "all") from None
+    require(threads is None or threads >= 1, "threads", threads, ">= 1")
+    folder = tempfile.TemporaryDirectory(
+        prefix="holdfast-", ignore_cleanup_errors=True
+    )  # for spilling; mode 700
+    connection = duckdb.connect(
+        config={"temp_directory": folder.name, "autoinstall_known_extensions": "false"}
+    )
+    with _withholding("apply the options memory_limit and threads"):
+        connection.execute("SET python_enable_replacements = false")
+        connection.execute("SET TimeZone = 'UTC'")
+        if memory_limit is not None:
+            connection.execute(f"SET memory_limit = {DIALECT.literal(memory_limit)}")
+        if threads is not None:
+            connection.execute(f"SET threads = {int(threads)}")
+    with _withholding("open the source"):
+        return scan(source, table=table, connection=connection), folder.cleanup
+    raise AssertionError("unreachable: opening either returns or raises")
+
+
+def read_all(source: Any) -> Any:
+    """The whole source as one Arrow table: for drafts only."""
+    opened, cleanup = _open(source)
+    with _withholding("read the rows"):
+        made = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
+    _let_go(opened.close, cleanup)
+    return made
+
+
+def connect(
+    source: Any,
+    schema: Schema,
+    *,
+    adjacency: Adjacency,
+    n_public: int | None,
+    entropy: Source,
+    **options: Any,
+) -> DuckDBTable:
+    """Open files, a DuckDB file, a connection or a relation; nothing but column names and types is read."""
+    opened, cleanup = _open(source, **options)
+    with _withholding("read the columns"):
+        described = opened.run(f"SELECT * FROM {opened.source}")
+        types = {name: str(kind) for name, kind in zip(described.columns, described.types, strict=True)}
+    check_columns([column.name for column in schema.columns], list(types))
+    kinds = {name: KINDS.get(types[name].partition("(")[0], Kind.unknown) for name in types}
+    statements = Statements(
+        schema=schema, dialect=DIALECT, source=opened.source, position=opened.position, kinds=kinds,
+        key=entropy.bytes(KEY_BYTES),
+    )  # fmt: skip
+    return DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+
+
+class DuckDBTable(Table):
+    """A table that DuckDB reads: memory stays bounded whatever its size."""
+
+    def __init__(
+        self, schema: Schema, opened: Scan, statements: Statements, cleanup: Callable[[], None], *,
+        adjacency: Adjacency, n_public: int | None,
+    ) -> None:  # fmt: skip
+        super().__init__(schema, adjacency=adjacency, n_public=n_public)
+        self._opened = opened
+        self._statements = statements
+        self._finalizer = weakref.finalize(self, _let_go, opened.close, cleanup)
+
+    def close(self) -> None:
+        """Close the connection that was opened here, and delete what was spilled to disk."""
+        self._finalizer()
+
+    def _number(self, statement: str) -> int:
+        with _withholding("count"):
+            return int(self._opened.run(statement).fetchall()[0][0])
+
+    def _rows(self) -> int:
+        return self._number(self._statements.count())
+
+    def _units(self) -> int:
+        return self._rows() if self.unit.column is None else self._number(self._statements.users())
+
+    def _arrow(self, statement: str, rows: int) -> Iterator[Any]:
+        """The result as Arrow record batches of at most that many rows."""
+        with _withholding("read the rows"):
+            relation = self._opened.run(statement)
+            reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # DuckDB 1.x
+            stream = reader(rows)
+        while True:
+            batch = None
+            with _withholding("read the rows"):
+                batch = next(stream, None)
+            if batch is None:
+                return
+            yield batch
+
+    def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
+        statement = self._statements.ordered(schema.names, order)
+        if isinstance(order, PerRecordBatches):
+            yield from self._drawn(schema, order, statement, rows)
+            return
+        for arrow in _evenly(self._arrow(statement, rows), rows):
+            present = None
+            if self._statements.pads(order):
+                present = np.asarray(
+                    arrow.column(arrow.num_columns - 1).to_numpy(zero_copy_only=False), dtype=np.bool_
+                )
+            yield _encoded(schema, arrow, present)
+
+    def _drawn(self, schema: Schema, order: PerRecordBatches, statement: str, rows: int) -> Iterator[Batch]:
+        """The stream is sorted by batch number: gather each, and yield an empty one where none was drawn."""
+        import pyarrow as pa
+
+        waiting: list[Any] = []
+        number = 0
+        empty: Any = None
+        for arrow in self._arrow(statement, rows):
+            empty = arrow.slice(0, 0)
+            drawn = arrow.column(arrow.num_columns - 1).to_numpy()
+            borders = [0, *(np.flatnonzero(np.diff(drawn)) + 1).tolist(), len(drawn)]
+            for first, last in pairwise(borders):
+                while first < last and number < drawn[first]:
+                    yield _encoded(schema, _joined(pa, waiting, empty), None)
+                    waiting, number = [], number + 1
+                waiting.append(arrow.slice(first, last - first))
+        while number < order.batches:
+            yield _encoded(schema, _joined(pa, waiting, empty), None)
+            waiting, number = [], number + 1
+
+    def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
+        asked = list(dict.fromkeys(tuple(sorted(names)) for names in sets))
+        if not asked:
+            return []
+        tables = {names: np.zeros(self.schema.shape(*names), dtype=np.int64) for names in asked}
+        names = list(dict.fromkeys(name for group in asked for name in group))
+        for arrow in self._arrow(self._statements.counts(asked), 65_536):
+            cells = [column.to_numpy(zero_copy_only=False) for column in arrow.columns[:-1]]
+            found = arrow.column(arrow.num_columns - 1).to_numpy().astype(np.int64)
+            inside = [column.is_valid().to_numpy(zero_copy_only=False) for column in arrow.columns[:-1]]
+            for group in asked:
+                rows = np.ones(len(found), dtype=np.bool_)
+                for name, valid in zip(names, inside, strict=True):
+                    rows &= valid if name in group else ~valid
+                place = tuple(cells[names.index(name)][rows].astype(np.int64) for name in group)
+                np.add.at(tables[group], place, found[rows] if group else found[rows].sum())
+        return [_in_order(tables[tuple(sorted(names))], names) for names in sets]
+
+
+def _in_order(table: NDArray[np.int64], names: tuple[str, ...]) -> NDArray[np.int64]:
+    """A count whose axes are in alphabetical order, with its axes in the order asked for."""
+    alphabetical = sorted(names)
+    return table.transpose([alphabetical.index(name) for name in names]).copy()
+
+
+def _let_go(close: Callable[[], None], cleanup: Callable[[], None]) -> None:
+    close()
+    cleanup()
+
+
+def _joined(pa: Any, parts: list[Any], empty: Any) -> Any:
+    if parts:
+        return pa.Table.from_batches(parts).combine_chunks()
+    return empty
+
+
+def _encoded(schema: Schema, arrow: Any, present: NDArray[np.bool_] | None) -> Batch:
+    columns: dict[str, Any] = {}
+    if arrow is None:
+        import pyarrow as pa
+
+        columns = {name: pa.nulls(0) for name in schema.names}
+    else:
+        columns = {name: arrow.column(place) for place, name in enumerate(schema.names)}
+    batch = encode_batch(schema, columns, 0 if arrow is None else arrow.num_rows)
+    return batch if present is None else replace(batch, present=present)
+
+
+def _evenly(stream: Iterator[Any], rows: int) -> Iterator[Any]:
+    """The same rows in batches of exactly that many (the last one may be shorter)."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    held = 0
+    for arrow in stream:
+        waiting.append(arrow)
+        held += arrow.num_rows
+        while held >= rows:
+            whole = pa.Table.from_batches(waiting)
+            yield whole.slice(0, rows).combine_chunks()
+            waiting = whole.slice(rows).to_batches()
+            held -= rows
+    if held:
+        yield pa.Table.from_batches(waiting).combine_chunks()

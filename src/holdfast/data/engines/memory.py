@@ -1,0 +1,154 @@
+"""Arrays and data frames. The reference that every other engine is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.bound import Kept, identifier_texts, keep
+from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
+from holdfast.data.rows import Batch, encode_batch
+from holdfast.data.schema import Schema
+from holdfast.data.table import Table
+from holdfast.data.values import arrow_column
+from holdfast.errors import DataError, require
+from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import Adjacency
+
+
+def connect(
+    source: Any,
+    schema: Schema,
+    *,
+    table: str | None,
+    adjacency: Adjacency,
+    n_public: int | None,
+    entropy: Source,
+) -> MemoryTable:
+    """Read every declared column of a data frame, Arrow table or mapping."""
+    require(table is None, "table", table, "left out for data in memory")
+    columns = arrow_columns(source, [column.name for column in schema.columns])
+    return MemoryTable(schema, columns, adjacency=adjacency, n_public=n_public, key=entropy.bytes(KEY_BYTES))
+
+
+def arrow_columns(source: Any, names: list[str]) -> dict[str, Any]:
+    """The named columns as Arrow arrays of equal length."""
+    present = list(source.keys()) if isinstance(source, Mapping) else _column_names(source)
+    check_columns(names, present)
+    columns = {name: _column(source, name) for name in names}
+    if len({len(column) for column in columns.values()}) > 1:
+        raise DataError("all columns must have the same number of rows")
+    return columns
+
+
+def check_columns(names: list[str], present: list[Any]) -> None:
+    """Refuse a table that lacks a declared column, before anything is read."""
+    missing = [name for name in names if present.count(name) != 1]
+    if missing:
+        raise DataError(
+            f"the table must have each declared column exactly once; missing or repeated: {missing}"
+        )
+
+
+def _column_names(source: Any) -> list[Any]:
+    return list(source.column_names) if hasattr(source, "column_names") else list(source.columns)
+
+
+def _column(source: Any, name: str) -> Any:
+    values = source[name]
+    if getattr(values, "ndim", 1) != 1:
+        raise DataError(f"column {name!r} must have one dimension")
+    to_arrow = getattr(values, "to_arrow", None)
+    return arrow_column(values if to_arrow is None else to_arrow())
+
+
+class MemoryTable(Table):
+    """A table whose encoded columns are held in memory."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: Mapping[str, Any],
+        *,
+        adjacency: Adjacency,
+        n_public: int | None,
+        key: bytes,
+    ) -> None:
+        super().__init__(schema, adjacency=adjacency, n_public=n_public)
+        rows = len(next(iter(columns.values()))) if columns else 0
+        encoded = encode_batch(schema, columns, rows)
+        identifiers = {name: identifier_texts(columns[name]) for name in schema.identifiers}
+        self._kept: Kept | None = None
+        if schema.unit.column is not None:
+            masks = [array for name in schema.names for array in _distinguish(encoded, name)]
+            ties = [
+                np.unique(np.asarray(identifiers[n], dtype=object), return_inverse=True)[1]
+                for n in identifiers
+            ]
+            kept = keep(
+                identifiers[schema.unit.column], [*masks, *ties], max_rows=schema.unit.max_rows, key=key
+            )  # fmt: skip
+            encoded = encoded.take(kept.row)
+            identifiers = {name: [texts[row] for row in kept.row] for name, texts in identifiers.items()}
+            self._kept = kept
+        self._encoded = encoded
+        self._identifiers = identifiers
+
+    def _rows(self) -> int:
+        return len(self._encoded)
+
+    def _units(self) -> int:
+        return self._rows() if self._kept is None else self._kept.users
+
+    def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
+        whole = replace(
+            self._encoded,
+            schema=schema,
+            values={name: self._encoded.values[name] for name in schema.names},
+            missing={name: mask for name, mask in self._encoded.missing.items() if name in schema.names},
+        )
+        if isinstance(order, PerRecordBatches):
+            for members in order.members(len(whole)):
+                yield whole.take(members)
+            return
+        slots, owners = self._slots(order)
+        index = order.index(
+            len(slots), lambda name: owners if owners is not None else self._identifiers[name]
+        )
+        for start in range(0, len(index), rows):
+            places = slots[index[start : start + rows]]
+            batch = whole.take(np.maximum(places, 0))
+            yield batch if owners is None else replace(batch, present=places >= 0)
+
+    def _slots(self, order: Order) -> tuple[NDArray[np.int64], list[str] | None]:
+        """The row of each place that is ordered, -1 for a null row; and whose it is, if users are padded."""
+        size = self.unit.max_rows
+        if self._kept is None or size == 1 or not order.ranks:
+            return np.arange(len(self._encoded), dtype=np.int64), None
+        slots = np.full(self._kept.users * size, -1, dtype=np.int64)
+        slots[self._kept.user * size + self._kept.slot] = np.arange(len(self._encoded))
+        names = [""] * self._kept.users
+        for user, name in zip(self._kept.user, self._identifiers[str(self.unit.column)], strict=True):
+            names[user] = name
+        return slots, [name for name in names for _ in range(size)]
+
+    def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
+        codes = {name: self._encoded.codes(name) for name in {name for names in sets for name in names}}
+        return [self._count_one(names, codes) for names in sets]
+
+    def _count_one(self, names: tuple[str, ...], codes: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        shape = self.schema.shape(*names)
+        if not names:
+            return np.array(len(self._encoded), dtype=np.int64)
+        cell = np.ravel_multi_index([codes[name] for name in names], shape)
+        return np.bincount(cell, minlength=self.schema.cells(*names)).astype(np.int64).reshape(shape)
+
+
+def _distinguish(batch: Batch, name: str) -> list[NDArray[Any]]:
+    """What tells two rows apart in one column: the value, and whether it was missing."""
+    mask = batch.missing.get(name)
+    return [batch.values[name]] if mask is None else [batch.values[name], mask]

@@ -1,0 +1,181 @@
+"""The statements every SQL engine runs: rows in an order, rows of bounded users, zero-filled counts.
+
+Statements are built in layers, each a SELECT over the one below. Data columns enter the lowest layer under
+generated names, so a hostile column name is quoted in one place only:
+
+`cI` raw value, `rI` read as number or text, `vI` clipped value or code, `kI` cell, `p` what tells rows apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from holdfast.data.columns import Categorical, Column, Identifier, Numeric
+from holdfast.data.dialect import Dialect
+from holdfast.data.order import DIGITS, KeyedHash, Order, PerRecordBatches, Shuffled
+from holdfast.data.schema import Schema
+from holdfast.data.values import Kind
+
+#: Hexadecimal digits of a hash that choose a record's batch: each of M has probability 1/M up to 2**-60.
+BATCH_DIGITS = 15
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statements:
+    """Statements over one stored table.
+
+    `source` is what follows FROM, `position` an expression that differs between any two rows,
+    `kinds` how each column is stored, and `key` the coins that choose among a user's rows.
+    """
+
+    schema: Schema
+    dialect: Dialect
+    source: str
+    position: str
+    kinds: Mapping[str, Kind]
+    key: bytes
+
+    def _column(self, name: str) -> tuple[int, Column]:
+        return next((i, column) for i, column in enumerate(self.schema.columns) if column.name == name)
+
+    def _raw(self, names: Iterable[str]) -> str:
+        fields = [f"{self.dialect.identifier(name)} AS c{self._column(name)[0]}" for name in names]
+        return f"SELECT {', '.join([*fields, f'{self.position} AS p'])} FROM {self.source}"
+
+    def _read(self, name: str) -> str:
+        """`rI`: a double for numeric columns and for categories stored as numbers, a text otherwise."""
+        i, column = self._column(name)
+        kind = self.kinds[name]
+        stored_number = isinstance(column, Categorical) and kind in (Kind.floating, Kind.decimal)
+        if isinstance(column, Numeric) or stored_number:
+            return f"{self.dialect.read_number(f'c{i}', kind)} AS r{i}"
+        text = self.dialect.read_text(f"c{i}", kind)
+        if isinstance(column, Identifier):
+            text = f"coalesce('v' || {text}, 'n')"
+        return f"{text} AS r{i}"
+
+    def _value(self, name: str) -> str:
+        """`vI`: the clipped number or the code."""
+        i, column = self._column(name)
+        if isinstance(column, Numeric):
+            return f"{self.dialect.clipped(column, f'r{i}')} AS v{i}"
+        if isinstance(column, Categorical):
+            return f"{self.dialect.category_cell(column, f'r{i}', self.kinds[name])} AS v{i}"
+        return f"r{i} AS v{i}"
+
+    def _cell(self, name: str) -> str:
+        """`kI`: the cell in a count."""
+        i, column = self._column(name)
+        if isinstance(column, Numeric):
+            return f"{self.dialect.numeric_cell(column, f'v{i}', f'r{i}')} AS k{i}"
+        return f"v{i} AS k{i}"
+
+    def _values(self, names: Sequence[str], source: str) -> str:
+        read = ", ".join(["*", *map(self._read, names)])
+        value = ", ".join(["*", *map(self._value, names)])
+        return f"SELECT {value} FROM (SELECT {read} FROM ({source}))"
+
+    @property
+    def bounded(self) -> bool:
+        """Whether rows of users are left out."""
+        return self.schema.unit.column is not None
+
+    def _kept(self) -> str:
+        """The rows of bounded users (`bound.keep`), each with its user `u` and slot."""
+        unit = self.schema.unit
+        every = [*self.schema.names, *self.schema.identifiers]
+        owner = f"r{self._column(str(unit.column))[0]}"
+        ties = []
+        for name in every:
+            i, column = self._column(name)
+            ties.append(f"v{i}")
+            if isinstance(column, Numeric) and column.has_null_cell:
+                ties.append(f"(r{i} IS NULL)")
+        placed = (
+            f"SELECT *, {owner} AS u, "
+            f"row_number() OVER (PARTITION BY {owner} ORDER BY {', '.join(ties)}) AS place "
+            f"FROM ({self._values(every, self._raw(every))})"
+        )
+        hashed = f"left({self.dialect.hashed(self.key, self._joined('place', 'u'))}, {DIGITS})"
+        slotted = f"SELECT *, row_number() OVER (PARTITION BY u ORDER BY {hashed}) AS slot FROM ({placed})"
+        raw = ", ".join(f"c{self._column(name)[0]}" for name in every)
+        listed = f"{raw}, u, slot, {self._joined('slot', 'u')} AS p"
+        return f"SELECT {listed} FROM ({slotted}) WHERE slot <= {unit.max_rows}"
+
+    def _joined(self, number: str, text: str) -> str:
+        return f"CAST({number} AS {self.dialect.text}) || ':' || {text}"
+
+    def _rows(self, names: Sequence[str]) -> str:
+        return self._kept() if self.bounded else self._raw(names)
+
+    def _padded(self, names: Sequence[str]) -> str:
+        """Every user with exactly max_rows rows; those that are not `present` are null rows."""
+        raw = ", ".join([f"kept.c{self._column(name)[0]}" for name in names] or ["kept.slot AS filled"])
+        return (
+            f"WITH kept AS ({self._kept()}) SELECT {raw}, users.u AS u, "
+            f"{self._joined('slots.slot', 'users.u')} AS p, kept.slot IS NOT NULL AS present "
+            f"FROM (SELECT DISTINCT u FROM kept) AS users "
+            f"CROSS JOIN {self.dialect.one_to.format(self.schema.unit.max_rows)} AS slots "
+            f"LEFT JOIN kept ON kept.u = users.u AND kept.slot = slots.slot"
+        )
+
+    def count(self) -> str:
+        """How many rows take part."""
+        return f"SELECT count(*) FROM ({self._rows(())})"
+
+    def users(self) -> str:
+        """How many users take part."""
+        name = str(self.schema.unit.column)
+        read = f"SELECT {self._read(name)} FROM ({self._raw([name])})"
+        return f"SELECT count(DISTINCT r{self._column(name)[0]}) FROM ({read})"
+
+    def pads(self, order: Order) -> bool:
+        """Whether this order reads users padded to the bound."""
+        return order.ranks and self.schema.unit.max_rows > 1
+
+    def ordered(self, names: Sequence[str], order: Order) -> str:
+        """The raw values of these columns in this order, as `c...` (then `present` or `batch`)."""
+        fields = [f"c{self._column(name)[0]}" for name in names]
+        if isinstance(order, PerRecordBatches):
+            return self._drawn(names, fields, order)
+        extra = [order.column] if isinstance(order, KeyedHash) and not self.bounded else []
+        rows = self._padded(names) if self.pads(order) else self._rows([*names, *extra])
+        listed = ", ".join([*fields, "present"] if self.pads(order) else fields) or "p"
+        by = self._order_by(order)
+        return f"SELECT {listed} FROM ({rows}){f' ORDER BY {by}' if by else ''}"
+
+    def _order_by(self, order: Order) -> str:
+        text = f"CAST(p AS {self.dialect.text})"
+        if isinstance(order, Shuffled):
+            return f"left({self.dialect.hashed(order.key, text)}, {DIGITS})"
+        if isinstance(order, KeyedHash):
+            i, _ = self._column(order.column)
+            owner = self.schema.unit.column == order.column
+            read = f"coalesce('v' || {self.dialect.read_text(f'c{i}', self.kinds[order.column])}, 'n')"
+            name = "u" if owner and self.bounded else read
+            ties = f"left({self.dialect.hashed(order.tie_key, text)}, {DIGITS})"
+            return f"left({self.dialect.hashed(order.key, name)}, {DIGITS}), {ties}"
+        return ""
+
+    def _drawn(self, names: Sequence[str], fields: list[str], order: PerRecordBatches) -> str:
+        """Each row with the batch it drew; full batches keep the rows of smallest secret priority."""
+        hashed = self.dialect.hashed(order.key, f"CAST(p AS {self.dialect.text})")
+        drawn = f"SELECT *, {hashed} AS h FROM ({self._rows(names)})"
+        number = self.dialect.hex_to_integer.format(f"left(h, {BATCH_DIGITS})")
+        priority = f"substring(h, {BATCH_DIGITS + 2}, {DIGITS})"
+        placed = f"SELECT *, {number} % {order.batches} AS batch, {priority} AS priority FROM ({drawn})"
+        ranked = (
+            f"SELECT *, row_number() OVER (PARTITION BY batch ORDER BY priority) AS place FROM ({placed})"
+        )
+        listed = ", ".join([*fields, "batch"])
+        return f"SELECT {listed} FROM ({ranked}) WHERE place <= {order.cap} ORDER BY batch, place"
+
+    def counts(self, sets: Sequence[Sequence[str]]) -> str:
+        """All joint counts in one pass. A cell is never NULL: NULL marks a column outside a row's set."""
+        names = list(dict.fromkeys(name for group in sets for name in group))
+        cells = ", ".join([*(self._cell(name) for name in names), "1 AS one"])
+        grouped = ", ".join(f"({', '.join(f'k{self._column(name)[0]}' for name in group)})" for group in sets)
+        listed = ", ".join([*(f"k{self._column(name)[0]}" for name in names), "count(*) AS n"])
+        values = self._values(names, self._rows(names)) if names else self._rows(())
+        return f"SELECT {listed} FROM (SELECT {cells} FROM ({values})) GROUP BY GROUPING SETS ({grouped})"

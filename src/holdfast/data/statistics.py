@@ -1,0 +1,72 @@
+"""Sums over rows that engines can take where the data live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.rows import Batch
+
+Floats = NDArray[np.float64]
+
+
+class RowEncoder(Protocol):
+    """What a statistic needs of `holdfast.data.Encoder`."""
+
+    @property
+    def columns_(self) -> tuple[str, ...]:
+        """The columns it reads."""
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+
+    def encode(self, batch: Batch) -> Floats:
+        """Clipped feature rows; null rows are 0."""
+
+
+@dataclass(frozen=True)
+class RowSum:
+    """The sum of the clipped feature rows; one row moves it by at most `encoder.row_norm_bound`."""
+
+    encoder: RowEncoder
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads."""
+        return self.encoder.columns_
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number per feature."""
+        return (self.encoder.width,)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        return np.asarray(self.encoder.encode(batch).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class SecondMoment:
+    """The sum of x xᵀ over the clipped feature rows (the Gram matrix)."""
+
+    encoder: RowEncoder
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads."""
+        return self.encoder.columns_
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Features by features."""
+        return (self.encoder.width, self.encoder.width)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        features = self.encoder.encode(batch)
+        return features.T @ features

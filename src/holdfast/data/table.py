@@ -1,0 +1,258 @@
+"""Table: rows that stay where they are, and the few questions a private method may ask of them."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.order import Order
+from holdfast.data.rows import Batch
+from holdfast.data.schema import Schema
+from holdfast.errors import AdjacencyError, AssumptionWarning, ParameterError, require
+from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit, resolve_adjacency
+
+T = TypeVar("T")
+#: A joint count is refused beyond this many cells; choose fewer columns or fewer bins.
+MOST_CELLS = 2**27
+CHUNK_ROWS = 65_536
+
+
+class Statistic(Protocol):
+    """A sum over rows: of a batch it gives the sum over the batch's rows."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the sum, known before any row is seen."""
+
+    def __call__(self, batch: Batch) -> NDArray[np.float64]:
+        """The sum over these rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition(Generic[T]):
+    """What a kernel made of one part of the rows, and how many rows it saw."""
+
+    value: T
+    rows: int
+
+
+class Table(ABC):
+    """Rows behind a schema. An engine answers `_rows`, `_units`, `_stream` and `_count_cells`.
+
+    Everything a table returns is private until noise is added: counts, sums and batches are exact. Where the
+    privacy unit is a user, rows beyond the bound are left out before anything is computed.
+    """
+
+    #: The optional questions this engine answers.
+    capabilities: frozenset[str] = frozenset({"sums", "map_partitions"})
+
+    def __init__(self, schema: Schema, *, adjacency: Adjacency, n_public: int | None) -> None:
+        self.schema = schema
+        self.adjacency = adjacency
+        self.n_public = n_public
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """What is protected."""
+        return self.schema.unit
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a promise about this table rests on beyond its theorem."""
+        return self.schema.assumptions
+
+    def can(self, capability: str) -> bool:
+        """Whether the engine answers this optional question, such as `"sums"`."""
+        return capability in self.capabilities
+
+    def count(self) -> int:
+        """How many rows take part. Exact, hence private under `add_remove` and for users."""
+        return self._rows()
+
+    def units(self) -> int:
+        """How many privacy units take part: rows, or users."""
+        return self._units()
+
+    def public_count(self) -> tuple[int, tuple[str, ...]]:
+        """The number of privacy units that methods may divide by, and what that rests on.
+
+        Under `replace` and `zero_out` this number is the same in all neighbours. Under `add_remove` it is
+        `n_public`; without one the true number is used, with a warning and an assumption.
+        """
+        if self.adjacency.count_is_public:
+            actual = self.units()
+            if self.n_public is not None and self.n_public != actual:
+                raise ParameterError(
+                    f"n_public must be the number of units, {actual}, under {self.adjacency.value!r}, "
+                    f"got n_public={self.n_public}; leave it out"
+                )
+            return actual, ()
+        if self.n_public is not None:
+            return self.n_public, ()
+        assumption = "the number of privacy units was read from the data and is treated as public"
+        warnings.warn(f"{assumption}; declare n_public under add_remove", AssumptionWarning, stacklevel=2)
+        return self.units(), (assumption,)
+
+    def batches(
+        self, columns: Sequence[str] | None = None, *, order: Order | None = None, rows: int = CHUNK_ROWS
+    ) -> Iterator[Batch]:
+        """The clipped and coded rows in an admissible order, `rows` at a time.
+
+        Without `order` the rows are shuffled secretly. A ranking order over users with several rows reads
+        every user padded to the bound (`Batch.present`), because the number of rows is not public.
+        """
+        schema = self._select(columns)
+        require(rows >= 1, "rows", rows, ">= 1")
+        order = Order.shuffled() if order is None else order
+        order.admit(self.adjacency, self.schema)
+        return self._stream(schema, order, rows)
+
+    def counts(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
+        """Joint counts over the declared cells, zero where no row falls; one array per set of columns."""
+        sets = [tuple(names) for names in column_sets]
+        for names in sets:
+            require(len(set(names)) == len(names), "column_sets", names, "sets of different columns")
+            cells = self.schema.cells(*names)
+            require(
+                cells <= MOST_CELLS, "cells", cells, f"<= {MOST_CELLS}", f"fewer bins or columns than {names}"
+            )
+        return self._count_cells(sets)
+
+    def sums(self, statistic: Statistic, *, rows: int = CHUNK_ROWS) -> NDArray[np.float64]:
+        """The sum of a statistic over all rows, a chunk at a time (see `holdfast.data.statistics`)."""
+        total = np.zeros(statistic.shape)
+        for batch in self.batches(statistic.columns, order=Order.irrelevant(), rows=rows):
+            total += statistic(batch)
+        return total
+
+    def map_partitions(
+        self,
+        kernel: Callable[[Iterator[Batch]], T],
+        columns: Sequence[str] | None = None,
+        *,
+        order: Order | None = None,
+        partitions: int = 1,
+        rows: int = CHUNK_ROWS,
+    ) -> list[Partition[T]]:
+        """Run a kernel over each of `partitions` parts of the ordered rows.
+
+        Sizes differ by at most one and depend on the count only. Ranking orders only: which part a record
+        is in must not depend on the other records' values.
+        """
+        require(partitions >= 1, "partitions", partitions, ">= 1")
+        order = Order.shuffled() if order is None else order
+        if not order.ranks:
+            raise AdjacencyError(
+                "map_partitions needs an order that ranks the records, such as Order.shuffled()"
+            )
+        stream = self.batches(columns, order=order, rows=rows)
+        total = self.units() * self.unit.max_rows
+        borders = [total * part // partitions for part in range(partitions + 1)]
+        cutter = _Cutter(stream)
+        made = []
+        for size in np.diff(borders).tolist():
+            piece = cutter.take(size)
+            value = kernel(piece)
+            for _ in piece:  # a kernel may stop early; the next part starts where it should all the same
+                pass
+            made.append(Partition(value=value, rows=size))
+        return made
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        return None
+
+    def __enter__(self) -> Table:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _select(self, columns: Sequence[str] | None) -> Schema:
+        names = self.schema.names if columns is None else tuple(columns)
+        require(not isinstance(columns, str), "columns", columns, "a list of names")
+        return self.schema.select(*names)
+
+    @abstractmethod
+    def _rows(self) -> int: ...
+
+    @abstractmethod
+    def _units(self) -> int: ...
+
+    @abstractmethod
+    def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]: ...
+
+    @abstractmethod
+    def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]: ...
+
+
+class _Cutter:
+    """Cuts a stream of batches at given numbers of rows."""
+
+    def __init__(self, stream: Iterator[Batch]) -> None:
+        self._stream = stream
+        self._rest: Batch | None = None
+
+    def take(self, rows: int) -> Iterator[Batch]:
+        while rows > 0:
+            batch = self._rest if self._rest is not None else next(self._stream, None)
+            if batch is None:
+                return
+            head = batch.take(slice(0, rows))
+            self._rest = batch.take(slice(rows, None)) if len(batch) > rows else None
+            rows -= len(head)
+            yield head
+
+
+def open_table(
+    source: Any,
+    schema: Schema,
+    *,
+    table: str | None = None,
+    adjacency: Adjacency | str | None = None,
+    n_public: int | None = None,
+    entropy: Source | None = None,
+    engine: str | None = None,
+    **options: Any,
+) -> Table:
+    """Put a schema in front of data, wherever they are.
+
+    `source` is a pandas or polars data frame, a pyarrow table, a mapping from names to arrays, a path or
+    pattern of Parquet or CSV files, a folder of them, a URL such as `duckdb:///clinic.db?table=visits`, or a
+    DuckDB connection (with `table=`) or relation. `adjacency` and `n_public` may be given here or in the
+    schema; a conflict is an error. `entropy` draws the coins that choose which rows of a user are kept.
+    `options` go to the engine (DuckDB: `memory_limit`, `threads`).
+
+    >>> from holdfast.data import Categorical, Schema, open_table
+    >>> schema = Schema([Categorical("sex", ["F", "M"])])
+    >>> open_table({"sex": ["F", "M", "M", "x"]}, schema).counts([["sex"]])[0].tolist()
+    [1, 3]
+    """
+    from holdfast.data.engines import engine_for
+
+    resolved = resolve_adjacency(adjacency, schema.adjacency)
+    if n_public is not None and schema.n_public is not None and n_public != schema.n_public:
+        raise ParameterError(
+            f"n_public={n_public} contradicts the schema, which declares {schema.n_public}; drop the argument"
+        )
+    n_public = schema.n_public if n_public is None else n_public
+    require(n_public is None or n_public >= 1, "n_public", n_public, ">= 1")
+    if schema.assumptions:
+        warnings.warn(
+            f"the schema is a draft: {'; '.join(schema.assumptions)}", AssumptionWarning, stacklevel=2
+        )
+    return engine_for(source, engine).connect(
+        source, schema, table=table, adjacency=resolved, n_public=n_public,
+        entropy=Source() if entropy is None else entropy, **options,
+    )  # fmt: skip

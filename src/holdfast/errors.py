@@ -1,0 +1,73 @@
+"""What goes wrong, and how it is said.
+
+An exception is an output: it may be seen by whoever sees the results. So a message names a
+parameter, its value, the admissible range and the way out, and never a value from the data.
+"""
+
+from __future__ import annotations
+
+
+class HoldfastError(Exception):
+    """Every error that holdfast raises on purpose."""
+
+
+class ParameterError(HoldfastError, ValueError):
+    """A parameter is outside its range, or two parameters contradict each other."""
+
+
+class AdjacencyError(ParameterError):
+    """Two statements about different neighbour relations or privacy units were to be mixed."""
+
+
+class DataError(HoldfastError, ValueError):
+    """A table cannot be read as its schema says (wrong columns or shapes, never wrong values)."""
+
+
+class BudgetExceeded(HoldfastError):
+    """A charge does not fit into what is left; nothing was spent and no noise was drawn."""
+
+
+class AlreadyReleased(HoldfastError):
+    """This idempotency key was already used for a value that is no longer at hand."""
+
+
+class FormatError(HoldfastError, ValueError):
+    """A file is not what its format promises."""
+
+
+class LedgerError(HoldfastError):
+    """The ledger cannot be read, written or trusted; nothing was released."""
+
+
+class MissingExtra(HoldfastError, ImportError):
+    """An optional dependency is needed; the message names the extra to install."""
+
+
+class AssumptionWarning(UserWarning):
+    """The promise rests on something that holdfast could not check."""
+
+
+class NotPrivateWarning(UserWarning):
+    """The result carries no privacy promise (a seeded run, an un-noised value)."""
+
+
+class BudgetWarning(UserWarning):
+    """The budget is being spent in a way that is easy to overlook."""
+
+
+def require(condition: bool, name: str, value: object, must_be: str, way_out: str = "") -> None:
+    """Raise `ParameterError` unless the condition holds.
+
+    >>> require(0.5 > 0, "epsilon", 0.5, "> 0")
+    >>> require(-1 > 0, "epsilon", -1, "> 0", "use math.inf for no privacy")
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: epsilon must be > 0, got epsilon=-1; use math.inf for no privacy
+    """
+    if not condition:
+        raise ParameterError(f"{name} must be {must_be}, got {name}={value!r}" + (f"; {way_out}" if way_out else ""))
+
+
+def missing_extra(package: str, extra: str) -> MissingExtra:
+    """The error for an optional dependency that is not installed."""
+    return MissingExtra(f"{package} is not installed; install it with: pip install 'holdfast[{extra}]'")

@@ -1,0 +1,82 @@
+"""The C kernel (sgd.c) seen from Python. Importing this file fails where it was not compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from holdfast.errors import ParameterError
+from holdfast.kernel._kernel import ffi, lib
+from holdfast.kernel.blocks import block, check, first_weights, positions
+from holdfast.kernel.options import LOSSES, FloatArray, SgdOptions, Status
+
+_SHARED = ("dimension", "batch", "width", "label_bound", "row_norm", "penalty", "radius", "average_from")
+
+
+def _address(array: np.ndarray[Any, Any], ctype: str = "double *") -> Any:
+    """A pointer to the first entry; the caller keeps the array alive."""
+    return ffi.cast(ctype, array.ctypes.data)
+
+
+class NativeSgd:
+    """An `SgdRun` in C. The interpreter lock is released while rows are read."""
+
+    def __init__(self, options: SgdOptions, weights: ArrayLike | None = None) -> None:
+        self.options = options
+        start = first_weights(weights, options.dimension)
+        self._workspace = np.zeros(lib.hf_sgd_workspace(options.dimension))
+        self._state = ffi.new("hf_sgd *")
+        plan = ffi.new("hf_sgd_options *")
+        for name in _SHARED:
+            setattr(plan, name, getattr(options, name))
+        plan.loss = LOSSES[options.loss]
+        if options.step_size is not None:
+            plan.step_cap, plan.step_scale = options.step_size.cap, options.step_size.scale
+            plan.step_offset = options.step_size.offset
+        if options.steps is not None:
+            plan.steps, plan.n_steps = _address(options.steps), options.steps.size
+        status = lib.hf_sgd_initialise(self._state, plan, _address(start), _address(self._workspace))
+        if status == Status.BAD_OPTION:
+            raise ParameterError(f"the kernel refused {options!r}")
+        check(status, options)
+
+    @property
+    def steps_taken(self) -> int:
+        """Batches closed so far."""
+        return int(self._state.step)
+
+    @property
+    def rejected(self) -> int:
+        """Rows that were not finite and took their place as null records."""
+        return int(self._state.rejected)
+
+    def feed(self, rows: ArrayLike, labels: ArrayLike, *, order: ArrayLike | None = None) -> Status:
+        """Take rows one after the other, or in the given order of positions."""
+        x, y = block(rows, labels, self.options.dimension)
+        index = None if order is None else positions(order, len(x))
+        where = ffi.NULL if index is None else _address(index, "int64_t *")
+        count = len(x) if index is None else len(index)
+        stride = x.strides[0] // x.itemsize
+        status = lib.hf_sgd_rows(self._state, _address(x), stride, _address(y), where, count)
+        return check(status, self.options)
+
+    def end_pass(self) -> None:
+        """Close the batch that is open, if it has a row."""
+        check(lib.hf_sgd_end_pass(self._state), self.options)
+
+    def final(self) -> FloatArray:
+        """End the pass; the average or the last iterate, before any noise."""
+        out = np.empty(self.options.dimension)
+        check(lib.hf_sgd_final(self._state, _address(out)), self.options)
+        return out
+
+
+def clip(rows: FloatArray, row_norm: float) -> FloatArray:
+    """Each row as the pass sees it; rows that are not finite become zero."""
+    out = np.empty(rows.shape)
+    source = np.ascontiguousarray(rows)
+    for x, clipped in zip(source, out, strict=True):
+        lib.hf_clip(_address(x), x.size, row_norm, _address(clipped))
+    return out

@@ -1,0 +1,146 @@
+"""What is public about a permutation SGD run, checked once, before any row is seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdfast.errors import require
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.int64]
+
+#: The losses, in the order of `enum hf_loss` in sgd.h.
+LOSSES: Mapping[str, int] = {"logistic": 0, "huber": 1, "squared": 2}
+MAX_DIMENSION = 2**24
+
+
+class Status(IntEnum):
+    """How a call ended, with the numbers of `enum hf_status` in sgd.h."""
+
+    OK = 0
+    REJECTED = 1
+    BAD_OPTION = 2
+    NO_STEP = 3
+    DIVERGED = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepSize:
+    """The schedule eta_t = min(cap, scale / (offset + t)), t = 1, 2, ... counting batches.
+
+    It covers the schedules with a sensitivity bound (001, Algorithms 1 and 2, and Corollary 3.7).
+
+    >>> StepSize(cap=0.5).first(3)
+    array([0.5, 0.5, 0.5])
+    >>> StepSize(cap=0.5, scale=1.0).first(4)
+    array([0.5       , 0.5       , 0.33333333, 0.25      ])
+    """
+
+    cap: float = math.inf
+    scale: float = math.inf
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        require(self.cap > 0, "cap", self.cap, "> 0")
+        require(self.scale > 0, "scale", self.scale, "> 0")
+        require(math.isfinite(min(self.cap, self.scale)), "cap", self.cap, "finite when scale is infinite")
+        require(0 <= self.offset < math.inf, "offset", self.offset, ">= 0 and finite")
+
+    def first(self, count: int) -> FloatArray:
+        """The first `count` steps, bit for bit the kernel's own: the sensitivity is computed from them."""
+        t = np.arange(1, count + 1, dtype=np.float64)
+        return np.minimum(self.cap, self.scale / (self.offset + t))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SgdOptions:
+    """A permutation SGD run: loss, batch, bounds and steps, all public and fixed in advance.
+
+    Rows are clipped to `row_norm`. The divisor of a batch is `batch`, also where the last one is
+    short. Labels of the two classification losses count by their sign (0/1 and -1/+1 both work);
+    those of the squared loss are clipped to `label_bound`, and its gradient is bounded only on a
+    ball, so `radius` is required. Steps come from `step_size`, or one by one from `steps`.
+    `average_from=t` returns the mean of the iterates w_t, w_{t+1}, ...; 0 returns the last one.
+
+    >>> SgdOptions(dimension=2, batch=10, loss="squared", step_size=StepSize(cap=0.1))
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: radius must be finite for the squared loss, got radius=inf; ...
+    """
+
+    dimension: int
+    batch: int
+    loss: str = "logistic"
+    row_norm: float = 1.0
+    penalty: float = 0.0
+    radius: float = math.inf
+    width: float = 0.1
+    label_bound: float = 1.0
+    step_size: StepSize | None = None
+    steps: FloatArray | None = field(default=None)
+    average_from: int = 0
+
+    def __post_init__(self) -> None:
+        require(1 <= self.dimension <= MAX_DIMENSION, "dimension", self.dimension, f"in [1, {MAX_DIMENSION}]")
+        require(self.batch >= 1, "batch", self.batch, ">= 1")
+        require(self.loss in LOSSES, "loss", self.loss, f"one of {sorted(LOSSES)}")
+        require(1e-100 <= self.row_norm <= 1e100, "row_norm", self.row_norm, "in [1e-100, 1e100]")
+        require(0 <= self.penalty < math.inf, "penalty", self.penalty, ">= 0 and finite")
+        require(self.radius > 0, "radius", self.radius, "> 0", "use math.inf for no projection")
+        require(0 < self.width < math.inf, "width", self.width, "> 0 and finite")
+        require(0 < self.label_bound < math.inf, "label_bound", self.label_bound, "> 0 and finite")
+        require(self.average_from >= 0, "average_from", self.average_from, ">= 0")
+        require(
+            self.loss != "squared" or math.isfinite(self.radius),
+            "radius",
+            self.radius,
+            "finite for the squared loss",
+            "its gradient is bounded only on a ball",
+        )
+        require(
+            (self.step_size is None) != (self.steps is None),
+            "step_size",
+            self.step_size,
+            "given exactly when steps is not",
+        )
+        if self.steps is not None:
+            steps = np.array(self.steps, dtype=np.float64)
+            steps.setflags(write=False)
+            require(steps.ndim == 1, "steps", f"array of shape {steps.shape}", "one-dimensional")
+            require(
+                bool(np.all((steps > 0) & np.isfinite(steps))), "steps", "array", "> 0 and finite throughout"
+            )
+            object.__setattr__(self, "steps", steps)
+
+
+class SgdRun(Protocol):
+    """A run in progress. Chunks may be of any size: they change no bit of the result."""
+
+    @property
+    def steps_taken(self) -> int:
+        """Batches closed so far."""
+        ...
+
+    @property
+    def rejected(self) -> int:
+        """Rows that were not finite and took their place as null records (private: never show it)."""
+        ...
+
+    def feed(self, rows: ArrayLike, labels: ArrayLike, *, order: ArrayLike | None = None) -> Status:
+        """Take rows one after the other, or in the given order of positions."""
+        ...
+
+    def end_pass(self) -> None:
+        """Close the batch that is open, if it has a row."""
+        ...
+
+    def final(self) -> FloatArray:
+        """End the pass; the average or the last iterate, before any noise."""
+        ...

@@ -1,0 +1,177 @@
+"""Chain: the entries of one transaction, and the pointers that each new entry moves."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.errors import LedgerError
+from holdfast.ledger.entry import BEGINNING, Kind, LedgerEntry, now
+from holdfast.ledger.layout import POINTERS
+from holdfast.privacy.journal import shares_above
+
+
+class Chain:
+    """Reads and appends entries inside a transaction that the store opened."""
+
+    def __init__(self, connection: sqlite3.Connection, *, durable: bool = False) -> None:
+        self._sql = connection
+        self._durable = durable
+
+    # Entries.
+
+    def entry(self, number: int) -> LedgerEntry:
+        """The entry of this number, with its hash checked."""
+        row = self._sql.execute("SELECT text, hash FROM entries WHERE number = ?", (number,)).fetchone()
+        if row is None:
+            raise LedgerError(f"entry {number} of the ledger is missing; nothing was released")
+        entry = LedgerEntry.parse(*row)
+        if entry.number != number:
+            raise LedgerError(f"entry {number} of the ledger is in the wrong place; nothing was released")
+        return entry
+
+    def rows(self) -> Iterator[tuple[int, str, str]]:
+        """Every entry as it is stored: number, text, hash."""
+        return iter(self._sql.execute("SELECT number, text, hash FROM entries ORDER BY number"))
+
+    def last(self) -> LedgerEntry | None:
+        """The newest entry; None in a ledger that is being created."""
+        (number,) = self._sql.execute("SELECT max(number) FROM entries").fetchone()
+        return None if number is None else self.entry(number)
+
+    def append(self, kind: Kind, body: dict[str, Any], *, payload: str | None = None) -> LedgerEntry:
+        """Write the next entry and move the pointers to it."""
+        last = self.last()
+        entry = LedgerEntry(
+            number=0 if last is None else last.number + 1,
+            previous=BEGINNING if last is None else last.hash,
+            at=now(),
+            kind=kind,
+            body=body,
+        )
+        text = entry.text
+        entry = LedgerEntry.parse(text, entry.hash)  # as any later reader will see it
+        self._sql.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.number, text, entry.hash))
+        if payload is not None:
+            self._sql.execute("INSERT INTO payloads VALUES (?, ?)", (body["entry"], payload))
+        _MOVES.get(kind, _nothing)(self._sql, entry.number, entry.body)
+        if self._durable:
+            self._sql.execute("INSERT OR REPLACE INTO durable VALUES (1, ?)", (entry.number,))
+        return entry
+
+    # Pointers.
+
+    def dataset(self, name: str) -> tuple[int, int] | None:
+        """The entries that opened the dataset and its present period."""
+        query = "SELECT opened, period FROM datasets WHERE name = ?"
+        return self._sql.execute(query, (name,)).fetchone()  # type: ignore[no-any-return]
+
+    def datasets(self) -> list[str]:
+        """Names in the order of opening."""
+        return [name for (name,) in self._sql.execute("SELECT name FROM datasets ORDER BY opened")]
+
+    def account(self, name: str) -> tuple[str, int, int | None] | None:
+        """The account's dataset, and the entries that opened and closed it."""
+        query = "SELECT dataset, opened, closed FROM accounts WHERE name = ?"
+        return self._sql.execute(query, (name,)).fetchone()  # type: ignore[no-any-return]
+
+    def accounts(self, dataset: str) -> list[tuple[str, int, int | None]]:
+        """Name and the entries that opened and closed, in the order of opening."""
+        query = "SELECT name, opened, closed FROM accounts WHERE dataset = ? ORDER BY opened"
+        return self._sql.execute(query, (dataset,)).fetchall()
+
+    def total(self, account: str, share: str) -> list[str] | None:
+        """The running total of a share, from the entry that last moved it."""
+        query = "SELECT number FROM totals WHERE account = ? AND share = ?"
+        row = self._sql.execute(query, (account, share)).fetchone()
+        if row is None:
+            return None
+        body = self.entry(row[0]).body
+        if body.get("account") != account or share not in body.get("totals", {}):
+            raise LedgerError("a running total of the ledger points to the wrong entry; nothing was released")
+        total: list[str] = body["totals"][share]
+        return total
+
+    def keyed(self, account: str, key: str) -> int | None:
+        """The charge of an idempotency key."""
+        query = "SELECT number FROM charges WHERE account = ? AND key = ?"
+        row = self._sql.execute(query, (account, key)).fetchone()
+        return None if row is None else int(row[0])
+
+    def charges(self, account: str) -> list[int]:
+        """All charges of an account."""
+        query = "SELECT number FROM charges WHERE account = ? ORDER BY number"
+        return [number for (number,) in self._sql.execute(query, (account,))]
+
+    def settled(self, number: int) -> int | None:
+        """The entry that settled a charge."""
+        row = self._sql.execute("SELECT settled FROM charges WHERE number = ?", (number,)).fetchone()
+        return None if row is None else row[0]
+
+    def payload(self, number: int) -> str | None:
+        """The released value that is kept for a charge."""
+        row = self._sql.execute("SELECT payload FROM payloads WHERE number = ?", (number,)).fetchone()
+        return None if row is None else row[0]
+
+    def payloads(self) -> Iterator[tuple[int, str]]:
+        """Every kept value."""
+        return iter(self._sql.execute("SELECT number, payload FROM payloads ORDER BY number"))
+
+    def durable(self) -> LedgerEntry:
+        """The newest entry that is known to be on the disk."""
+        row = self._sql.execute(POINTERS["durable"]).fetchone()
+        if row is None:
+            raise LedgerError("the ledger holds no durable entry; nothing was released")
+        return self.entry(row[0])
+
+    def pointers(self, table: str) -> list[tuple[Any, ...]]:
+        """All rows of a table of pointers, in its fixed order."""
+        return self._sql.execute(POINTERS[table]).fetchall()
+
+    def quick_check(self) -> str:
+        """SQLite's own opinion of the file: 'ok', or what is wrong."""
+        return str(self._sql.execute("PRAGMA quick_check(1)").fetchone()[0])
+
+
+# What each kind of entry moves. `replay` says the same independently, and `verify` compares.
+
+
+def _nothing(sql: sqlite3.Connection, number: int, body: Any) -> None:
+    return None
+
+
+def _dataset(sql: sqlite3.Connection, number: int, body: Any) -> None:
+    sql.execute("INSERT INTO datasets VALUES (?, ?, ?)", (body["dataset"], number, number))
+
+
+def _reset(sql: sqlite3.Connection, number: int, body: Any) -> None:
+    sql.execute("UPDATE datasets SET period = ? WHERE name = ?", (number, body["dataset"]))
+
+
+def _account(sql: sqlite3.Connection, number: int, body: Any) -> None:
+    sql.execute("INSERT INTO accounts VALUES (?, ?, ?, NULL)", (body["account"], body["dataset"], number))
+
+
+def _close(sql: sqlite3.Connection, number: int, body: Any) -> None:
+    sql.execute("UPDATE accounts SET closed = ? WHERE name = ?", (number, body["account"]))
+
+
+def _charge(sql: sqlite3.Connection, number: int, body: Any) -> None:
+    sql.execute("INSERT INTO charges VALUES (?, ?, ?, NULL)", (number, body["account"], body["key"]))
+    moved = [(body["account"], share, number) for share in shares_above(body["share"])]
+    sql.executemany("INSERT OR REPLACE INTO totals VALUES (?, ?, ?)", moved)
+
+
+def _settle(sql: sqlite3.Connection, number: int, body: Any) -> None:
+    sql.execute("UPDATE charges SET settled = ? WHERE number = ?", (number, body["entry"]))
+
+
+_MOVES: dict[str, Any] = {
+    "dataset": _dataset,
+    "reset": _reset,
+    "account": _account,
+    "close": _close,
+    "charge": _charge,
+    "settle": _settle,
+}

@@ -1,0 +1,157 @@
+"""LedgerEntry: one immutable line of the ledger, in canonical JSON, chained to the one before.
+
+The hash of an entry covers its text, its text holds the hash of the entry before: whoever changes
+an old entry changes every hash after it. The text of an entry never changes its meaning: new
+versions of holdfast read old entries as they were written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+
+from holdfast.errors import LedgerError
+
+VERSION = 1
+BEGINNING = "0" * 64
+
+Kind = Literal["ledger", "dataset", "account", "charge", "settle", "refusal", "close", "reset", "signature"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerEntry:
+    """What happened, when, and after what.
+
+    >>> entry = LedgerEntry(number=0, previous=BEGINNING, at="2025-01-31T12:00:00Z", kind="ledger", body={})
+    >>> LedgerEntry.parse(entry.text, entry.hash) == entry
+    True
+    """
+
+    number: int
+    previous: str
+    at: str
+    kind: Kind
+    body: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The canonical JSON that is hashed and stored."""
+        return canonical(
+            {
+                "version": VERSION,
+                "number": self.number,
+                "previous": self.previous,
+                "at": self.at,
+                "kind": self.kind,
+                "body": self.body,
+            }
+        )
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the text."""
+        return digest(self.text)
+
+    @classmethod
+    def parse(cls, text: str, stored_hash: str) -> LedgerEntry:
+        """The entry of a stored text, which must have the stored hash and a known version."""
+        if not isinstance(text, str) or digest(text) != stored_hash:
+            raise LedgerError("the ledger was changed or damaged: an entry does not have its hash; nothing was released")
+        try:
+            data = json.loads(text)
+            version = data.pop("version")
+            if version != VERSION:
+                raise LedgerError(
+                    f"a ledger entry has version {version!r}, this version of holdfast reads {VERSION}; upgrade it"
+                )
+            entry = cls(**data)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise LedgerError("a ledger entry has the right hash but not the form of an entry") from error
+        if entry.kind not in get_args(Kind) or not isinstance(entry.body, dict):
+            raise LedgerError(f"entry {entry.number!r} of the ledger is of an unknown kind; upgrade holdfast")
+        return entry
+
+    def summary(self) -> str:
+        """One line for the history."""
+        shown = {name: value for name, value in self.body.items() if name in _SHOWN and value not in ("", None)}
+        if isinstance(self.body.get("mechanism"), dict):
+            shown["mechanism"] = self.body["mechanism"].get("mechanism")
+        facts = ", ".join(f"{name} {_in_words(value)}" for name, value in shown.items())
+        return f"{self.number:>6}  {self.at}  {self.kind:<9}  {facts}"
+
+
+_SHOWN = (
+    "dataset", "account", "share", "entry", "state", "times", "cost", "spent", "label", "key", "purpose", "approver",
+    "reason", "limit",
+)  # fmt: skip
+
+
+def canonical(data: Any) -> str:
+    """One text for one value: sorted keys, no spaces, ASCII; infinities as {"float": "inf"}.
+
+    >>> canonical({"b": 1, "a": [0.5, "é"]})
+    '{"a":[0.5,"\\\\u00e9"],"b":1}'
+    """
+    try:
+        return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_item)
+    except ValueError:
+        return json.dumps(_finite(data), sort_keys=True, separators=(",", ":"), allow_nan=False, default=_item)
+
+
+def restored(data: Any) -> Any:
+    """Undo what `canonical` does to infinities.
+
+    >>> restored(json.loads(canonical({"epsilon": math.inf})))
+    {'epsilon': inf}
+    """
+    match data:
+        case {"float": str() as text} if len(data) == 1:
+            return float(text)
+        case dict():
+            return {name: restored(value) for name, value in data.items()}
+        case list():
+            return [restored(value) for value in data]
+    return data
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _finite(data: Any) -> Any:
+    match data:
+        case float() if not math.isfinite(data):
+            return {"float": repr(float(data))}
+        case Mapping():
+            return {name: _finite(value) for name, value in data.items()}
+        case list() | tuple():
+            return [_finite(value) for value in data]
+    return data
+
+
+def _item(value: Any) -> Any:
+    """A NumPy number as a plain one."""
+    return value.item()
+
+
+def _in_words(value: Any) -> str:
+    """A value of the history; exact fractions become decimals to read, the entry keeps them exact."""
+    if isinstance(value, list):
+        return "(" + ", ".join(_in_words(part) for part in value) + ")"
+    if isinstance(value, dict):
+        return value.get("kind", "") + "(" + ", ".join(_in_words(v) for k, v in value.items() if k != "kind") + ")"
+    if isinstance(value, str) and value.replace("/", "", 1).isdigit() and "/" in value:
+        numerator, denominator = (int(part) for part in value.split("/"))
+        return f"{numerator / denominator:.6g}"
+    return str(value)

@@ -1,0 +1,194 @@
+"""Store: the SQLite file of a ledger, its transactions, and every error of SQLite as a `LedgerError`.
+
+WAL with synchronous FULL: a committed charge survives a power cut. One connection per process,
+used by one thread at a time. SQLite connections must not cross a fork, so they are closed before
+one and opened again on the next use, on both sides.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import urllib.parse
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from holdfast.errors import FormatError, LedgerError, require
+from holdfast.ledger.chain import Chain
+from holdfast.ledger.layout import APPLICATION_ID, FORMAT_VERSION, TABLES
+
+
+class Store:
+    """One ledger file, opened for reading and, unless `read_only`, for appending."""
+
+    def __init__(self, path: Path, *, read_only: bool = False, timeout_s: float = 60.0) -> None:
+        require(timeout_s >= 0, "timeout_s", timeout_s, ">= 0")
+        self.path = Path(os.path.realpath(path))
+        self.read_only = read_only
+        self._timeout_s = timeout_s
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        _OPEN.add(self)
+
+    @classmethod
+    def create(cls, path: Path) -> None:
+        """Make an empty file with the tables; refused if anything is there."""
+        try:
+            # Born readable by its owner alone; who else may see the history is decided on purpose.
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            raise LedgerError(f"there is already a file at {str(path)!r}; open it, or choose another name") from None
+        except OSError as error:
+            raise LedgerError(f"cannot create a ledger at {str(path)!r}: {error.strerror}") from None
+        with _translated():
+            connection = sqlite3.connect(path, isolation_level=None)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.executescript(
+                    f"BEGIN IMMEDIATE; {TABLES} PRAGMA application_id = {APPLICATION_ID}; "
+                    f"PRAGMA user_version = {FORMAT_VERSION}; COMMIT;"
+                )
+            finally:
+                connection.close()
+        if os.name == "posix":
+            handle = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    @contextmanager
+    def reading(self) -> Iterator[Chain]:
+        """One unchanging view of the ledger."""
+        with self._lock, _translated():
+            connection = self._connected()
+            connection.execute("BEGIN")
+            try:
+                yield Chain(connection)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[Chain]:
+        """The only writer for as long as it lasts; all of it is kept, or nothing.
+
+        `durable` waits for the disk. What may be lost in a power cut without harm (refusals, and
+        that a value was handed out) does not wait: it is flushed with the next durable entry.
+        """
+        if self.read_only:
+            raise LedgerError(f"the ledger {str(self.path)!r} was opened read-only; nothing was released")
+        with self._lock, _translated():
+            connection = self._connected()
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield Chain(connection, durable=durable)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Give the file back; the next use opens it again."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is None:
+            connection = self._open()
+            try:
+                _require_ledger(connection, self.path)
+                if not self.read_only:
+                    connection.execute("PRAGMA journal_mode = WAL")
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+            weakref.finalize(self, _close, connection, os.getpid())
+        return self._connection
+
+    def _open(self) -> sqlite3.Connection:
+        if not self.path.is_file():
+            raise LedgerError(f"there is no ledger at {str(self.path)!r}; create it with Ledger.create")
+        options = "mode=ro" if self.read_only else "mode=rw"
+        if self.read_only and not os.access(self.path.parent, os.W_OK):
+            # Without a place for shared memory SQLite can read the file only if nobody writes to it.
+            wal = self.path.with_name(self.path.name + "-wal")
+            if wal.exists() and wal.stat().st_size > 0:
+                raise LedgerError(
+                    f"{str(wal)!r} holds entries that are not yet in the ledger file; "
+                    "copy both files into a folder that can be written to, and open them there"
+                )
+            options = "mode=ro&immutable=1"
+        connection = sqlite3.connect(
+            f"file:{urllib.parse.quote(str(self.path))}?{options}",
+            uri=True,
+            isolation_level=None,
+            timeout=self._timeout_s,
+            check_same_thread=False,
+        )
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        return connection
+
+
+def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise LedgerError(f"the file {str(path)!r} is not a holdfast ledger; nothing was changed in it")
+    if version != FORMAT_VERSION:
+        raise FormatError(
+            f"the ledger has the format holdfast-ledger/{version}, this version of holdfast reads "
+            f"holdfast-ledger/{FORMAT_VERSION}; use a version that reads it"
+        )
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """SQLite's errors in our words; its texts name tables and causes, never values."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise LedgerError(
+            f"the ledger cannot be read or written ({error}); nothing was released. Free the disk, the lock or "
+            "the permissions and try again; if the file is damaged, go back to a copy and check it with verify"
+        ) from error
+
+
+# Forks. A connection that is open during one leaves the child with the locks' bookkeeping of its
+# parent but not the locks (sqlite.org, "How to corrupt a database", section 2.6).
+
+_OPEN: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+def _before_fork() -> None:
+    held = list(_OPEN)
+    for store in held:
+        store._lock.acquire()
+        store.close()
+    _HELD.append(held)
+
+
+def _after_fork() -> None:
+    for store in _HELD.pop():
+        store._lock.release()
+
+
+_HELD: list[list[Store]] = []
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
+def _close(connection: sqlite3.Connection, owner: int) -> None:
+    if owner == os.getpid():
+        connection.close()

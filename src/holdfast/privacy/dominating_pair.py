@@ -1,0 +1,65 @@
+"""Dominating pairs: two laws that are as easy to tell apart as any two neighbouring runs.
+
+A mechanism's privacy is the hockey-stick curve of such a pair (Zhu, Dong and Wang 2022), and the
+curve of many releases is that of the product of their pairs. All that the numeric core asks of a
+pair is how much mass both laws put on intervals of the privacy loss, and how sure that number is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+UNIT = 2.0**-52
+"""Twice the unit round-off of a float."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What both laws put on the loss intervals (edge[i], edge[i+1]], and bounds on the rounding errors.
+
+    `q` is the mass of the second law; `q_scaled` the same times e^edge[i], kept apart because one
+    of the two underflows when losses run into the hundreds.
+    """
+
+    p: Array
+    q: Array
+    q_scaled: Array
+    p_error: Array
+    q_error: Array  # relative to q and to q_scaled alike
+    """Both errors are relative."""
+
+
+class DominatingPair(ABC):
+    """Two laws P and Q on one space; the loss is log(dP/dQ)."""
+
+    @abstractmethod
+    def cells(self, edges: Array) -> Cells:
+        """The masses between increasing losses; the first edge may be -inf, the last +inf."""
+
+    @abstractmethod
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """Losses below and above which P has at most this mass (infinite losses apart)."""
+
+    @property
+    def infinity(self) -> float:
+        """The P-mass of outcomes that Q cannot produce, rounded up."""
+        return 0.0
+
+
+def between(tails: Array, above: NDArray[np.bool_], weights: Array, total: Array) -> tuple[Array, Array]:
+    """Cell masses from tail masses at the edges, and their sums (the scale of the rounding error).
+
+    `tails` holds at each edge the mass above it where `above` says so, else the mass below it;
+    each cell's right edge is multiplied by its weight. `total` is the whole mass, scaled alike.
+    """
+    left, right = tails[:-1], tails[1:] * weights
+    same = above[:-1] == above[1:]
+    sign = np.where(above[:-1], 1.0, -1.0)
+    mass = np.where(same, sign * (left - right), total - left - right)
+    return np.maximum(mass, 0.0), np.where(same, left + right, total + left + right)

@@ -1,0 +1,96 @@
+"""Gaussian differential privacy: telling N(0, 1) from N(mu, 1) is the attacker's whole task."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.loss_distribution import LossDistribution
+from holdfast.privacy.rounding import Number, as_written, round_up
+
+
+@dataclass(frozen=True, repr=False)
+class GaussianDP(PrivacyCurve):
+    """No test does better than between two normals of unit variance, mu apart (Dong, Roth and Su 2019).
+
+    >>> round(GaussianDP(1.0).epsilon(1e-6), 4)
+    4.8866
+    """
+
+    mu: Number
+    square: Fraction | None = None
+    """mu squared exactly, where mu itself is irrational: squares are what adds up."""
+
+    def __post_init__(self) -> None:
+        require(self.mu >= 0 and math.isfinite(self.mu), "mu", self.mu, ">= 0 and finite")
+
+    @classmethod
+    def from_square(cls, square: Fraction) -> GaussianDP:
+        """The curve of a sum of squares; mu is exact if the sum is a square, else rounded up.
+
+        >>> GaussianDP.from_square(9 * Fraction(1, 3) ** 2)
+        GaussianDP(mu=1)
+        """
+        root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+        if root * root == square:
+            return cls(root)
+        mu = math.sqrt(square)
+        while Fraction(mu) ** 2 < square:
+            mu = math.nextafter(mu, math.inf)
+        return cls(mu, square)
+
+    @property
+    def _mu(self) -> float:
+        return round_up(self.mu)
+
+    def delta(self, epsilon: float) -> float:
+        """Balle and Wang 2018, theorem 8."""
+        return float(self.deltas(np.array([epsilon]))[0])
+
+    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), by a difference of logs."""
+        from scipy.special import log_ndtr
+
+        mu = self._mu
+        if mu == 0.0:
+            return np.zeros_like(epsilons)
+        with np.errstate(invalid="ignore", over="ignore"):
+            first = log_ndtr(mu / 2 - epsilons / mu)
+            second = epsilons + log_ndtr(-mu / 2 - epsilons / mu)
+            # 1e-13: far above the relative error of log_ndtr; the result is an upper bound.
+            difference = np.minimum(second - first, 0.0)
+            relative = -np.expm1(difference)
+            slack = 1e-14 * (1.0 + np.abs(first) + np.abs(second))
+            values = np.exp(first) * np.minimum(1.0, relative + slack * np.exp(difference))
+        values = np.where(np.isposinf(epsilons), 0.0, values)
+        return np.asarray(np.clip(values * (1 + 1e-13), 0.0, 1.0), dtype=np.float64)
+
+    def as_zcdp(self) -> Fraction:
+        """mu^2 / 2."""
+        return self.as_gdp() / 2
+
+    def as_gdp(self) -> Fraction:
+        """The square of the parameter itself."""
+        return as_written(self.mu) ** 2 if self.square is None else self.square
+
+    def loss_distribution(self, *, spacing: float) -> LossDistribution:
+        """The loss of a normal against a shifted normal is itself normal."""
+        return LossDistribution.gaussian(self._mu, spacing=spacing)
+
+    def group(self, size: int) -> GaussianDP:
+        """k mu."""
+        return GaussianDP.from_square(size**2 * self.as_gdp())
+
+    def admits(self, curve: PrivacyCurve) -> bool:
+        """By the Gaussian parameter only."""
+        other = curve.as_gdp()
+        return other is not None and other <= self.as_gdp() and curve.total_variation + curve.failure == 0
+
+    def __repr__(self) -> str:
+        return f"GaussianDP(mu={float(self.mu):g})"

@@ -1,0 +1,91 @@
+"""Choosing by score: the exponential mechanism, which is report-noisy-max with Gumbel noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.noise.choose import choose
+from holdfast.noise.continuous import gumbel
+from holdfast.noise.source import Source
+from holdfast.privacy.bounded_range import BoundedRange
+from holdfast.privacy.curve import PureDP
+from holdfast.privacy.grid import Grid
+from holdfast.privacy.mechanism import Mechanism
+from holdfast.privacy.rounding import Number, as_written
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exponential(Mechanism):
+    """The index i with probability proportional to exp(epsilon score_i / (2 sensitivity)).
+
+    `sensitivity` bounds how far one unit moves each score, up or down. With `monotone` scores (one
+    unit moves all of them the same way, as counts under add_remove) the 2 falls away.
+
+    >>> Exponential(epsilon=1.0, sensitivity=1.0).curve.as_zcdp()
+    Fraction(1, 8)
+    """
+
+    epsilon: Number
+    sensitivity: Number
+    monotone: bool = False
+
+    theorem: ClassVar[str] = "exponential mechanism (McSherry and Talwar 2007); bounded range: Cesar and Rogers 2021"
+    public: ClassVar[tuple[str, ...]] = ("the list of candidates",)
+
+    def validate(self) -> None:
+        """Positive, finite parameters."""
+        require(0 < self.epsilon < float("inf"), "epsilon", self.epsilon, "> 0 and finite")
+        require(0 < self.sensitivity < float("inf"), "sensitivity", self.sensitivity, "> 0 and finite")
+
+    @property
+    def curve(self) -> PureDP:
+        """Bounded range epsilon: pure epsilon, and epsilon^2 / 8 in zCDP."""
+        return BoundedRange(as_written(self.epsilon))
+
+    def check(self, value: Any) -> NDArray[Any]:
+        """Scores are a vector."""
+        scores = super().check(value)
+        require(scores.ndim == 1, "scores.ndim", scores.ndim, "1")
+        return np.asarray(scores)
+
+    def sample(self, value: NDArray[Any], source: Source) -> int:
+        """One index."""
+        if self.arithmetic == "idealised":
+            noise_scale = (1 if self.monotone else 2) * float(self.sensitivity) / float(self.epsilon)
+            return int(np.argmax(value + noise_scale * gumbel(source, size=value.size)))
+        steps, factor = scores_on_grid(value, self.epsilon, self.sensitivity, monotone=self.monotone)
+        return choose(source, scores=steps, factor=factor)
+
+    def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """One candidate rises while the others fall, far from a tie."""
+        step = float(self.sensitivity)
+        move = np.array([0.0, step]) if self.monotone else np.array([-step, step])
+        start = np.array([40.0 * step / float(self.epsilon), 0.0])
+        return start, start + move
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Both arithmetics, and monotone scores."""
+        return (
+            cls(epsilon=1.0, sensitivity=1.0),
+            cls(epsilon=2.0, sensitivity=0.5, arithmetic="idealised"),
+            cls(epsilon=1.0, sensitivity=1.0, monotone=True),
+        )
+
+
+def scores_on_grid(
+    scores: NDArray[Any], epsilon: Number, sensitivity: Number, *, monotone: bool
+) -> tuple[NDArray[np.int64], Fraction]:
+    """Scores as integers, and the exact log-weight of one step; rounding adds a step to the sensitivity."""
+    exact = as_written(sensitivity)
+    halves = 1 if monotone else 2
+    if scores.dtype == np.int64:
+        return scores, as_written(epsilon) / (halves * exact)
+    grid = Grid.for_noise(exact, exact)
+    return grid.nearest(scores), as_written(epsilon) * grid.step / (halves * (exact + grid.step))

@@ -1,0 +1,77 @@
+"""Each person answers truthfully with a known probability, else at random."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ParameterError, require
+from holdfast.noise.choose import choose_many
+from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curve import PrivacyCurve, PureDP
+from holdfast.privacy.finite_pair import FinitePair
+from holdfast.privacy.mechanism import Mechanism
+from holdfast.privacy.rounding import Number, as_written, round_up
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomisedResponse(Mechanism):
+    """Each code is kept with probability e^epsilon / (e^epsilon + categories - 1), else one of the others.
+
+    One code per unit; the number of answers is visible, so neighbours must have the same count.
+
+    >>> RandomisedResponse(epsilon=0.1).curve
+    PureDP(epsilon=0.1)
+    """
+
+    epsilon: Number
+    categories: int = 2
+
+    theorem: ClassVar[str] = "randomised response (Warner 1965; Kairouz, Oh and Viswanath 2014)"
+    public: ClassVar[tuple[str, ...]] = ("the number of answers", "the categories")
+    admissible: ClassVar[frozenset[Adjacency]] = frozenset({Adjacency.replace})
+
+    def validate(self) -> None:
+        """Two categories or more."""
+        require(0 < self.epsilon < float("inf"), "epsilon", self.epsilon, "> 0 and finite")
+        require(self.categories >= 2, "categories", self.categories, ">= 2")
+
+    @property
+    def curve(self) -> PrivacyCurve:
+        """Exact: for two categories randomised response is the worst pure mechanism."""
+        if self.categories == 2:
+            return PureDP(as_written(self.epsilon))
+        ratio = math.exp(round_up(self.epsilon))
+        keep, other = ratio / (ratio + self.categories - 1), 1 / (ratio + self.categories - 1)
+        rest = max(0.0, 1.0 - keep - other)
+        return FinitePair((keep, other, rest), (other, keep, rest))
+
+    def check(self, value: Any) -> NDArray[np.int64]:
+        """Integer codes within the declared categories."""
+        codes = super().check(value)
+        if codes.dtype != np.int64:
+            raise ParameterError("randomised response takes integer codes; encode categories by the schema")
+        if np.any((codes < 0) | (codes >= self.categories)):
+            raise ParameterError(f"codes must lie in 0..{self.categories - 1}; send others to a declared category first")
+        return np.asarray(codes, dtype=np.int64)
+
+    def sample(self, value: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """Keep (offset 0) or move on by a uniform offset."""
+        scores = np.zeros(self.categories, dtype=np.int64)
+        scores[0] = 1
+        offsets = choose_many(source, scores=scores, factor=as_written(self.epsilon), size=value.size)
+        return np.asarray((value + offsets.reshape(value.shape)) % self.categories)
+
+    def worst_pair(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """One answer, changed."""
+        return np.array([0]), np.array([1])
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Two categories, and five."""
+        return cls(epsilon=1.0), cls(epsilon=2.0, categories=5)

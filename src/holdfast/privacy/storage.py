@@ -1,0 +1,41 @@
+"""Reading curves back from plain data: the list of kinds that a file may name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.errors import FormatError, HoldfastError
+from holdfast.privacy.bounded_range import BoundedRange
+from holdfast.privacy.compose import Composed
+from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.gaussian_dp import GaussianDP
+from holdfast.privacy.loss_distribution import LossDistribution
+from holdfast.privacy.renyi import RenyiDP
+from holdfast.privacy.slack import WithSlack
+from holdfast.privacy.zcdp import ZCDP
+
+CURVES: tuple[type[PrivacyCurve], ...] = (
+    PureDP,
+    BoundedRange,
+    ApproxDP,
+    ZCDP,
+    GaussianDP,
+    RenyiDP,
+    LossDistribution,
+    Composed,
+    WithSlack,
+)
+"""Every curve that can be stored. Kinds are never removed and never change their meaning."""
+
+
+def curve_from_json(data: Any) -> PrivacyCurve:
+    """The curve that `to_json` wrote; `FormatError` for anything else."""
+    kinds = {cls.__name__: cls for cls in CURVES}
+    if not isinstance(data, dict) or data.get("kind") not in kinds:
+        raise FormatError("a privacy curve needs a known 'kind': " + ", ".join(kinds))
+    try:
+        return kinds[data["kind"]].from_json({name: value for name, value in data.items() if name != "kind"})
+    except HoldfastError:
+        raise
+    except Exception as error:
+        raise FormatError(f"the fields of a stored {data['kind']} do not make one") from error

@@ -1,0 +1,169 @@
+"""TradeOff: one picture for proofs, attacks and audits.
+
+Any test between two worlds has a false-alarm rate and a miss rate. A proof says which pairs no
+test can reach, an attack shows a pair that one test did reach, an audit bounds what the best
+test reaches. All three are a curve of miss against false alarm (seed 002, definition 3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdfast.errors import require
+
+Claim = Literal["proved", "measured", "audited"]
+
+
+@dataclass(frozen=True, eq=False)
+class TradeOff:
+    """Miss rate against false-alarm rate, as a polygon from (0, .) to (1, 0).
+
+    `proved`: every test lies on or above it. `measured`: reached by a test. `audited`: the best
+    test lies on or below it, with the stated confidence.
+
+    >>> coin = TradeOff([0, 1], [1, 0], claim="proved")
+    >>> coin.advantage()
+    0.0
+    >>> coin.miss_at(0.25)
+    0.75
+    """
+
+    false_alarm: NDArray[np.float64]
+    miss: NDArray[np.float64]
+    claim: Claim
+    confidence: float = 1.0
+
+    def __init__(
+        self, false_alarm: ArrayLike, miss: ArrayLike, *, claim: Claim, confidence: float = 1.0
+    ) -> None:
+        x, y = np.asarray(false_alarm, float), np.asarray(miss, float)
+        require(
+            x.ndim == 1 and x.shape == y.shape and x.size >= 2,
+            "false_alarm", x.shape, "a one-dimensional array of the shape of miss, with two points or more",
+        )  # fmt: skip
+        require(
+            bool(np.all((x >= 0) & (x <= 1) & (y >= 0) & (y <= 1))), "miss", "...", "made of rates in [0, 1]"
+        )
+        require(bool(np.all(np.diff(x) >= 0)), "false_alarm", "...", "sorted")
+        require(bool(np.all(np.diff(y) <= 0)), "miss", "...", "non-increasing")
+        require(x[0] == 0 and x[-1] == 1, "false_alarm", (float(x[0]), float(x[-1])), "a range from 0 to 1")
+        require(0 < confidence <= 1, "confidence", confidence, "in (0, 1]")
+        for name, value in (("false_alarm", x), ("miss", y), ("claim", claim), ("confidence", confidence)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_curve(
+        cls, deltas: Callable[[NDArray[np.float64]], NDArray[np.float64]], *, largest_epsilon: float
+    ) -> TradeOff:
+        """The region that a privacy curve proves: the upper envelope of its supporting lines.
+
+        Each pair (epsilon, delta) forbids what lies below miss = 1 - delta - e^epsilon false_alarm and
+        below its mirror image. Finitely many lines make a polygon that proves slightly less than the
+        curve, never more.
+        """
+        near = np.geomspace(1e-6, max(largest_epsilon, 1e-6), 700)
+        epsilons = np.concatenate([[0.0], near])
+        return cls.from_lines(epsilons, np.clip(deltas(epsilons), 0.0, 1.0))
+
+    @classmethod
+    def from_lines(cls, epsilons: NDArray[np.float64], deltas: NDArray[np.float64]) -> TradeOff:
+        """The envelope of the lines of pairs (epsilon, delta) and of their mirror images."""
+        # Lines miss = 1 - delta - slope * x; a mirrored line is the inverse function of one.
+        # The envelope on and above the diagonal comes from slopes >= 1; the rest is its mirror.
+        keep = deltas < 1.0
+        slopes, tops = np.exp(epsilons[keep]), 1.0 - deltas[keep]
+        if slopes.size == 0:
+            return cls([0.0, 1.0], [0.0, 0.0], claim="proved")
+        finite = np.isfinite(slopes)
+        slopes, tops = slopes[finite], tops[finite]
+        hull: list[tuple[float, float]] = []  # (slope, top), steepest first, envelope of max
+        order = np.lexsort((-tops, -slopes))
+        for slope, top in zip(slopes[order], tops[order], strict=True):
+            # A flatter line matters only if it starts lower and overtakes later.
+            if hull and top >= hull[-1][1]:
+                while hull and top >= hull[-1][1]:
+                    hull.pop()
+            while len(hull) >= 2 and _crossing(hull[-2], hull[-1]) >= _crossing(hull[-1], (slope, top)):
+                hull.pop()
+            if not hull or slope < hull[-1][0]:
+                hull.append((float(slope), float(top)))
+        # Vertices from x = 0 to the diagonal miss = false_alarm.
+        xs, ys = [0.0], [hull[0][1]]
+        for left, right in zip(hull, hull[1:], strict=False):
+            x = _crossing(left, right)
+            y = left[1] - left[0] * x
+            if y <= x:
+                break
+            xs.append(x)
+            ys.append(y)
+        # Where the envelope meets the diagonal.
+        meet = max(top / (1.0 + slope) for slope, top in hull)
+        xs.append(meet)
+        ys.append(meet)
+        x, y = np.array(xs), np.array(ys)
+        # Mirror: swap the axes; then drop to 0 at the mirrored intercept.
+        full_x = np.concatenate([x, y[::-1][1:], [1.0]])
+        full_y = np.concatenate([y, x[::-1][1:], [0.0]])
+        full_x, full_y = np.clip(full_x, 0.0, 1.0), np.clip(full_y, 0.0, 1.0)
+        return cls(np.maximum.accumulate(full_x), np.minimum.accumulate(full_y), claim="proved")
+
+    def miss_at(self, false_alarm: float) -> float:
+        """The miss rate at this false-alarm rate, on the polygon."""
+        require(0 <= false_alarm <= 1, "false_alarm", false_alarm, "in [0, 1]")
+        # At a jump (two points at one false-alarm rate) the lower one is what a test reaches.
+        right = np.searchsorted(self.false_alarm, false_alarm, side="right") - 1
+        if right == self.false_alarm.size - 1 or self.false_alarm[right] == false_alarm:
+            return float(self.miss[right])
+        return float(np.interp(false_alarm, self.false_alarm, self.miss))
+
+    def detection_at(self, false_alarm: float) -> float:
+        """The share of members found at this false-alarm rate: one minus the miss rate."""
+        return 1.0 - self.miss_at(false_alarm)
+
+    def advantage(self) -> float:
+        """The largest difference between detection and false alarm, over all thresholds."""
+        return float(max(0.0, np.max(1.0 - self.false_alarm - self.miss)))
+
+    def guess(self) -> float:
+        """How often the best attacker with a fair coin as prior guesses right, at most or at least."""
+        return 0.5 + 0.5 * self.advantage()
+
+    def delta(self, epsilon: float) -> float:
+        """The dual: max over tests of 1 - miss - e^epsilon false_alarm (seed 002, lemma 1)."""
+        if math.isinf(epsilon):
+            return float(np.max(1.0 - self.miss[self.false_alarm == 0.0]))
+        return float(max(0.0, np.max(1.0 - self.miss - math.exp(min(epsilon, 700.0)) * self.false_alarm)))
+
+    def epsilon(self, delta: float) -> float:
+        """The least epsilon with `delta(epsilon) <= delta`, by the vertices."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain = 1.0 - self.miss - delta
+            needed = np.where(gain > 0, np.log(np.maximum(gain, 0) / self.false_alarm), 0.0)
+        return float(max(0.0, np.max(needed)))
+
+    def contradicts(self, proved: TradeOff, *, tolerance: float = 1e-12) -> bool:
+        """Whether this measured or audited curve enters the region that the proof forbids."""
+        require(proved.claim == "proved", "proved.claim", proved.claim, "'proved'")
+        grid = np.union1d(self.false_alarm, proved.false_alarm)
+        return any(self.miss_at(float(x)) < proved.miss_at(float(x)) - tolerance for x in grid)
+
+    def summary(self) -> str:
+        """One line a reader can use."""
+        sign = {"proved": "at most", "measured": "", "audited": "at least"}[self.claim]
+        sure = f" (confidence {self.confidence:g})" if self.confidence < 1 else ""
+        return (
+            f"{self.claim}: advantage {sign} {self.advantage():.4f}, detection at 1 % false alarms "
+            f"{sign} {self.detection_at(0.01):.4f}{sure}".replace("  ", " ")
+        )
+
+
+def _crossing(steep: tuple[float, float], flat: tuple[float, float]) -> float:
+    """Where two lines top - slope * x cross."""
+    return (steep[1] - flat[1]) / (steep[0] - flat[0])

@@ -1,0 +1,101 @@
+"""Zero-concentrated differential privacy, and the conversion from Renyi bounds to delta."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.rounding import Number, as_written, round_up
+
+
+def log_delta_from_renyi(
+    divergence: NDArray[np.float64], orders: NDArray[np.float64], epsilon: float
+) -> NDArray[np.float64]:
+    """log delta at each order: Canonne, Kamath and Steinke 2020, proposition 12."""
+    a = orders
+    values = (a - 1) * (divergence - epsilon) + (a - 1) * np.log1p(-1 / a) - np.log(a)
+    return np.asarray(values)
+
+
+def epsilon_from_renyi(
+    divergence: NDArray[np.float64], orders: NDArray[np.float64], delta: float
+) -> NDArray[np.float64]:
+    """epsilon at each order, the inverse of the same proposition (soundness, section 0)."""
+    a = orders
+    values = divergence + (math.log(1 / delta) + (a - 1) * np.log1p(-1 / a) - np.log(a)) / (a - 1)
+    return np.asarray(values)
+
+
+@dataclass(frozen=True, repr=False)
+class ZCDP(PrivacyCurve):
+    """The Renyi divergence of every order alpha is at most alpha rho (Bun and Steinke 2016).
+
+    >>> round(ZCDP(0.5).epsilon(1e-6), 4)
+    5.2215
+    """
+
+    rho: Number
+
+    def __post_init__(self) -> None:
+        require(self.rho >= 0 and math.isfinite(self.rho), "rho", self.rho, ">= 0 and finite")
+
+    def delta(self, epsilon: float) -> float:
+        """The infimum over orders; every order is valid, so a grid errs on the safe side."""
+        rho = round_up(self.rho)
+        if rho == 0.0:
+            return 0.0
+        # Pinsker: KL <= rho bounds total variation, and delta(epsilon) <= delta(0) <= sqrt(rho / 2).
+        return min(self._best_order(epsilon), math.sqrt(rho / 2), 1.0)
+
+    def _best_order(self, epsilon: float) -> float:
+        rho = round_up(self.rho)
+        # d/da of the exponent vanishes near a = (epsilon + rho) / (2 rho): refine a grid around it.
+        centre = max((epsilon + rho) / (2 * rho), 1.0 + 1e-9)
+        orders = 1.0 + (centre - 1.0) * np.geomspace(1e-2, 1e2, 401) if centre > 1.01 else 1.0 + np.geomspace(
+            1e-6, 1e4, 801
+        )
+        for _ in range(3):
+            logs = log_delta_from_renyi(orders * rho, orders, epsilon)
+            best = int(np.argmin(logs))
+            low, high = orders[max(best - 1, 0)], orders[min(best + 1, orders.size - 1)]
+            orders = np.linspace(low, high, 101)
+        return math.exp(min(0.0, float(np.min(logs)) + 1e-12))
+
+    def epsilon(self, delta: float) -> float:
+        """The infimum over orders of soundness, section 0; infinite at delta = 0."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        rho = round_up(self.rho)
+        if rho == 0.0 or delta >= 1.0:
+            return 0.0
+        if delta == 0.0:
+            return math.inf
+        centre = 1.0 + math.sqrt(math.log(1 / delta) / rho)
+        orders = 1.0 + (centre - 1.0) * np.geomspace(1e-3, 1e2, 401)
+        for _ in range(3):
+            values = epsilon_from_renyi(orders * rho, orders, delta)
+            best = int(np.argmin(values))
+            low, high = orders[max(best - 1, 0)], orders[min(best + 1, orders.size - 1)]
+            orders = np.linspace(low, high, 101)
+        return max(0.0, float(np.min(values)) * (1 + 1e-13) + 1e-15)
+
+    def as_zcdp(self) -> Fraction:
+        """The parameter itself."""
+        return as_written(self.rho)
+
+    def group(self, size: int) -> ZCDP:
+        """k^2 rho."""
+        return ZCDP(size**2 * as_written(self.rho))
+
+    def admits(self, curve: PrivacyCurve) -> bool:
+        """By the zCDP parameter only."""
+        other = curve.as_zcdp()
+        return other is not None and other <= self.as_zcdp() and curve.total_variation + curve.failure == 0
+
+    def __repr__(self) -> str:
+        return f"ZCDP(rho={float(self.rho):g})"

@@ -1,0 +1,6 @@
+"""Releases: a value with its promise and its history, and the file format that keeps all three."""
+
+from holdfast.release.provenance import Provenance
+from holdfast.release.release import Release
+
+__all__ = ["Provenance", "Release"]

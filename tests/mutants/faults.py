@@ -1,0 +1,137 @@
+"""The list of planted faults; each later piece of work adds its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: in a file under src/holdfast, `old` (which occurs once) becomes `new`."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+_MECHANISMS = "tests/contracts/test_mechanisms.py"
+_ACCOUNT = "tests/test_privacy_account.py"
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        name="gaussian: noise halved",
+        file="privacy/mechanisms/gaussian.py",
+        old="enlarged = sigma * (sensitivity + root * grid.step) / sensitivity",
+        new="enlarged = sigma / 2",
+        tests=(f"{_MECHANISMS}::test_is_not_refuted", "tests/test_privacy_mechanisms.py"),
+    ),
+    Fault(
+        name="laplace: noise halved",
+        file="privacy/mechanisms/laplace.py",
+        old="enlarged = exact * (sensitivity + value.size * grid.step) / sensitivity",
+        new="enlarged = exact / 2",
+        tests=("tests/test_privacy_mechanisms.py",),
+    ),
+    Fault(
+        name="exponential: factor 2 of non-monotone scores forgotten",
+        file="privacy/mechanisms/exponential.py",
+        old="halves = 1 if monotone else 2",
+        new="halves = 1",
+        tests=(f"{_MECHANISMS}::test_is_not_refuted", "tests/test_privacy_mechanisms.py"),
+    ),
+    Fault(
+        name="grid: rounding of the centre not charged",
+        file="privacy/mechanisms/gaussian.py",
+        old="enlarged = sigma * (sensitivity + root * grid.step) / sensitivity",
+        new="enlarged = sigma",
+        tests=("tests/test_privacy_mechanisms.py",),
+    ),
+    Fault(
+        name="vector Laplace: exponential instead of Gamma length",
+        file="privacy/mechanisms/vector_laplace.py",
+        old="l1_sensitivity = root_above(value.size) * as_written(self.l2_sensitivity)",
+        new="l1_sensitivity = as_written(self.l2_sensitivity)",
+        tests=("tests/test_privacy_mechanisms.py",),
+    ),
+    Fault(
+        name="account: noise before charge",
+        file="privacy/account.py",
+        old="        entry = self.journal.charge(self._charge(mechanism, 1, key=key, label=label), self._caps)\n",
+        new="        mechanism.sample(checked, self.source)\n"
+        "        entry = self.journal.charge(self._charge(mechanism, 1, key=key, label=label), self._caps)\n",
+        tests=(_ACCOUNT,),
+    ),
+    Fault(
+        name="account: adjacency not compared",
+        file="privacy/mechanism.py",
+        old="if self.adjacency is not None and self.adjacency is not adjacency:",
+        new="if False:",
+        tests=(f"{_MECHANISMS}::test_refuses_an_account_of_another_adjacency",),
+    ),
+    Fault(
+        name="account: permit charges one use only",
+        file="privacy/account.py",
+        old="charge = self._charge(mechanism, times, delta=delta, key=key, label=label)",
+        new="charge = self._charge(mechanism, 1, delta=delta, key=key, label=label)",
+        tests=(_ACCOUNT,),
+    ),
+    Fault(
+        name="account: permit gives one use more",
+        file="privacy/account.py",
+        old="if self.left < 1:",
+        new="if self.left < 0:",
+        tests=(_ACCOUNT,),
+    ),
+    Fault(
+        name="account: child ignores its parent's limit",
+        file="privacy/account.py",
+        old="child._caps = (*self._caps, (f\"{name}{place}/\", cap))",
+        new="child._caps = ((f\"{name}{place}/\", cap),)",
+        tests=(_ACCOUNT,),
+    ),
+    Fault(
+        name="account: a key that was released draws again",
+        file="privacy/account.py",
+        old='if entry.state == "charged":\n            try:',
+        new="if True:\n            try:",
+        tests=(_ACCOUNT,),
+    ),
+    Fault(
+        name="currency: zCDP of the exponential mechanism used as Gaussian",
+        file="privacy/bounded_range.py",
+        old="    def renyi(self, order: float) -> float:",
+        new="    def as_gdp(self) -> Fraction:\n        return 2 * self.as_zcdp()\n\n"
+        "    def renyi(self, order: float) -> float:",
+        tests=(_ACCOUNT,),
+    ),
+    Fault(
+        name="currency: limit rounded away from privacy",
+        file="privacy/currency.py",
+        old="unsafe=high, safe=low))",
+        new="unsafe=high, safe=low) * 1.0001)",
+        tests=(_ACCOUNT,),
+    ),
+    Fault(
+        name="cost: a component not compared",
+        file="privacy/currency.py",
+        old="            and self.failure <= limit.failure\n",
+        new="",
+        tests=(_ACCOUNT,),
+    ),
+    Fault(
+        name="source: seed reused when none is given",
+        file="noise/source.py",
+        old="None if seed is None else np.random.Generator(np.random.PCG64(seed))",
+        new="np.random.Generator(np.random.PCG64(0 if seed is None else seed))",
+        tests=(f"{_MECHANISMS}::test_seeded_draws_repeat_and_secure_ones_do_not",),
+    ),
+    Fault(
+        name="rounding: safe_side returns the unsafe end",
+        file="privacy/rounding.py",
+        old="    return safe\n",
+        new="    return unsafe\n",
+        tests=("tests/test_privacy_rounding.py",),
+    ),
+)

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+from holdfast.errors import ParameterError
+from holdfast.noise import Source
+from holdfast.privacy import (
+    ZCDP,
+    ApproxDP,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    Gaussian,
+    GaussianDP,
+    Laplace,
+    PureDP,
+    RandomisedResponse,
+    SubsampledPure,
+    VectorLaplace,
+)
+from holdfast.privacy.grid import Grid, root_above
+from holdfast.privacy.mechanisms.exponential import scores_on_grid
+
+
+def spread(mechanism: Any, value: float, size: int = 100_000) -> NDArray[np.float64]:
+    return np.asarray(mechanism.sample(np.full(size, value), Source(11)), float) - value
+
+
+@pytest.mark.parametrize("arithmetic", ["strict", "idealised"])
+def test_gaussian_noise_has_its_declared_deviation(arithmetic: Any) -> None:
+    noise = spread(Gaussian(sigma=3.0, l2_sensitivity=1e3, arithmetic=arithmetic), 0.7)
+    assert np.mean(noise**2) / 9 == pytest.approx(1, abs=5 * np.sqrt(2 / noise.size))
+    assert np.mean(noise) == pytest.approx(0, abs=5 * 3 / np.sqrt(noise.size))
+
+
+@pytest.mark.parametrize("arithmetic", ["strict", "idealised"])
+def test_laplace_noise_has_its_declared_scale(arithmetic: Any) -> None:
+    noise = spread(Laplace(scale=3.0, l1_sensitivity=1e6, arithmetic=arithmetic), 0.7)
+    assert np.mean(np.abs(noise)) / 3 == pytest.approx(1, abs=5 / np.sqrt(noise.size))
+
+
+def test_integers_stay_integers_and_are_not_moved_off_their_grid() -> None:
+    counts = np.array([3, 0, 12_000])
+    for mechanism in (Gaussian(sigma=2.0, l2_sensitivity=1.0), Laplace(scale=2.0, l1_sensitivity=1.0)):
+        noisy = mechanism.sample(counts, Source(1))
+        assert noisy.dtype == np.int64
+    noise = Gaussian(sigma=2.0, l2_sensitivity=1.0).sample(np.zeros(100_000, np.int64), Source(3))
+    # The variance of a rounded normal is sigma^2 + 1/12 up to an exponentially small term.
+    assert np.mean(noise.astype(float) ** 2) == pytest.approx(4 + 1 / 12, rel=5 * np.sqrt(2 / 1e5))
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("size", [1, 3, 10_000])
+def test_strict_noise_pays_for_rounding_the_centre(
+    sigma: float, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Soundness, section 16: with sensitivity + sqrt(d) g the declared mu needs this much noise."""
+    from holdfast.privacy.mechanisms import gaussian as gaussian_file
+    from holdfast.privacy.mechanisms import laplace as laplace_file
+
+    drawn: list[Fraction] = []
+
+    def record(source: Source, *, size: int, **scale: Fraction) -> NDArray[np.int64]:
+        drawn.extend(scale.values())
+        return np.ones(size, np.int64)
+
+    monkeypatch.setattr(gaussian_file, "rounded_gaussian", record)
+    monkeypatch.setattr(laplace_file, "discrete_laplace", record)
+    for mechanism, growth in (
+        (Gaussian(sigma=sigma, l2_sensitivity=1.0), root_above(size)),
+        (Laplace(scale=sigma, l1_sensitivity=1.0), Fraction(size)),
+    ):
+        step = Fraction(float(mechanism.sample(np.zeros(size), Source(0))[0]))
+        exact = Fraction(str(sigma))
+        assert drawn.pop() * step == exact * (1 + growth * step)
+        assert step <= exact / 2**19
+        assert growth * step <= Fraction(1, 2**14) or step <= exact / 2**35
+
+
+def test_outputs_lie_on_the_public_grid() -> None:
+    noisy = Gaussian(sigma=1.0, l2_sensitivity=1.0).sample(np.array([0.1, 1e-17, 3.3]), Source(5))
+    steps = noisy / 2.0**-20
+    assert np.array_equal(steps, np.rint(steps))
+
+
+@given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.integers(-60, 60))
+def test_rounding_to_the_grid_moves_neighbours_by_at_most_a_step(a: float, b: float, exponent: int) -> None:
+    first, second = (int(x) for x in Grid(exponent).nearest(np.array([a, b])))
+    step = Fraction(2) ** exponent
+    assert abs(first - second) * step <= abs(Fraction(a) - Fraction(b)) + step
+
+
+def test_gamma_norm_noise_has_the_length_of_its_dimension() -> None:
+    """Soundness, section 0: mean norm 10 at d = 10; discrete Laplace coordinates 13.39."""
+    ideal = VectorLaplace(epsilon=1.0, l2_sensitivity=1.0, arithmetic="idealised")
+    strict = VectorLaplace(epsilon=1.0, l2_sensitivity=1.0)
+    source = Source(2)
+    norms = [np.linalg.norm(ideal.sample(np.zeros(10), source)) for _ in range(4000)]
+    assert np.mean(norms) == pytest.approx(10, abs=5 * np.sqrt(10 / 4000))
+    norms = [np.linalg.norm(strict.sample(np.zeros(10), source)) for _ in range(4000)]
+    assert np.mean(norms) == pytest.approx(13.39, abs=0.35)
+
+
+@given(
+    st.lists(st.floats(-50, 50), min_size=2, max_size=6), st.lists(st.floats(-1, 1), min_size=6, max_size=6),
+    st.booleans(),
+)  # fmt: skip
+def test_choices_stay_within_their_range_for_all_neighbours(
+    scores: list[float], moves: list[float], monotone: bool
+) -> None:
+    """The exact law of the strict sampler: log-ratios lie in an interval of length epsilon."""
+    first = np.array(scores)
+    move = np.abs(moves[: first.size]) if monotone else np.array(moves[: first.size])
+    logs = []
+    for value in (first, first + move):
+        steps, factor = scores_on_grid(value, 1.0, 1.0, monotone=monotone)
+        logs.append(log_softmax((steps - steps.max()).astype(float) * float(factor)))
+    ratio = logs[0] - logs[1]
+    assert np.ptp(ratio) <= 1 + 1e-9
+    assert np.max(np.abs(ratio)) <= 1 + 1e-9
+
+
+def test_the_worst_pair_of_a_choice_reaches_its_epsilon() -> None:
+    mechanism = Exponential(epsilon=1.0, sensitivity=1.0)
+    logs = []
+    for value in mechanism.worst_pair():
+        steps, factor = scores_on_grid(value, 1.0, 1.0, monotone=False)
+        logs.append(log_softmax((steps - steps.max()).astype(float) * float(factor)))
+    assert np.max(np.abs(logs[0] - logs[1])) == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("limit", [ApproxDP(1.0, 1e-6), ApproxDP(16.0, 1e-6), ZCDP(0.3), GaussianDP(0.7)])
+def test_least_noise_is_within_and_tight(limit: Any) -> None:
+    found = Gaussian.within(limit, l2_sensitivity=2.0)
+    assert found.curve.within(limit)
+    assert not Gaussian(sigma=float(found.sigma) * 0.999, l2_sensitivity=2.0).curve.within(limit)
+
+
+def test_the_classical_gaussian_is_not_used() -> None:
+    """Soundness, section 0: classical sigma 0.3312 at epsilon 16 has delta 3.18e-5, not 1e-6."""
+    assert Gaussian(sigma=0.3312, l2_sensitivity=1.0).curve.delta(16.0) == pytest.approx(3.18e-5, rel=0.01)
+    assert float(Gaussian.within(ApproxDP(16.0, 1e-6), l2_sensitivity=1.0).sigma) == pytest.approx(0.3686, abs=1e-4)
+
+
+def test_discrete_curves_are_their_own() -> None:
+    """Soundness, section 16: at s = 1 the discrete Gaussian exceeds the normal's delta."""
+    one = DiscreteGaussian(sigma=1.0, l2_sensitivity=1, dimension=1).curve
+    worst = max(one.delta(e) / GaussianDP(1.0).delta(e) for e in np.linspace(0.1, 6, 60))
+    assert worst > 1.5
+    assert DiscreteGaussian(sigma=1.0, l2_sensitivity=1).curve == ZCDP(Fraction(1, 2))
+    assert DiscreteLaplace(scale=2.0, l1_sensitivity=1, dimension=1).curve.as_pure() == Fraction(1, 2)
+    assert DiscreteLaplace(scale=2.0, l1_sensitivity=3).curve == PureDP(Fraction(3, 2))
+    # On a declared grid the rounding of the centre is charged.
+    rounded = DiscreteLaplace(scale=1.0, l1_sensitivity=1.0, dimension=2, grid=0.25).curve
+    assert rounded == PureDP(Fraction(3, 2))
+
+
+def test_randomised_response_keeps_with_its_probability() -> None:
+    mechanism = RandomisedResponse(epsilon=2.0, categories=5)
+    noisy = mechanism.sample(np.full(50_000, 3), Source(4))
+    keep = np.exp(2) / (np.exp(2) + 4)
+    assert np.mean(noisy == 3) == pytest.approx(keep, abs=5 * np.sqrt(keep * (1 - keep) / 50_000))
+    others = np.bincount(noisy, minlength=5)[[0, 1, 2, 4]]
+    assert others.max() - others.min() < 6 * np.sqrt(others.mean())
+    with pytest.raises(ParameterError, match=r"0\.\.4"):
+        mechanism.check([5])
+
+
+def test_amplified_pure_parameter() -> None:
+    small = SubsampledPure(base=Laplace(scale=1.0, l1_sensitivity=1.0), rate=0.1)
+    pure = small.curve.as_pure()
+    assert pure is not None
+    assert float(pure) == pytest.approx(np.log1p(0.1 * np.expm1(1.0)))
+    with pytest.raises(ParameterError, match="pure"):
+        SubsampledPure(base=Gaussian(sigma=1.0, l2_sensitivity=1.0), rate=0.1)
