@@ -51,7 +51,7 @@ $(VENV)/.base: pyproject.toml setup.py | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml setup.py | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]' setuptools wheel
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ $(VENV)/.base
 
 clean:

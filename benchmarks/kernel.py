@@ -146,8 +146,8 @@ def report(rows: int, repeats: int) -> str:
     lines = [
         "# The kernel: one pass of permutation SGD",
         "",
-        f"Made by `python benchmarks/kernel.py --save`: n = {rows}, d = {DIMENSION}, float64 in memory, logistic,",
-        f"row clipping and projection on; one thread; best of {repeats} interleaved runs (NumPy of 2).",
+        f"Made by `python benchmarks/kernel.py --save`: n = {rows}, d = {DIMENSION}, float64, logistic,",
+        f"in memory, clipped, projected; one thread; best of {repeats} interleaved runs (NumPy: 2).",
         f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}.",
     ]
     for batch in (50, 1):

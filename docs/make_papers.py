@@ -14,12 +14,14 @@ _TOPICS = {
     "composition": "Composition",
     "adaptive spending": "Adaptive spending",
     "noise": "Noise on finite computers",
+    "auditing": "Auditing",
 }
 _INTRO = """\
 # Papers
 
-The papers that theorem strings, comments and pages of holdfast rest on, with what each is used for. Where a printed
-statement is too weak, too strong or misprinted, [the soundness notes](soundness.md) say what is implemented instead.
+The papers that theorem strings, comments and pages of holdfast rest on, with what each is used for. Where a
+printed statement is too weak, too strong or misprinted, [the soundness notes](soundness.md) say what is
+implemented instead.
 The whole list as BibTeX: {download}`papers.bib`.
 """
 
@@ -48,7 +50,8 @@ def line(paper: dict[str, str]) -> str:
     where = f" *{venue}*{volume}," if venue else ""
     eprint = paper.get("eprint")
     link = f" [arXiv:{eprint}](https://arxiv.org/abs/{eprint})." if eprint else ""
-    return f"- **{paper['key']}** {names(paper['author'])}. {paper['title']}.{where} {paper['year']}.{link} For {paper['usedfor']}."
+    who, what = names(paper["author"]), f"{paper['title']}.{where} {paper['year']}."
+    return f"- **{paper['key']}** {who}. {what}{link} For {paper['usedfor']}."
 
 
 def page() -> str:

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -93,6 +93,7 @@ def test_the_double_weights_are_within_a_sixteenth_of_their_bound() -> None:
                 assert abs(Fraction(weight) / exact - 1) <= WEIGHT_ERROR * (1 + x) / 16
 
 
+@settings(deadline=None)
 @given(
     scores=st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20),
     factor=st.fractions(-(2**64), 2**64, max_denominator=2**70),

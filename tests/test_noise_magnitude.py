@@ -28,6 +28,7 @@ WIDTHS = [
     Fraction(10**4, 3),
     Fraction(2**20),
     Fraction(2**40),
+    Fraction(2**50),
 ]
 widths = pytest.mark.parametrize("width", WIDTHS, ids=float)
 

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -14,6 +14,7 @@ from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers, permutation
 
 
+@settings(deadline=None)
 @given(n=st.integers(0, 300), seed=st.integers(0, 2**32), key_bits=st.sampled_from([1, 2, 5, 64]))
 def test_every_index_comes_once(n: int, seed: int, key_bits: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

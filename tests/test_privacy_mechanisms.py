@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from holdfast.errors import ParameterError
-from holdfast.noise import Source
+from holdfast.noise.source import Source
 from holdfast.privacy import (
     ZCDP,
     ApproxDP,
     DiscreteGaussian,
     DiscreteLaplace,
-    Exponential,
     Gaussian,
     GaussianDP,
     Laplace,
@@ -128,10 +127,10 @@ def test_choices_stay_within_their_range_for_all_neighbours(
     assert np.max(np.abs(ratio)) <= 1 + 1e-9
 
 
-def test_the_worst_pair_of_a_choice_reaches_its_epsilon() -> None:
-    mechanism = Exponential(epsilon=1.0, sensitivity=1.0)
+def test_far_from_a_tie_a_choice_reaches_its_epsilon() -> None:
+    """Soundness, section 0: gap 40, Gumbel scale 2, |log ratio| = 1.000."""
     logs = []
-    for value in mechanism.worst_pair():
+    for value in (np.array([40.0, 0.0]), np.array([39.0, 1.0])):
         steps, factor = scores_on_grid(value, 1.0, 1.0, monotone=False)
         logs.append(log_softmax((steps - steps.max()).astype(float) * float(factor)))
     assert np.max(np.abs(logs[0] - logs[1])) == pytest.approx(1.0, abs=1e-4)
@@ -147,7 +146,9 @@ def test_least_noise_is_within_and_tight(limit: Any) -> None:
 def test_the_classical_gaussian_is_not_used() -> None:
     """Soundness, section 0: classical sigma 0.3312 at epsilon 16 has delta 3.18e-5, not 1e-6."""
     assert Gaussian(sigma=0.3312, l2_sensitivity=1.0).curve.delta(16.0) == pytest.approx(3.18e-5, rel=0.01)
-    assert float(Gaussian.within(ApproxDP(16.0, 1e-6), l2_sensitivity=1.0).sigma) == pytest.approx(0.3686, abs=1e-4)
+    assert float(Gaussian.within(ApproxDP(16.0, 1e-6), l2_sensitivity=1.0).sigma) == pytest.approx(
+        0.3686, abs=1e-4
+    )
 
 
 def test_discrete_curves_are_their_own() -> None:

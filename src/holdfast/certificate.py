@@ -20,11 +20,11 @@ class Certificate:
     """With probability at least `confidence`, every query of the class is off by at most `alpha`.
 
     >>> claim = Certificate(
-    ...     name="largest error", statement="largest error over the workload",
+    ...     name="largest error", statement="over the whole workload",
     ...     alpha=0.02, confidence=0.95, query_class="all 3-way marginals",
     ... )
     >>> claim.summary()
-    'largest error: at most 0.02 for all 3-way marginals, with confidence 0.95 (largest error over the workload)'
+    'largest error: at most 0.02 for all 3-way marginals, with confidence 0.95 (over the whole workload)'
     """
 
     name: str

@@ -65,7 +65,9 @@ def require(condition: bool, name: str, value: object, must_be: str, way_out: st
     holdfast.errors.ParameterError: epsilon must be > 0, got epsilon=-1; use math.inf for no privacy
     """
     if not condition:
-        raise ParameterError(f"{name} must be {must_be}, got {name}={value!r}" + (f"; {way_out}" if way_out else ""))
+        raise ParameterError(
+            f"{name} must be {must_be}, got {name}={value!r}" + (f"; {way_out}" if way_out else "")
+        )
 
 
 def missing_extra(package: str, extra: str) -> MissingExtra:

@@ -31,7 +31,9 @@ def refuted(
     half = world.size // 2
     pooled = np.concatenate([world[:half], other[:half]])
     values = np.unique(pooled)
-    edges = values if values.size <= BINS else np.unique(np.quantile(pooled, np.linspace(0, 1, BINS + 1)[1:-1]))
+    edges = (
+        values if values.size <= BINS else np.unique(np.quantile(pooled, np.linspace(0, 1, BINS + 1)[1:-1]))
+    )
 
     def binned(draws: NDArray[np.float64]) -> NDArray[np.int64]:
         return np.bincount(np.searchsorted(edges, draws, side="right"), minlength=edges.size + 1)

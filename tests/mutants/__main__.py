@@ -25,7 +25,9 @@ def killed(fault: Fault) -> bool:
         target = copy / "src" / "holdfast" / fault.file
         text = target.read_text()
         if text.count(fault.old) != 1:
-            raise SystemExit(f"{fault.name}: its text occurs {text.count(fault.old)} times in {fault.file}, not once")
+            raise SystemExit(
+                f"{fault.name}: its text occurs {text.count(fault.old)} times in {fault.file}, not once"
+            )
         target.write_text(text.replace(fault.old, fault.new))
         run = subprocess.run(
             [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *fault.tests],

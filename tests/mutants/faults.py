@@ -87,8 +87,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="account: child ignores its parent's limit",
         file="privacy/account.py",
-        old="child._caps = (*self._caps, (f\"{name}{place}/\", cap))",
-        new="child._caps = ((f\"{name}{place}/\", cap),)",
+        old='child._caps = (*self._caps, (f"{name}{place}/", cap))',
+        new='child._caps = ((f"{name}{place}/", cap),)',
         tests=(_ACCOUNT,),
     ),
     Fault(

@@ -5,7 +5,6 @@ Exit codes: 0 fine, 1 a finding (something does not hold), 2 bad usage or input,
 
 from __future__ import annotations
 
-import sys
 import warnings
 from importlib import import_module
 from typing import Any
@@ -60,7 +59,7 @@ class Refused(click.ClickException):
 
     def __init__(self, message: str, *, code: int) -> None:
         super().__init__(message)
-        self.exit_code = code
+        self.exit_code = code  # type: ignore[misc]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -80,4 +79,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,9 +12,15 @@ DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
 
 @click.command()
 @click.argument("mechanisms", nargs=-1, required=True, metavar="MECHANISM...")
-@click.option("--delta", "deltas", type=float, multiple=True, help="Report epsilon at this delta (repeatable).")
-@click.option("--epsilon", "epsilons", type=float, multiple=True, help="Report delta at this epsilon (repeatable).")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw curve and trade-off (SVG).")
+@click.option(
+    "--delta", "deltas", type=float, multiple=True, help="Report epsilon at this delta (repeatable)."
+)
+@click.option(
+    "--epsilon", "epsilons", type=float, multiple=True, help="Report delta at this epsilon (repeatable)."
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw curve and trade-off (SVG)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def curve(
     mechanisms: tuple[str, ...],
@@ -55,7 +61,9 @@ def curve(
             click.echo(f"  epsilon {epsilon:<12.6g} at delta {delta:g}")
         for epsilon, delta in at_epsilon.items():
             click.echo(f"  delta {delta:<14.6g} at epsilon {epsilon:g}")
-        click.echo(f"  whoever was 50 % sure guesses right at most {100 * trade_off.guess():.1f} % of the time")
+        click.echo(
+            f"  whoever was 50 % sure guesses right at most {100 * trade_off.guess():.1f} % of the time"
+        )
     if plot is not None:
         from holdfast.dossier.charts import curve_chart, standalone, trade_off_chart
 

@@ -26,6 +26,7 @@ class Dialect:
     sha256: str = "sha256({0})"
     hex_to_integer: str = "CAST('0x' || {0} AS BIGINT)"
     whole: str = "CAST(CAST({0} AS BIGINT) AS VARCHAR)"
+    in_part: str = "hash({0}) % {1} = {2}"
     one_to: str = "(SELECT unnest(range(1, {0} + 1)) AS slot)"
 
     def identifier(self, name: str) -> str:

@@ -43,12 +43,11 @@ def clip_rows(rows: Any, row_norm: float) -> Floats:
         raise DataError("rows must be finite: declare a schema, which says what a missing value means")
     if matrix.size == 0:
         return matrix
-    # The largest entry is taken out first, so that squares neither overflow nor vanish.
-    largest = np.abs(matrix).max(axis=1)
-    safe = np.where(largest > 0, largest, 1.0)
-    relative = np.linalg.norm(matrix / safe[:, None], axis=1)
-    too_long = relative > row_norm / safe
-    matrix[too_long] = (matrix[too_long] / safe[too_long, None]) * (row_norm / relative[too_long])[:, None]
+    # Each row is divided by its largest entry (or the norm, if that is larger), so that no square overflows.
+    size = np.maximum(np.abs(matrix).max(axis=1), row_norm)
+    relative = np.linalg.norm(matrix / size[:, None], axis=1)
+    too_long = relative > row_norm / size
+    matrix[too_long] = (matrix[too_long] / size[too_long, None]) * (row_norm / relative[too_long])[:, None]
     _verify(matrix, row_norm)
     return matrix
 
@@ -144,7 +143,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         return np.array(names + ["(intercept)"] * bool(self.intercept), dtype=object)
 
     def transform(self, X: Any) -> Floats:
-        """The feature rows of a data frame, Arrow table, mapping or `Batch`, or of an array in column order."""
+        """The feature rows of a data frame, Arrow table, mapping, `Batch` or array (columns in order)."""
         return self.encode(X if isinstance(X, Batch) else self._read(X))
 
     def encode(self, batch: Batch) -> Floats:

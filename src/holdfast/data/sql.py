@@ -26,7 +26,8 @@ class Statements:
     """Statements over one stored table.
 
     `source` is what follows FROM, `position` an expression that differs between any two rows,
-    `kinds` how each column is stored, and `key` the coins that choose among a user's rows.
+    `kinds` how each column is stored, and `key` the coins that choose among a user's rows. `kept` is the table
+    that holds the rows of bounded users, where an engine has put them aside (`kept_part`).
     """
 
     schema: Schema
@@ -35,6 +36,7 @@ class Statements:
     position: str
     kinds: Mapping[str, Kind]
     key: bytes
+    kept: str | None = None
 
     def _column(self, name: str) -> tuple[int, Column]:
         return next((i, column) for i, column in enumerate(self.schema.columns) if column.name == name)
@@ -81,11 +83,19 @@ class Statements:
         """Whether rows of users are left out."""
         return self.schema.unit.column is not None
 
-    def _kept(self) -> str:
-        """The rows of bounded users (`bound.keep`), each with its user `u` and slot."""
+    def kept_part(self, part: int, parts: int) -> str:
+        """The rows of bounded users, of one part of the users: parts make the work fit into memory."""
+        return self._kept([*self.schema.names, *self.schema.identifiers], part, parts)
+
+    def _kept(self, names: Sequence[str], part: int = 0, parts: int = 1) -> str:
+        """These columns of the rows of bounded users (`bound.keep`), each with its user `u` and slot."""
+        if self.kept is not None:
+            listed = ", ".join([*(f"c{self._column(name)[0]}" for name in names), "u", "slot", "p"])
+            return f"SELECT {listed} FROM {self.kept}"
         unit = self.schema.unit
         every = [*self.schema.names, *self.schema.identifiers]
         owner = f"r{self._column(str(unit.column))[0]}"
+        fields = [f"c{self._column(name)[0]}" for name in names]
         ties = []
         for name in every:
             i, column = self._column(name)
@@ -93,27 +103,27 @@ class Statements:
             if isinstance(column, Numeric) and column.has_null_cell:
                 ties.append(f"(r{i} IS NULL)")
         placed = (
-            f"SELECT *, {owner} AS u, "
+            f"SELECT {', '.join([*fields, f'{owner} AS u'])}, "
             f"row_number() OVER (PARTITION BY {owner} ORDER BY {', '.join(ties)}) AS place "
             f"FROM ({self._values(every, self._raw(every))})"
+            f"{f' WHERE {self.dialect.in_part.format(owner, parts, part)}' if parts > 1 else ''}"
         )
         hashed = f"left({self.dialect.hashed(self.key, self._joined('place', 'u'))}, {DIGITS})"
         slotted = f"SELECT *, row_number() OVER (PARTITION BY u ORDER BY {hashed}) AS slot FROM ({placed})"
-        raw = ", ".join(f"c{self._column(name)[0]}" for name in every)
-        listed = f"{raw}, u, slot, {self._joined('slot', 'u')} AS p"
+        listed = ", ".join([*fields, "u", "slot", f"{self._joined('slot', 'u')} AS p"])
         return f"SELECT {listed} FROM ({slotted}) WHERE slot <= {unit.max_rows}"
 
     def _joined(self, number: str, text: str) -> str:
         return f"CAST({number} AS {self.dialect.text}) || ':' || {text}"
 
     def _rows(self, names: Sequence[str]) -> str:
-        return self._kept() if self.bounded else self._raw(names)
+        return self._kept(names) if self.bounded else self._raw(names)
 
     def _padded(self, names: Sequence[str]) -> str:
         """Every user with exactly max_rows rows; those that are not `present` are null rows."""
         raw = ", ".join([f"kept.c{self._column(name)[0]}" for name in names] or ["kept.slot AS filled"])
         return (
-            f"WITH kept AS ({self._kept()}) SELECT {raw}, users.u AS u, "
+            f"WITH kept AS ({self._kept(names)}) SELECT {raw}, users.u AS u, "
             f"{self._joined('slots.slot', 'users.u')} AS p, kept.slot IS NOT NULL AS present "
             f"FROM (SELECT DISTINCT u FROM kept) AS users "
             f"CROSS JOIN {self.dialect.one_to.format(self.schema.unit.max_rows)} AS slots "
@@ -139,7 +149,7 @@ class Statements:
         fields = [f"c{self._column(name)[0]}" for name in names]
         if isinstance(order, PerRecordBatches):
             return self._drawn(names, fields, order)
-        extra = [order.column] if isinstance(order, KeyedHash) and not self.bounded else []
+        extra = [order.column] if isinstance(order, KeyedHash) and order.column not in names else []
         rows = self._padded(names) if self.pads(order) else self._rows([*names, *extra])
         listed = ", ".join([*fields, "present"] if self.pads(order) else fields) or "p"
         by = self._order_by(order)

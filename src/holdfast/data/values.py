@@ -204,6 +204,8 @@ def arrow_column(values: Any) -> Any:
     """
     import pyarrow as pa
 
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return _plain(values)
     try:
         made = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):

@@ -29,7 +29,9 @@ class Axis:
         """Positions on paper; what lies outside is moved to the edge."""
         clipped = np.clip(values, self.low, self.high)
         if self.log:
-            share = (np.log10(clipped) - math.log10(self.low)) / (math.log10(self.high) - math.log10(self.low))
+            share = (np.log10(clipped) - math.log10(self.low)) / (
+                math.log10(self.high) - math.log10(self.low)
+            )
         else:
             share = (clipped - self.low) / (self.high - self.low)
         return np.asarray(self.start + share * (self.end - self.start))
@@ -39,9 +41,13 @@ class Axis:
         if not self.ticked:
             return []
         if self.log:
-            decades = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
+            decades = range(
+                math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1
+            )
             every = max(1, math.ceil(len(decades) / 6))
-            return [(10.0**k, f"1e{k}" if k < -2 or k > 3 else f"{10.0**k:g}") for k in decades if k % every == 0]
+            return [
+                (10.0**k, f"1e{k}" if k < -2 or k > 3 else f"{10.0**k:g}") for k in decades if k % every == 0
+            ]
         span = self.high - self.low
         step = 10.0 ** math.floor(math.log10(span / 4))
         step *= next(m for m in (1, 2, 2.5, 5, 10) if span / (step * m) <= 6)

@@ -19,7 +19,7 @@ from holdfast.privacy.tradeoff import TradeOff
 
 WIDTH, HEIGHT = 460, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 34, 46
-_LABELS = 132
+_LABELS, _LABEL_LETTERS = 176, 28
 
 STYLE = """
 .chart{font:12px system-ui,sans-serif;--ink:#1c2733;--muted:#5b6875;--grid:#dde3e9;--bad:#f6dcd6;--fill:#0b6e99}
@@ -59,16 +59,23 @@ def _frame(title: str, description: str, x: Axis, y: Axis, body: str) -> str:
     ]
     for value, text in x.ticks():
         at = float(x.place(np.array([value]))[0])
-        parts.append(f'<line class="gridline" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{HEIGHT - _BOTTOM}"/>')
-        parts.append(f'<text class="tick" x="{at:.1f}" y="{HEIGHT - _BOTTOM + 16}" text-anchor="middle">{text}</text>')
+        parts.append(
+            f'<line class="gridline" x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{HEIGHT - _BOTTOM}"/>'
+        )
+        parts.append(
+            f'<text class="tick" x="{at:.1f}" y="{HEIGHT - _BOTTOM + 16}" text-anchor="middle">{text}</text>'
+        )
     for value, text in y.ticks():
         at = float(y.place(np.array([value]))[0])
-        parts.append(f'<line class="gridline" x1="{left}" x2="{WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
+        parts.append(
+            f'<line class="gridline" x1="{left}" x2="{WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
+        )
         parts.append(f'<text class="tick" x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">{text}</text>')
     middle = (_TOP + HEIGHT - _BOTTOM) / 2
     parts += [
         body,
-        f'<rect class="frame" x="{left}" y="{_TOP}" width="{WIDTH - left - _RIGHT}" height="{HEIGHT - _TOP - _BOTTOM}"/>',
+        f'<rect class="frame" x="{left}" y="{_TOP}" width="{WIDTH - left - _RIGHT}" '
+        f'height="{HEIGHT - _TOP - _BOTTOM}"/>',
         f'<text x="{(left + WIDTH - _RIGHT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">{escape(x.label)}</text>',
         f'<text transform="translate(14,{middle}) rotate(-90)" text-anchor="middle">{escape(y.label)}</text>',
         "</svg>",
@@ -113,7 +120,9 @@ def trade_off_chart(curves: Sequence[tuple[str, TradeOff]], *, log: bool = False
         f'<path class="line s{i % 4}" d="{_path(x, y, one.x, one.y)}"/>' for i, one in enumerate(series)
     )
     body += _legend(series, (WIDTH * 0.52, HEIGHT - _BOTTOM - 17 * len(series)))
-    points = "; ".join(f"{name}: at 1 % false alarms {100 * c.detection_at(0.01):.1f} % found" for name, c in curves)
+    points = "; ".join(
+        f"{name}: at 1 % false alarms {100 * c.detection_at(0.01):.1f} % found" for name, c in curves
+    )
     return _frame(
         "What an attacker can achieve" + (" (log scale)" if log else ""),
         f"No test lies in the shaded region. {points}.",
@@ -151,10 +160,15 @@ def bar_chart(title: str, labels: Sequence[str], values: ArrayLike, *, error: fl
             f'<rect class="bar" x="{ends[0]:.1f}" y="{middle - height / 2:.1f}" '
             f'width="{max(0.0, ends[1] - ends[0]):.1f}" height="{height:.1f}"/>'
             f'<line class="whisker" x1="{ends[2]:.1f}" x2="{ends[3]:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
-            f'<text class="tick" x="{_LABELS - 6}" y="{middle + 4:.1f}" text-anchor="end">{escape(label[:18])}</text>'
+            f'<text class="tick" x="{_LABELS - 6}" y="{middle + 4:.1f}" text-anchor="end">'
+            f"{escape(_short(label))}</text>"
         )
     text = "; ".join(f"{label}: {count:.0f}" for label, count in zip(labels, counts, strict=True))
     return _frame(title, f"{text}; each within {error:.0f}.", x, y, "".join(parts))
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _LABEL_LETTERS else label[: _LABEL_LETTERS - 1] + "…"
 
 
 def standalone(*charts: str) -> str:
@@ -163,5 +177,5 @@ def standalone(*charts: str) -> str:
     inner = "".join(f'<g transform="translate({WIDTH * i},0)">{chart}</g>' for i, chart in enumerate(charts))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {HEIGHT}" width="{total}" height="{HEIGHT}">'
-        f'<style>svg{{background:#fff}}{STYLE}</style>{inner}</svg>\n'
+        f"<style>svg{{background:#fff}}{STYLE}</style>{inner}</svg>\n"
     )

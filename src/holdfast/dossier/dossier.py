@@ -32,7 +32,9 @@ class Bars:
     error: float
 
     def __post_init__(self) -> None:
-        require(len(self.labels) == len(self.counts) > 0, "labels", len(self.labels), "as many as counts, > 0")
+        require(
+            len(self.labels) == len(self.counts) > 0, "labels", len(self.labels), "as many as counts, > 0"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,9 @@ class Dossier:
             trade_off_chart=Markup(charts.trade_off_chart(named)),
             log_chart=Markup(charts.trade_off_chart(named, log=True)),
             curve_chart=Markup(charts.curve_chart([("proved", guarantee.curve)])),
-            tables=[Markup(charts.bar_chart(t.title, t.labels, t.counts, error=t.error)) for t in self.tables],
+            tables=[
+                Markup(charts.bar_chart(t.title, t.labels, t.counts, error=t.error)) for t in self.tables
+            ],
             provenance=self._provenance(),
             chart_style=Markup(charts.STYLE + charts.DARK),
             version=holdfast.__version__,

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 FLAGS = (
     ["/O2", "/fp:precise"]
     if sys.platform == "win32"
-    else ["-std=c99", "-O2", "-fno-fast-math", "-ffp-contract=off"]
+    else ["-std=c99", "-O3", "-fno-fast-math", "-ffp-contract=off"]
 )
 
 

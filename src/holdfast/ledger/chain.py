@@ -50,13 +50,15 @@ class Chain:
             kind=kind,
             body=body,
         )
-        text = entry.text
-        entry = LedgerEntry.parse(text, entry.hash)  # as any later reader will see it
-        self._sql.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.number, text, entry.hash))
+        entry = LedgerEntry.parse(entry.text, entry.hash)  # as any later reader will see it
+        self._sql.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.number, entry.text, entry.hash))
         if payload is not None:
             self._sql.execute("INSERT INTO payloads VALUES (?, ?)", (body["entry"], payload))
         _MOVES.get(kind, _nothing)(self._sql, entry.number, entry.body)
-        if self._durable:
+        if entry.must_last:
+            assert self._durable, (
+                "an entry that must last was written in a transaction that does not wait for the disk"
+            )
             self._sql.execute("INSERT OR REPLACE INTO durable VALUES (1, ?)", (entry.number,))
         return entry
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 from holdfast.errors import LedgerError
@@ -38,7 +39,7 @@ class LedgerEntry:
     kind: Kind
     body: Mapping[str, Any]
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The canonical JSON that is hashed and stored."""
         return canonical(
@@ -52,33 +53,47 @@ class LedgerEntry:
             }
         )
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of the text."""
         return digest(self.text)
+
+    @property
+    def must_last(self) -> bool:
+        """Whether losing it in a power cut would do harm.
+
+        A lost refusal forgets nothing that was spent. A lost note that a value was handed out
+        leaves the charge; only where the value is kept under a key would it be drawn a second time.
+        """
+        return self.kind != "refusal" and not (self.kind == "settle" and self.body.get("payload") is None)
 
     @classmethod
     def parse(cls, text: str, stored_hash: str) -> LedgerEntry:
         """The entry of a stored text, which must have the stored hash and a known version."""
         if not isinstance(text, str) or digest(text) != stored_hash:
-            raise LedgerError("the ledger was changed or damaged: an entry does not have its hash; nothing was released")
+            raise LedgerError(
+                "the ledger was changed or damaged: an entry does not have its hash; nothing was released"
+            )
         try:
             data = json.loads(text)
             version = data.pop("version")
             if version != VERSION:
                 raise LedgerError(
-                    f"a ledger entry has version {version!r}, this version of holdfast reads {VERSION}; upgrade it"
+                    f"a ledger entry has version {version!r}, this holdfast reads {VERSION}; upgrade it"
                 )
             entry = cls(**data)
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise LedgerError("a ledger entry has the right hash but not the form of an entry") from error
         if entry.kind not in get_args(Kind) or not isinstance(entry.body, dict):
             raise LedgerError(f"entry {entry.number!r} of the ledger is of an unknown kind; upgrade holdfast")
+        entry.__dict__.update(text=text, hash=stored_hash)  # as they are stored, not as they would be written now
         return entry
 
     def summary(self) -> str:
         """One line for the history."""
-        shown = {name: value for name, value in self.body.items() if name in _SHOWN and value not in ("", None)}
+        shown = {
+            name: value for name, value in self.body.items() if name in _SHOWN and value not in ("", None)
+        }
         if isinstance(self.body.get("mechanism"), dict):
             shown["mechanism"] = self.body["mechanism"].get("mechanism")
         facts = ", ".join(f"{name} {_in_words(value)}" for name, value in shown.items())
@@ -86,21 +101,23 @@ class LedgerEntry:
 
 
 _SHOWN = (
-    "dataset", "account", "share", "entry", "state", "times", "cost", "spent", "label", "key", "purpose", "approver",
-    "reason", "limit",
+    "dataset", "account", "share", "entry", "state", "times", "cost", "spent", "label", "key", "purpose",
+    "approver", "reason", "limit",
 )  # fmt: skip
 
 
 def canonical(data: Any) -> str:
-    """One text for one value: sorted keys, no spaces, ASCII; infinities as {"float": "inf"}.
+    r"""One text for one value: sorted keys, no spaces, ASCII; infinities as {"float": "inf"}.
 
     >>> canonical({"b": 1, "a": [0.5, "é"]})
-    '{"a":[0.5,"\\\\u00e9"],"b":1}'
+    '{"a":[0.5,"\\u00e9"],"b":1}'
     """
     try:
         return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_item)
     except ValueError:
-        return json.dumps(_finite(data), sort_keys=True, separators=(",", ":"), allow_nan=False, default=_item)
+        return json.dumps(
+            _finite(data), sort_keys=True, separators=(",", ":"), allow_nan=False, default=_item
+        )
 
 
 def restored(data: Any) -> Any:
@@ -146,12 +163,21 @@ def _item(value: Any) -> Any:
 
 
 def _in_words(value: Any) -> str:
-    """A value of the history; exact fractions become decimals to read, the entry keeps them exact."""
-    if isinstance(value, list):
-        return "(" + ", ".join(_in_words(part) for part in value) + ")"
-    if isinstance(value, dict):
-        return value.get("kind", "") + "(" + ", ".join(_in_words(v) for k, v in value.items() if k != "kind") + ")"
-    if isinstance(value, str) and value.replace("/", "", 1).isdigit() and "/" in value:
-        numerator, denominator = (int(part) for part in value.split("/"))
-        return f"{numerator / denominator:.6g}"
+    """A value of the history; exact amounts become decimals to read, the entry keeps them exact."""
+    match value:
+        case list():
+            return "(" + ", ".join(_decimal(part) for part in value) + ")"
+        case dict():
+            return (
+                f"{value.get('kind')}("
+                + ", ".join(_decimal(v) for k, v in value.items() if k != "kind")
+                + ")"
+            )
+    return str(value)
+
+
+def _decimal(value: Any) -> str:
+    numerator, _, denominator = str(value).partition("/")
+    if numerator.isdecimal() and denominator.isdecimal():
+        return f"{int(numerator) / int(denominator):.6g}"
     return str(value)

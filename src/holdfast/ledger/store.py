@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from holdfast.errors import FormatError, LedgerError, require
 from holdfast.ledger.chain import Chain
@@ -30,17 +31,20 @@ class Store:
         self.read_only = read_only
         self._timeout_s = timeout_s
         self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
+        self._connections: list[sqlite3.Connection] = []  # none or one
         _OPEN.add(self)
+        weakref.finalize(self, _close, self._connections)
 
     @classmethod
-    def create(cls, path: Path) -> None:
-        """Make an empty file with the tables; refused if anything is there."""
+    def create(cls, path: Path, body: dict[str, Any]) -> None:
+        """Make a file with the tables and the first entry; refused if anything is there."""
         try:
             # Born readable by its owner alone; who else may see the history is decided on purpose.
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
-            raise LedgerError(f"there is already a file at {str(path)!r}; open it, or choose another name") from None
+            raise LedgerError(
+                f"there is already a file at {str(path)!r}; open it, or choose another name"
+            ) from None
         except OSError as error:
             raise LedgerError(f"cannot create a ledger at {str(path)!r}: {error.strerror}") from None
         with _translated():
@@ -50,8 +54,10 @@ class Store:
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.executescript(
                     f"BEGIN IMMEDIATE; {TABLES} PRAGMA application_id = {APPLICATION_ID}; "
-                    f"PRAGMA user_version = {FORMAT_VERSION}; COMMIT;"
+                    f"PRAGMA user_version = {FORMAT_VERSION};"
                 )
+                Chain(connection, durable=True).append("ledger", body)
+                connection.execute("COMMIT")
             finally:
                 connection.close()
         if os.name == "posix":
@@ -97,12 +103,10 @@ class Store:
     def close(self) -> None:
         """Give the file back; the next use opens it again."""
         with self._lock:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                connection.close()
+            _close(self._connections)
 
     def _connected(self) -> sqlite3.Connection:
-        if self._connection is None:
+        if not self._connections:
             connection = self._open()
             try:
                 _require_ledger(connection, self.path)
@@ -111,9 +115,8 @@ class Store:
             except BaseException:
                 connection.close()
                 raise
-            self._connection = connection
-            weakref.finalize(self, _close, connection, os.getpid())
-        return self._connection
+            self._connections.append(connection)
+        return self._connections[0]
 
     def _open(self) -> sqlite3.Connection:
         if not self.path.is_file():
@@ -152,16 +155,27 @@ def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
+_CAUSES = {
+    "SQLITE_BUSY": "another process holds the lock",
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_IOERR": "the disk reports an error, or is full",
+    "SQLITE_READONLY": "the file cannot be written to",
+    "SQLITE_CANTOPEN": "the file or its folder cannot be opened",
+    "SQLITE_CORRUPT": "the file is damaged",
+    "SQLITE_NOTADB": "the file is damaged, or is no ledger",
+    "SQLITE_CONSTRAINT": "the ledger is append-only",
+}
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
-    """SQLite's errors in our words; its texts name tables and causes, never values."""
+    """SQLite's errors in our words: its own texts can quote what is stored."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise LedgerError(
-            f"the ledger cannot be read or written ({error}); nothing was released. Free the disk, the lock or "
-            "the permissions and try again; if the file is damaged, go back to a copy and check it with verify"
-        ) from error
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the second where even its message is damaged
+        code = getattr(error, "sqlite_errorname", None) or type(error).__name__
+        cause = next((text for prefix, text in _CAUSES.items() if code.startswith(prefix)), "it is damaged")
+        raise LedgerError(f"the ledger cannot be used: {cause} ({code}); nothing was released") from None
 
 
 # Forks. A connection that is open during one leaves the child with the locks' bookkeeping of its
@@ -189,6 +203,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
-def _close(connection: sqlite3.Connection, owner: int) -> None:
-    if owner == os.getpid():
-        connection.close()
+def _close(connections: list[sqlite3.Connection]) -> None:
+    while connections:
+        connections.pop().close()

@@ -4,7 +4,7 @@ With f(k) = exp(-k^2 / (2 sigma^2)), the rounded normal has P[k] = h(k) f(k) whe
 h(k) = integral over |t| < 1/2 of exp(-t^2 / (2 sigma^2)) cosh(k t / sigma^2). This h is even and grows
 with |k|, so a proposal accepted with probability h(0) / h(k) has the law f(k) / sum f, exactly. The
 rounded normal is so close (soundness: total variation 0.02 / sigma^2) that the worst acceptance over
-all sigma is 0.857 (near sigma = 0.42), 0.96 at sigma = 1, and 1 - 1 / (24 sigma^2) for large sigma.
+all sigma is 0.856 (near sigma = 0.425), 0.96 at sigma = 1, and 1 - 1 / (24 sigma^2) for large sigma.
 Canonne, Kamath and Steinke 2020 reject from the discrete Laplace instead: simpler in rational
 arithmetic, about 1.3 proposals and twice the bits each.
 

@@ -97,7 +97,9 @@ class Account:
         charge = self._charge(mechanism, times, delta=delta, key=key, label=label)
         entry = self.journal.charge(charge, self._caps)
         if entry.state != "charged":
-            raise AlreadyReleased(f"the permit of key {key!r} was already drawn from; use a new key, which is charged again")
+            raise AlreadyReleased(
+                f"the permit of key {key!r} was already drawn from; use a new key, which is charged again"
+            )
         return Permit(self, mechanism, times, entry.number)
 
     def split(self, *shares: float) -> tuple[Account, ...]:
@@ -108,7 +110,9 @@ class Account:
         >>> a.remaining()
         ZCDP(rho=0.25)
         """
-        require(not isinstance(self.currency, Plan), "currency", "plan", "one that adds up; a plan is not split")
+        require(
+            not isinstance(self.currency, Plan), "currency", "plan", "one that adds up; a plan is not split"
+        )
         require(bool(shares) and all(s > 0 for s in shares), "shares", shares, "positive fractions")
         exact = [as_written(share) for share in shares]
         require(sum(exact) <= 1, "shares", shares, "fractions that sum to at most 1")
@@ -122,7 +126,10 @@ class Account:
         # A share may be squeezed by the account above it.
         return self.currency.promise(
             Cost(
-                tuple(max(Fraction(0), min(cost.amounts[i] for cost in left)) for i in range(self.currency.parts)),
+                tuple(
+                    max(Fraction(0), min(cost.amounts[i] for cost in left))
+                    for i in range(self.currency.parts)
+                ),
                 min(cost.total_variation for cost in left),
                 min(cost.failure for cost in left),
             )
@@ -185,7 +192,9 @@ class Permit:
     def release(self, value: Any) -> Any:
         """Draw once; refused when all uses are drawn."""
         if self.left < 1:
-            raise BudgetExceeded(f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now")
+            raise BudgetExceeded(
+                f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now"
+            )
         checked = self.mechanism.check(value)
         if not self._drawn:
             # From the first draw on a resumed job must pay again: how many were seen is not known.

@@ -83,7 +83,10 @@ class PrivacyUnit:
 
     def __post_init__(self) -> None:
         require(
-            isinstance(self.max_rows, int) and self.max_rows >= 1, "max_rows", self.max_rows, "a whole number >= 1"
+            isinstance(self.max_rows, int) and self.max_rows >= 1,
+            "max_rows",
+            self.max_rows,
+            "a whole number >= 1",
         )
         if self.column is None:
             require(

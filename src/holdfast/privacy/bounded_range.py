@@ -16,6 +16,8 @@ class BoundedRange(PureDP):
     Fraction(1, 8)
     """
 
+    pairs_are_tight = False  # its pure pair ignores that the range is bounded
+
     def as_zcdp(self) -> Fraction:
         """epsilon^2 / 8; in the Gaussian currency only the pure conversion is proved."""
         return self.as_pure() ** 2 / 8
@@ -27,7 +29,7 @@ class BoundedRange(PureDP):
         return min(order * round_up(self.as_zcdp()), super().renyi(order))
 
     def group(self, size: int) -> PureDP:
-        """A group of k has range k epsilon: compose k ratios that each lie in an interval of length epsilon."""
+        """A group of k has range k epsilon: k log-ratios, each in an interval of length epsilon."""
         return BoundedRange(size * self.as_pure())
 
     def __repr__(self) -> str:

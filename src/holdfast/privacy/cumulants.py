@@ -28,7 +28,9 @@ class Cumulants:
         """Blocks that widen with the distance from the mean."""
         spacing = parts[0][0].spacing
         low, high = support(parts)
-        return cls(tuple((*_blocks(part), times) for part, times in parts), spacing, (low * spacing, high * spacing))
+        return cls(
+            tuple((*_blocks(part), times) for part, times in parts), spacing, (low * spacing, high * spacing)
+        )
 
     @classmethod
     def of_atoms(cls, atoms: Sequence[tuple[Array, Array, int]]) -> Cumulants:
@@ -66,8 +68,16 @@ class Cumulants:
         found = [0.0 if x == 0 else float(np.interp(min(x, 0.95 * rate[-1]), rate, grid)) for x in tail_logs]
         return sorted(set(found))
 
-    def window(self, tilt: float, outside: float) -> tuple[float, int, int]:
-        """The grid indices outside which the tilted sum has mass about e^-outside."""
+    def is_heavy_tailed(self) -> bool:
+        """Whether rare large losses, not many small ones, decide where the sum's tail of e^-8 lies."""
+        _, _, variance = self.moments(np.array([0.0]))
+        return max(self.tilts((8.0,))) * math.sqrt(float(variance[0])) < 0.3 * math.sqrt(2 * 8.0)
+
+    def window(self, tilt: float, outside: float, *, upper: bool) -> tuple[float, int, int]:
+        """The grid indices outside which the tilted sum has mass about e^-outside.
+
+        An upper bound may wrap mass around, which only adds to it: it stops where e^-70 is left untilted.
+        """
         k0, k1, k2 = self.moments(np.array([tilt]))
         spread = max(math.sqrt(float(k2[0])), self.spacing)
         steps = np.geomspace(0.05, 60.0, 50) / spread
@@ -75,6 +85,8 @@ class Cumulants:
         down, _, _ = self.moments(tilt - steps)
         high = float(np.min((up - k0[0] + outside) / steps))
         low = float(np.max(-(down - k0[0] + outside) / steps))
+        if upper and tilt > 0:
+            high = min(high, max(float(k1[0]), (float(k0[0]) + 70.0) / tilt))
         high, low = min(high, self.support[1]), max(low, self.support[0])
         return tilt, math.floor(low / self.spacing) - 2, math.ceil(high / self.spacing) + 2
 
@@ -90,7 +102,8 @@ def support(parts: Sequence[tuple[GridLosses, int]]) -> tuple[int, int]:
     """The least and the largest grid index that the sum can reach."""
     low = sum(times * (part.first + int(np.argmax(part.masses > 0))) for part, times in parts)
     high = sum(
-        times * (part.first + part.masses.size - 1 - int(np.argmax(part.masses[::-1] > 0))) for part, times in parts
+        times * (part.first + part.masses.size - 1 - int(np.argmax(part.masses[::-1] > 0)))
+        for part, times in parts
     )
     return low, high
 

@@ -138,7 +138,9 @@ class Pure(Currency):
         pure = curve.as_pure()
         return None if pure is None else (pure,)
 
-    translate = amounts
+    def translate(self, limit: PrivacyCurve) -> tuple[Fraction, ...] | None:
+        """epsilon."""
+        return self.amounts(limit)
 
     def curve(self, amounts: tuple[Fraction, ...]) -> PrivacyCurve:
         """Pure DP."""
@@ -156,7 +158,9 @@ class Basic(Currency):
         """(epsilon, delta)."""
         return curve.as_approximate()
 
-    translate = amounts
+    def translate(self, limit: PrivacyCurve) -> tuple[Fraction, ...] | None:
+        """(epsilon, delta)."""
+        return self.amounts(limit)
 
     def curve(self, amounts: tuple[Fraction, ...]) -> PrivacyCurve:
         """(epsilon, delta)-DP."""
@@ -246,9 +250,7 @@ class Renyi(Currency):
             return self.amounts(limit)
         if point[1] == 0:
             return None
-        offset = float(
-            epsilon_from_renyi(np.array([0.0]), np.array([self.order]), round_down(point[1]))[0]
-        )
+        offset = float(epsilon_from_renyi(np.array([0.0]), np.array([self.order]), round_down(point[1]))[0])
         left = point[0] - Fraction(offset * (1 + 1e-12 * (1 if offset > 0 else -1)))
         require(left > 0, "order", self.order, "an order that leaves something of this (epsilon, delta)")
         return (left,)
@@ -290,13 +292,17 @@ class Plan(Currency):
         for place, (planned, _) in enumerate(self.items):
             if planned == mechanism:
                 return Cost(tuple(Fraction(times if i == place else 0) for i in range(self.parts)))
-        raise ParameterError(f"{mechanism.name} with these parameters is not in the plan that the account was opened with")
+        raise ParameterError(
+            f"{mechanism.name} with these parameters is not in the plan that the account was opened with"
+        )
 
     def translate(self, limit: PrivacyCurve) -> tuple[Fraction, ...]:
         """The planned numbers of uses, if the composed plan is within the limit."""
         composed = self.curve(())
         if not composed.within(limit):
-            raise ParameterError(f"the plan does not fit: {composed!r} is not within {limit!r}; use more noise or fewer uses")
+            raise ParameterError(
+                f"the plan does not fit: {composed!r} is not within {limit!r}; use more noise or fewer uses"
+            )
         return tuple(Fraction(times) for _, times in self.items)
 
     def limit(self, limit: PrivacyCurve) -> Cost:

@@ -20,11 +20,15 @@ from holdfast.privacy.rounding import Number, as_written, round_up, safe_side
 from holdfast.privacy.tradeoff import TradeOff
 
 if TYPE_CHECKING:
+    from holdfast.privacy.dominating_pair import DominatingPair
     from holdfast.privacy.loss_distribution import LossDistribution
 
 
 class PrivacyCurve(ABC):
     """An upper bound on privacy loss; smaller is more private."""
+
+    pairs_are_tight: bool = True
+    """Whether no other bound of the curve can beat the composition of its pairs."""
 
     @abstractmethod
     def delta(self, epsilon: float) -> float:
@@ -70,9 +74,30 @@ class PrivacyCurve(ABC):
         rho = self.as_zcdp()
         return math.inf if rho is None else order * round_up(rho)
 
-    def loss_distribution(self, *, spacing: float) -> LossDistribution | None:
-        """The numeric dominating pair on a grid of this spacing, if the curve has one."""
+    def pairs(self) -> tuple[DominatingPair, ...] | None:
+        """The dominating pairs: one if both directions agree, else (unit removed, unit added); or None."""
         return None
+
+    def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
+        """The pairs on a grid of this spacing, rounded up or, for the lower twin, down."""
+        from holdfast.privacy.loss_distribution import LossDistribution
+
+        pairs = self.pairs()
+        return None if pairs is None else LossDistribution.of(pairs, spacing=spacing, lower=lower)
+
+    # Closed forms of composition, where there is one.
+
+    def joined(self, other: PrivacyCurve) -> PrivacyCurve | None:
+        """Both together as one curve of the same family, without loss; None if there is no such form."""
+        return None
+
+    def repeated(self, times: int) -> PrivacyCurve | None:
+        """The same many times as one curve of its family, without loss; None if there is no such form."""
+        return None
+
+    def without_failure(self) -> tuple[PrivacyCurve, Fraction]:
+        """The curve but for an event of this probability, on which everything may be revealed."""
+        return self, Fraction(0)
 
     # Slack that adds up beside any currency (soundness, sections 0 and 19).
 
@@ -102,11 +127,19 @@ class PrivacyCurve(ABC):
 
     def group(self, size: int) -> PrivacyCurve:
         """The same promise for neighbours that are `size` steps apart."""
-        raise ParameterError(f"no group-privacy rule is known for {type(self).__name__}; re-derive the sensitivity")
+        raise ParameterError(
+            f"no group-privacy rule is known for {type(self).__name__}; re-derive the sensitivity"
+        )
 
     def admits(self, curve: PrivacyCurve) -> bool:
         """Whether the other curve stays below this one, read as a limit."""
-        raise ParameterError(f"{type(self).__name__} cannot serve as a limit; use PureDP, ApproxDP, ZCDP or GaussianDP")
+        raise ParameterError(
+            f"{type(self).__name__} cannot serve as a limit; use PureDP, ApproxDP, ZCDP or GaussianDP"
+        )
+
+    def excess(self, curve: PrivacyCurve) -> float:
+        """How far the other curve is above this one, read as a limit; at most 0 just when it is admitted."""
+        return -1.0 if self.admits(curve) else 1.0
 
     def within(self, limit: PrivacyCurve) -> bool:
         """Whether this curve stays below a limit; never by the best order afterwards."""
@@ -215,16 +248,17 @@ class PureDP(PrivacyCurve):
         total = float(np.logaddexp(order * log_p + (1 - order) * log_q, order * log_q + (1 - order) * log_p))
         return min(own, max(0.0, total / (order - 1)) * (1 + 1e-12))
 
-    def loss_distribution(self, *, spacing: float) -> LossDistribution:
-        """Randomised response: two atoms, placed without rounding loss."""
-        from holdfast.privacy.loss_distribution import LossDistribution
+    def pairs(self) -> tuple[DominatingPair, ...]:
+        """Randomised response: two atoms."""
+        from holdfast.privacy.pairs.atoms import AtomicPair
 
         own = round_up(self.as_pure())
-        high = 1.0 / (1.0 + math.exp(-own))
-        return LossDistribution.from_atoms([own, -own], [high, 1.0 - high], spacing=spacing)
+        # 1 / (1 + e^own) computed as such: 1 - high would lose the small atom's digits.
+        high, low = 1.0 / (1.0 + math.exp(-own)), math.exp(-own) / (1.0 + math.exp(-own))
+        return (AtomicPair(np.array([own, -own]), np.array([high, low]), 0.0, own),)
 
     def group(self, size: int) -> PureDP:
-        """k epsilon."""
+        """K epsilon."""
         return PureDP(size * self.as_pure())
 
     def admits(self, curve: PrivacyCurve) -> bool:
@@ -284,13 +318,27 @@ class ApproxDP(PrivacyCurve):
             return math.inf
         return PureDP(self.epsilon_bound).epsilon((delta - own) / (1.0 - own))
 
-    def loss_distribution(self, *, spacing: float) -> LossDistribution:
+    def pairs(self) -> tuple[DominatingPair, ...]:
         """Randomised response that reveals everything with probability delta."""
-        from holdfast.privacy.loss_distribution import LossDistribution
+        from holdfast.privacy.pairs.atoms import AtomicPair
 
         own, lost = round_up(self.epsilon_bound), round_up(self.delta_bound)
-        high = (1.0 - lost) / (1.0 + math.exp(-own))
-        return LossDistribution.from_atoms([own, -own], [high, 1.0 - lost - high], infinity=lost, spacing=spacing)
+        high, low = (
+            (1.0 - lost) / (1.0 + math.exp(-own)),
+            (1.0 - lost) * math.exp(-own) / (1.0 + math.exp(-own)),
+        )
+        return (AtomicPair(np.array([own, -own]), np.array([high, low]), lost, own),)
+
+    def without_failure(self) -> tuple[PrivacyCurve, Fraction]:
+        """Kairouz, Oh and Viswanath 2015: pure but for an event of probability delta."""
+        return PureDP(self.epsilon_bound), as_written(self.delta_bound)
+
+    def excess(self, curve: PrivacyCurve) -> float:
+        """The log of the other's delta over this one's, at this epsilon."""
+        reached, allowed = curve.delta(round_up(self.epsilon_bound)), float(self.delta_bound)
+        if allowed == 0.0 or reached == 0.0:
+            return -1.0 if reached <= allowed else 1.0
+        return math.log(reached / allowed) if reached > allowed else min(0.0, math.log(reached / allowed))
 
     def group(self, size: int) -> ApproxDP:
         """(k epsilon, delta (e^(k eps) - 1) / (e^eps - 1))."""

@@ -16,11 +16,13 @@ from holdfast.privacy.dominating_pair import UNIT, Array, DominatingPair
 from holdfast.privacy.grid_losses import LARGEST_GRID, GridLosses
 
 TAIL = 1e-34
-"""P-mass cut off at either end of one release; the upper end is charged to infinity."""
+"""P-mass cut off above; it is charged to infinity."""
+LOWER_TAIL = 1e-22
+"""P-mass cut off below; it is rounded up to where the grid begins."""
 
 
 def _grid(pair: DominatingPair, spacing: float) -> tuple[float, int, int]:
-    low, high = pair.loss_range(TAIL)
+    low, high = pair.loss_range(LOWER_TAIL)[0], pair.loss_range(TAIL)[1]
     while (high - low) / spacing > LARGEST_GRID:
         spacing *= 2.0
     return spacing, math.floor(low / spacing), max(math.ceil(high / spacing), math.floor(low / spacing) + 1)
@@ -29,7 +31,7 @@ def _grid(pair: DominatingPair, spacing: float) -> tuple[float, int, int]:
 def upper(pair: DominatingPair, spacing: float) -> GridLosses:
     """A grid distribution that dominates the pair."""
     spacing, first, last = _grid(pair, spacing)
-    grid = np.arange(first, last + 1) * spacing
+    grid = np.arange(first, last + 1, dtype=np.float64) * spacing
     cells = pair.cells(np.concatenate([[-np.inf], grid, [np.inf]]))
     p = np.minimum(cells.p * (1.0 + cells.p_error), 1.0)
     inner, q_scaled = p[1:-1], (cells.q_scaled * (1.0 - cells.q_error))[1:-1]
@@ -44,10 +46,16 @@ def upper(pair: DominatingPair, spacing: float) -> GridLosses:
 
 
 def lower(pair: DominatingPair, spacing: float) -> GridLosses:
-    """A grid distribution that the pair dominates."""
+    """A grid distribution that the pair dominates: the sum of one for each component."""
     spacing, first, last = _grid(pair, spacing)
-    first, last = first - 1, last + 1
-    grid = np.arange(first, last + 1) * spacing
+    grid = np.arange(first - 1, last + 2, dtype=np.float64) * spacing
+    masses = np.sum([_lower_masses(part, grid, spacing) for part in pair.components()], axis=0)
+    infinity = max(0.0, pair.infinity * (1 - 8 * UNIT))
+    error = _edge_error(grid) + 1.2e-11
+    return GridLosses(spacing, first - 1, np.asarray(masses), infinity, loss_error=error, is_lower=True)
+
+
+def _lower_masses(pair: DominatingPair, grid: Array, spacing: float) -> Array:
     borders = np.concatenate([grid - spacing / 2, [grid[-1] + spacing / 2]])
     # A cell around k h is merged; its ratio P/Q must be at least e^(k h) to be rounded down to k h.
     # Where the density falls, it is a little less: move the borders up by that little.
@@ -63,14 +71,20 @@ def lower(pair: DominatingPair, spacing: float) -> GridLosses:
     # shrinks by x at k - 1, which lowers the hockey-stick curve only between the two. At most half of
     # what lies at k - 1 is used; the rest of the surplus is dropped.
     up = 1.0 / -math.expm1(-spacing)
-    lean = np.minimum(np.where(fits, np.maximum(surplus, 0.0), 0.0)[1:], 0.5 * masses[:-1] / (up - 1.0))
-    # What does not fit goes one point down, where its ratio is high enough: it lies above (k - 1/2) h.
-    down = np.where(fits, 0.0, np.minimum(p, at_grid * math.exp(-spacing)))[1:]
+    stays = masses.copy()
+    lean = np.minimum(np.where(fits, np.maximum(surplus, 0.0), 0.0)[1:], 0.5 * stays[:-1] / (up - 1.0))
     masses[1:] += lean * up
-    masses[:-1] += down - lean * (up - 1.0)
-    masses = np.maximum(masses * (1.0 - 8 * UNIT), 0.0)
-    infinity = max(0.0, pair.infinity * (1 - 8 * UNIT))
-    return GridLosses(spacing, first, masses, infinity, loss_error=_edge_error(grid) + 1.2e-11, is_lower=True)
+    masses[:-1] -= lean * (up - 1.0)
+    # What does not fit leans away from k + 1 in the same way, as far as a third of what lies there goes ...
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wanted = np.where(fits, 0.0, -surplus)[:-1] * up
+        share = np.where(wanted > 0, np.minimum(1.0, stays[1:] / (3.0 * wanted)), 0.0)
+    masses[1:] -= share * wanted
+    masses[:-1] += share * (at_grid[:-1] + wanted * math.exp(-spacing))
+    # ... and the rest goes one point down, where its ratio is high enough: it lies above (k - 1/2) h.
+    rest = np.where(fits, 0.0, 1.0 - np.concatenate([share, [0.0]]))
+    masses[:-1] += (rest * np.minimum(p, at_grid * math.exp(-spacing)))[1:]
+    return np.maximum(masses * (1.0 - 8 * UNIT), 0.0)
 
 
 def _merged(pair: DominatingPair, borders: Array, grid: Array) -> tuple[Array, Array, Array]:

@@ -46,6 +46,15 @@ class DominatingPair(ABC):
     def loss_range(self, tail: float) -> tuple[float, float]:
         """Losses below and above which P has at most this mass (infinite losses apart)."""
 
+    def components(self) -> tuple[DominatingPair, ...]:
+        """The pair as a sum of measures, atoms apart from densities: a lower bound treats them apart."""
+        return (self,)
+
+    @property
+    def lattice(self) -> float | None:
+        """A number of which every atom's loss is a multiple, if there is one: a good spacing divides it."""
+        return None
+
     @property
     def infinity(self) -> float:
         """The P-mass of outcomes that Q cannot produce, rounded up."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from holdfast.privacy.dominating_pair import Array
 from holdfast.privacy.grid_losses import LARGEST_GRID, GridLosses
 
 ROUND_OFF = 2.0**-53
-TAIL_LOGS = (0.0, 16.0, 46.0)
+TAIL_LOGS = (0.0, 8.0, 20.0, 46.0)
 """The tilts are centred where the upper tail has mass about e^-x, for these x."""
-OUTSIDE = 37.0
-"""A tilted sum's mass outside its window is about e^-37, below a float's precision."""
+RARE = 1e-18
+"""The probability of a large loss, over the whole sum, that the second bound gives away."""
+OUTSIDE = {False: 28.0, True: 37.0}
+"""A tilted sum's mass outside its window is about e^-x; a lower bound has to subtract it everywhere."""
 
 
 def convolve(parts: Sequence[tuple[GridLosses, int]]) -> GridLosses:
@@ -33,15 +35,27 @@ def convolve(parts: Sequence[tuple[GridLosses, int]]) -> GridLosses:
         return parts[0][0]
     spacing = max(part.spacing for part, _ in parts)
     parts = [(_coarsened(part, spacing), times) for part, times in parts]
+    if Cumulants.of(parts).is_heavy_tailed():
+        # Rare large losses would dominate every tilt. A second bound counts them as infinite (or, from
+        # below, drops them) and is tight wherever delta is not as small as they are rare.
+        count = sum(times for _, times in parts)
+        plain = _sum([(part.cut(RARE / count), times) for part, times in parts])
+        return plain if plain.is_lower else replace(_sum(parts), relaxed=plain)
+    return _sum(parts)
+
+
+def _sum(parts: Sequence[tuple[GridLosses, int]]) -> GridLosses:
+    lower = parts[0][0].is_lower
     while True:
         cumulants = Cumulants.of(parts)
-        windows = [cumulants.window(tilt, OUTSIDE) for tilt in cumulants.tilts(TAIL_LOGS)]
-        if max(high - low for _, low, high in windows) < LARGEST_GRID and (
-            max(high for _, _, high in windows) - min(low for _, low, _ in windows) < LARGEST_GRID
-        ):
+        candidates = [
+            cumulants.window(t, OUTSIDE[lower], upper=not lower) for t in cumulants.tilts(TAIL_LOGS)
+        ]
+        windows = [each for each in candidates if each[2] - candidates[0][1] < LARGEST_GRID]
+        # An upper bound needs a tilt to bound what lies beyond; a lower one may do without.
+        if len(windows) > (0 if lower else 1) or (windows and windows[0][2] >= support(parts)[1]):
             break
         parts = [(part.doubled(), times) for part, times in parts]
-    lower = parts[0][0].is_lower
     sums = [_tilted(parts, tilt, low, high, lower) for tilt, low, high in windows]
     return _joined(parts, sums, lower)
 
@@ -81,7 +95,9 @@ def _log_masses(part: GridLosses, tilt: float) -> tuple[Array, float, float]:
     return tilted, log_sum, doubt
 
 
-def _tilted(parts: Sequence[tuple[GridLosses, int]], tilt: float, low: int, high: int, lower: bool) -> _TiltedSum:
+def _tilted(
+    parts: Sequence[tuple[GridLosses, int]], tilt: float, low: int, high: int, lower: bool
+) -> _TiltedSum:
     size = fast_size(high - low + 1)
     depth = math.log2(size) + 1
     logs: Array | None = None
@@ -181,9 +197,13 @@ def _joined(parts: Sequence[tuple[GridLosses, int]], sums: Sequence[_TiltedSum],
             if lower:
                 best[part] = np.maximum(best[part], (s.masses - s.error) * (1.0 - doubt) * untilt)
             else:
-                best[part] = np.minimum(best[part], np.maximum(s.masses + s.error, 0.0) * (1.0 + doubt) * untilt)
+                best[part] = np.minimum(
+                    best[part], np.maximum(s.masses + s.error, 0.0) * (1.0 + doubt) * untilt
+                )
     if lower:
-        return GridLosses(spacing, low, np.maximum(best, 0.0), max(0.0, infinity * (1 - 1e-12)), loss_error, True)
+        return GridLosses(
+            spacing, low, np.maximum(best, 0.0), max(0.0, infinity * (1 - 1e-12)), loss_error, True
+        )
     # What lies above the last window, and below the first.
     bottom, top = support(parts)
     if high <= top:

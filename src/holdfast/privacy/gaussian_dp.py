@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.loss_distribution import LossDistribution
+from holdfast.privacy.dominating_pair import DominatingPair
+from holdfast.privacy.pairs.atoms import AtomicPair
+from holdfast.privacy.pairs.normal import NormalPair
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 
@@ -79,12 +81,22 @@ class GaussianDP(PrivacyCurve):
         """The square of the parameter itself."""
         return as_written(self.mu) ** 2 if self.square is None else self.square
 
-    def loss_distribution(self, *, spacing: float) -> LossDistribution:
+    def pairs(self) -> tuple[DominatingPair, ...]:
         """The loss of a normal against a shifted normal is itself normal."""
-        return LossDistribution.gaussian(self._mu, spacing=spacing)
+        return (NormalPair(self._mu),) if self._mu > 0 else (AtomicPair(np.zeros(1), np.ones(1)),)
+
+    def joined(self, other: PrivacyCurve) -> GaussianDP | None:
+        """Squares add up."""
+        return (
+            GaussianDP.from_square(self.as_gdp() + other.as_gdp()) if isinstance(other, GaussianDP) else None
+        )
+
+    def repeated(self, times: int) -> GaussianDP:
+        """Times mu^2."""
+        return GaussianDP.from_square(times * self.as_gdp())
 
     def group(self, size: int) -> GaussianDP:
-        """k mu."""
+        """K mu."""
         return GaussianDP.from_square(size**2 * self.as_gdp())
 
     def admits(self, curve: PrivacyCurve) -> bool:

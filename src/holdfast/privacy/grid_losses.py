@@ -33,12 +33,21 @@ class GridLosses:
     infinity: float
     loss_error: float = 0.0
     is_lower: bool = False
+    relaxed: GridLosses | None = None
+    """A second upper bound on the same losses; the lesser of the two deltas holds."""
 
     def __post_init__(self) -> None:
         require(self.spacing > 0 and math.isfinite(self.spacing), "spacing", self.spacing, "> 0 and finite")
         require(0 <= self.infinity <= 1, "infinity", self.infinity, "in [0, 1]")
-        require(self.masses.ndim == 1 and self.masses.size > 0, "masses", self.masses.shape, "one array, not empty")
-        require(bool(np.all(self.masses >= 0)) and bool(np.all(self.masses < 2)), "masses", "...", "in [0, 2)")
+        require(
+            self.masses.ndim == 1 and self.masses.size > 0,
+            "masses",
+            self.masses.shape,
+            "one array, not empty",
+        )
+        require(
+            bool(np.all(self.masses >= 0)) and bool(np.all(self.masses < 2)), "masses", "...", "in [0, 2)"
+        )
 
     @property
     def losses(self) -> Array:
@@ -72,7 +81,7 @@ class GridLosses:
         return out
 
     def deltas(self, epsilons: Array) -> Array:
-        """delta at many points, with the infinity mass and every rounding error in it."""
+        """Delta at many points, with the infinity mass and every rounding error in it."""
         sign = 1.0 if self.is_lower else -1.0
         points = np.asarray(epsilons, dtype=np.float64) + sign * self.loss_error
         h, n = self.spacing, self.masses.size
@@ -96,10 +105,15 @@ class GridLosses:
         finite = np.where(k >= n - 1, 0.0, finite)
         # Sums of n positive terms: relative error below n units, blockwise far less.
         wobble = 1.0 + sign * -1.0 * 1e-11
-        return np.asarray(np.clip(finite * wobble + self.infinity, 0.0, 1.0))
+        values = np.asarray(np.clip(finite * wobble + self.infinity, 0.0, 1.0))
+        return values if self.relaxed is None else np.minimum(values, self.relaxed.deltas(epsilons))
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon >= 0 with delta(epsilon) <= delta, on the safe side; by suffix sums."""
+        own = self._own_epsilon(delta)
+        return own if self.relaxed is None else min(own, self.relaxed.epsilon(delta))
+
+    def _own_epsilon(self, delta: float) -> float:
         wobble = 1.0 - 1e-11 if self.is_lower else 1.0 + 1e-11
         if self.infinity > delta:
             return math.inf
@@ -127,11 +141,22 @@ class GridLosses:
             step *= 2.0
         return answer
 
+    def cut(self, tail: float) -> GridLosses:
+        """Without the losses above which at most this mass lies: at infinity, or dropped from below."""
+        keep = int(np.searchsorted(-np.append(self.above, 0.0), -tail, side="left")) + 1
+        lost = 0.0 if self.is_lower else float(np.sum(self.masses[keep:])) * (1 + 1e-12)
+        infinity = min(1.0, self.infinity + lost)
+        return GridLosses(
+            self.spacing, self.first, self.masses[:keep], infinity, self.loss_error, self.is_lower
+        )
+
     def doubled(self) -> GridLosses:
         """The same on a grid of twice the spacing, rounded outwards."""
         first = self.first // 2
         lead = self.first - 2 * first
-        padded = np.concatenate([np.zeros(lead), self.masses, np.zeros((lead + self.masses.size + 1) % 2 + 1)])
+        padded = np.concatenate(
+            [np.zeros(lead), self.masses, np.zeros((lead + self.masses.size + 1) % 2 + 1)]
+        )
         even, odd = padded[0::2], padded[1::2]
         size = max(even.size, odd.size + 1)
         out = np.zeros(size)
@@ -148,5 +173,4 @@ class GridLosses:
     def as_pair(self) -> AtomicPair:
         """As a pair with an atom at each grid point, to be put on another grid."""
         keep = self.masses > 0
-        total = float(np.sum(self.masses)) + self.infinity
-        return AtomicPair(self.losses[keep], self.masses[keep] / total, self.infinity / total)
+        return AtomicPair(self.losses[keep], self.masses[keep], self.infinity, self.spacing)

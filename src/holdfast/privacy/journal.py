@@ -140,9 +140,8 @@ def add_up(total: Cost | None, cost: Cost) -> Cost:
     charge, as long as the history. From there on it is rounded up to a multiple of 2^-1024.
     """
     exact = cost if total is None else total + cost
-    return Cost(
-        tuple(_short(amount) for amount in exact.amounts), _short(exact.total_variation), _short(exact.failure)
-    )
+    amounts = tuple(_short(amount) for amount in exact.amounts)
+    return Cost(amounts, _short(exact.total_variation), _short(exact.failure))
 
 
 def _short(amount: Fraction) -> Fraction:

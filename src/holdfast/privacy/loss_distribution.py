@@ -32,8 +32,8 @@ class LossDistribution(PrivacyCurve):
     rounding inside the number. Its twin, `lower=True`, stays below the pair it was made from, so that
     the two bracket the truth.
 
-    >>> pair = LossDistribution.gaussian(1.0, spacing=1e-3), LossDistribution.gaussian(1.0, spacing=1e-3, lower=True)
-    >>> [round(side.epsilon(1e-6), 4) for side in pair]
+    >>> sides = [LossDistribution.gaussian(1.0, spacing=1e-3, lower=lower) for lower in (True, False)]
+    >>> [round(side.epsilon(1e-6), 4) for side in sides]
     [4.8866, 4.8866]
     """
 
@@ -53,7 +53,13 @@ class LossDistribution(PrivacyCurve):
 
     @classmethod
     def from_atoms(
-        cls, losses: ArrayLike, probabilities: ArrayLike, *, infinity: float = 0.0, spacing: float, lower: bool = False
+        cls,
+        losses: ArrayLike,
+        probabilities: ArrayLike,
+        *,
+        infinity: float = 0.0,
+        spacing: float,
+        lower: bool = False,
     ) -> LossDistribution:
         """Finitely many losses; each is split between its two neighbours on the grid.
 
@@ -62,6 +68,9 @@ class LossDistribution(PrivacyCurve):
         True
         """
         pair = AtomicPair(np.asarray(losses, np.float64), np.asarray(probabilities, np.float64), infinity)
+        require(
+            abs(pair.total - 1) < 1e-6, "probabilities", pair.total, "a list with sum 1, infinity included"
+        )
         return cls.of((pair,), spacing=spacing, lower=lower)
 
     @classmethod
@@ -105,7 +114,7 @@ class LossDistribution(PrivacyCurve):
         return max(direction.epsilon(delta) for direction in self.directions)
 
     def renyi(self, order: float) -> float:
-        """log E e^((order - 1) loss) / (order - 1); infinite where mass sits at infinity."""
+        """Log E e^((order - 1) loss) / (order - 1); infinite where mass sits at infinity."""
         if self.is_lower or self.infinity > 0 or not 1 < order < math.inf:
             return math.inf
         worst = 0.0
@@ -117,10 +126,14 @@ class LossDistribution(PrivacyCurve):
             worst = max(worst, moment / (order - 1) + direction.loss_error)
         return worst * (1 + 1e-12)
 
-    def convolved(self, others: Sequence[tuple[LossDistribution, int]], *, times: int = 1) -> LossDistribution:
-        """This and the others together, each as often as said, directions kept apart."""
+    def convolved(
+        self, others: Sequence[tuple[LossDistribution, int]], *, times: int = 1
+    ) -> LossDistribution:
+        """All together, this one and the others, each as often as said, directions kept apart."""
         everything = [(self, times), *others]
-        require(len({each.is_lower for each, _ in everything}) == 1, "others", "...", "all upper or all lower")
+        require(
+            len({each.is_lower for each, _ in everything}) == 1, "others", "...", "all upper or all lower"
+        )
         count = max(len(each.directions) for each, _ in everything)
         return LossDistribution(
             tuple(
@@ -129,10 +142,25 @@ class LossDistribution(PrivacyCurve):
             )
         )
 
+    def joined(self, other: PrivacyCurve) -> LossDistribution | None:
+        """On the same grid: the convolution."""
+        same = isinstance(other, LossDistribution) and abs(other.spacing / self.spacing - 1) < 1e-9
+        return self.convolved([(other, 1)]) if same and isinstance(other, LossDistribution) else None
+
+    def repeated(self, times: int) -> LossDistribution:
+        """The convolution with itself."""
+        return self if times == 1 else self.convolved([], times=times)
+
+    def pairs(self) -> tuple[DominatingPair, ...] | None:
+        """The grid's own atoms."""
+        return None if self.is_lower else tuple(way.as_pair() for way in self.directions)
+
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution:
         """Itself, or itself on another grid."""
         if lower != self.is_lower:
-            raise ParameterError("a lower loss distribution cannot become an upper one or the reverse; rebuild it")
+            raise ParameterError(
+                "a lower loss distribution cannot become an upper one or the reverse; rebuild it"
+            )
         if abs(spacing / self.spacing - 1) < 1e-9:
             return self
         return LossDistribution.of([way.as_pair() for way in self.directions], spacing=spacing, lower=lower)
@@ -165,13 +193,15 @@ class LossDistribution(PrivacyCurve):
                 }
                 for way in self.directions
             ],
-        }
+        }  # the second bound of a heavy tail is not stored: what is stored holds without it
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> LossDistribution:
         """The distribution of these fields."""
         for way in data["directions"]:
-            require(len(way["masses"]) <= 2 * LARGEST_GRID, "masses", len(way["masses"]), "a grid of allowed size")
+            require(
+                len(way["masses"]) <= 2 * LARGEST_GRID, "masses", len(way["masses"]), "a grid of allowed size"
+            )
         return cls(
             tuple(
                 GridLosses(

@@ -40,7 +40,12 @@ class Mechanism(ABC):
     def __post_init__(self) -> None:
         if self.adjacency is not None:
             object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))
-        require(self.arithmetic in ("strict", "idealised"), "arithmetic", self.arithmetic, "'strict' or 'idealised'")
+        require(
+            self.arithmetic in ("strict", "idealised"),
+            "arithmetic",
+            self.arithmetic,
+            "'strict' or 'idealised'",
+        )
         self.validate()
         if self.adjacency is not None:
             self.require_adjacency(self.adjacency)
@@ -118,5 +123,7 @@ def vector(value: Any) -> NDArray[Any]:
     if not np.all(np.isfinite(array)):
         # Seeing this message tells something about the data: the text of the docs says so, and
         # tables with a schema never come here.
-        raise ParameterError("value must be finite, got NaN or infinity; open the table with a schema, which clips")
+        raise ParameterError(
+            "value must be finite, got NaN or infinity; open the table with a schema, which clips"
+        )
     return array.astype(np.float64)

@@ -19,7 +19,11 @@ def encode(value: Any) -> str:
     """
     if isinstance(value, np.ndarray):
         data = np.ascontiguousarray(value)
-        body = {"dtype": data.dtype.str, "shape": list(value.shape), "data": base64.b64encode(data.tobytes()).decode()}
+        body = {
+            "dtype": data.dtype.str,
+            "shape": list(value.shape),
+            "data": base64.b64encode(data.tobytes()).decode(),
+        }
         return json.dumps({"array": body})
     return json.dumps({"value": value.item() if isinstance(value, np.generic) else value})
 

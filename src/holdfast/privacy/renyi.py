@@ -16,7 +16,11 @@ from holdfast.privacy.zcdp import epsilon_from_renyi, log_delta_from_renyi
 ORDERS: tuple[float, ...] = tuple(
     float(x)
     for x in np.concatenate(
-        [1 + np.geomspace(1e-3, 0.95, 20), np.arange(2.0, 65.0), [72, 80, 96, 128, 192, 256, 384, 512, 1024, 4096]]
+        [
+            1 + np.geomspace(1e-3, 0.95, 20),
+            np.arange(2.0, 65.0),
+            [72, 80, 96, 128, 192, 256, 384, 512, 1024, 4096],
+        ]
     )
 )
 """The orders at which curves are tabulated unless others are asked for."""
@@ -37,7 +41,10 @@ class RenyiDP(PrivacyCurve):
         object.__setattr__(self, "orders", tuple(float(a) for a in self.orders))
         object.__setattr__(self, "divergences", tuple(float(d) for d in self.divergences))
         require(
-            len(self.orders) == len(self.divergences) > 0, "orders", len(self.orders), "as many as divergences, > 0"
+            len(self.orders) == len(self.divergences) > 0,
+            "orders",
+            len(self.orders),
+            "as many as divergences, > 0",
         )
         require(all(a > 1 for a in self.orders), "orders", min(self.orders), "> 1")
         require(list(self.orders) == sorted(set(self.orders)), "orders", "...", "increasing")
@@ -65,6 +72,18 @@ class RenyiDP(PrivacyCurve):
         """The value at the next listed order: divergences never fall as the order grows."""
         place = int(np.searchsorted(self.orders, order))
         return math.inf if place == len(self.orders) else self.divergences[place]
+
+    def joined(self, other: PrivacyCurve) -> RenyiDP | None:
+        """Divergences add up, order by order."""
+        if not isinstance(other, RenyiDP) or other.orders != self.orders:
+            return None
+        return RenyiDP(
+            self.orders, tuple(a + b for a, b in zip(self.divergences, other.divergences, strict=True))
+        )
+
+    def repeated(self, times: int) -> RenyiDP:
+        """Times the divergence, order by order."""
+        return RenyiDP(self.orders, tuple(times * d for d in self.divergences))
 
     def admits(self, curve: PrivacyCurve) -> bool:
         """At every listed order, never at the best one afterwards."""

@@ -36,10 +36,14 @@ def round_up(value: Number) -> float:
 def round_down(value: Number) -> float:
     """The largest float that is not above the value."""
     nearest = float(value)
-    return nearest if math.isinf(nearest) or Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+    return (
+        nearest if math.isinf(nearest) or Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+    )
 
 
-def safe_side(excess: Callable[[float], float], unsafe: float, safe: float, *, tolerance: float = 1e-12) -> float:
+def safe_side(
+    excess: Callable[[float], float], unsafe: float, safe: float, *, tolerance: float = 1e-12
+) -> float:
     """A point checked to have `excess(point) <= 0`, within a relative tolerance of where it starts to hold.
 
     `safe` must already satisfy it. Bisection, geometric where the bracket spans decades: the

@@ -8,10 +8,17 @@ from holdfast.errors import FormatError, HoldfastError
 from holdfast.privacy.bounded_range import BoundedRange
 from holdfast.privacy.compose import Composed
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.discrete_gaussian_curve import DiscreteGaussianCurve
+from holdfast.privacy.discrete_laplace_curve import DiscreteLaplaceCurve
+from holdfast.privacy.finite_pair import FinitePair
 from holdfast.privacy.gaussian_dp import GaussianDP
+from holdfast.privacy.laplace_curve import LaplaceCurve
 from holdfast.privacy.loss_distribution import LossDistribution
 from holdfast.privacy.renyi import RenyiDP
 from holdfast.privacy.slack import WithSlack
+from holdfast.privacy.subsampled_curve import SubsampledCurve
+from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
+from holdfast.privacy.two_steps import TwoSteps
 from holdfast.privacy.zcdp import ZCDP
 
 CURVES: tuple[type[PrivacyCurve], ...] = (
@@ -24,6 +31,13 @@ CURVES: tuple[type[PrivacyCurve], ...] = (
     LossDistribution,
     Composed,
     WithSlack,
+    LaplaceCurve,
+    DiscreteLaplaceCurve,
+    DiscreteGaussianCurve,
+    FinitePair,
+    SubsampledCurve,
+    SubsampledGaussianCurve,
+    TwoSteps,
 )
 """Every curve that can be stored. Kinds are never removed and never change their meaning."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -77,25 +78,15 @@ class TradeOff:
         # Lines miss = 1 - delta - slope * x; a mirrored line is the inverse function of one.
         # The envelope on and above the diagonal comes from slopes >= 1; the rest is its mirror.
         keep = deltas < 1.0
-        slopes, tops = np.exp(epsilons[keep]), 1.0 - deltas[keep]
+        slopes, tops = np.exp(epsilons[keep]), _one_minus(deltas[keep])
         if slopes.size == 0:
             return cls([0.0, 1.0], [0.0, 0.0], claim="proved")
         finite = np.isfinite(slopes)
         slopes, tops = slopes[finite], tops[finite]
-        hull: list[tuple[float, float]] = []  # (slope, top), steepest first, envelope of max
-        order = np.lexsort((-tops, -slopes))
-        for slope, top in zip(slopes[order], tops[order], strict=True):
-            # A flatter line matters only if it starts lower and overtakes later.
-            if hull and top >= hull[-1][1]:
-                while hull and top >= hull[-1][1]:
-                    hull.pop()
-            while len(hull) >= 2 and _crossing(hull[-2], hull[-1]) >= _crossing(hull[-1], (slope, top)):
-                hull.pop()
-            if not hull or slope < hull[-1][0]:
-                hull.append((float(slope), float(top)))
+        hull = _envelope(slopes, tops)
         # Vertices from x = 0 to the diagonal miss = false_alarm.
         xs, ys = [0.0], [hull[0][1]]
-        for left, right in zip(hull, hull[1:], strict=False):
+        for left, right in pairwise(hull):
             x = _crossing(left, right)
             y = left[1] - left[0] * x
             if y <= x:
@@ -106,12 +97,36 @@ class TradeOff:
         meet = max(top / (1.0 + slope) for slope, top in hull)
         xs.append(meet)
         ys.append(meet)
-        x, y = np.array(xs), np.array(ys)
         # Mirror: swap the axes; then drop to 0 at the mirrored intercept.
-        full_x = np.concatenate([x, y[::-1][1:], [1.0]])
-        full_y = np.concatenate([y, x[::-1][1:], [0.0]])
+        full_x = np.array([*xs, *ys[::-1][1:], 1.0])
+        full_y = np.array([*ys, *xs[::-1][1:], 0.0])
         full_x, full_y = np.clip(full_x, 0.0, 1.0), np.clip(full_y, 0.0, 1.0)
         return cls(np.maximum.accumulate(full_x), np.minimum.accumulate(full_y), claim="proved")
+
+    @classmethod
+    def from_one_sided(cls, epsilons: NDArray[np.float64], deltas: NDArray[np.float64]) -> TradeOff:
+        """The envelope of the lines themselves, without mirror images: one direction of a pair.
+
+        Here epsilon runs over negative numbers too; false alarms are under Q, misses under P, for
+        deltas of P against Q.
+        """
+        keep = (deltas < 1.0) & np.isfinite(epsilons)
+        if not np.any(keep):
+            return cls([0.0, 1.0], [0.0, 0.0], claim="proved")
+        hull = _envelope(np.exp(epsilons[keep]), _one_minus(deltas[keep]))
+        xs, ys = [0.0], [hull[0][1]]
+        for left, right in pairwise(hull):
+            x = _crossing(left, right)
+            y = left[1] - left[0] * x
+            if y <= 0.0 or x >= 1.0:
+                break
+            xs.append(x)
+            ys.append(y)
+        # The last line that is still above 0 reaches it here.
+        xs += [min(1.0, max(top / slope for slope, top in hull)), 1.0]
+        ys += [0.0, 0.0]
+        x_array, y_array = np.maximum.accumulate(np.clip(xs, 0.0, 1.0)), np.clip(ys, 0.0, 1.0)
+        return cls(x_array, np.minimum.accumulate(y_array), claim="proved")
 
     def miss_at(self, false_alarm: float) -> float:
         """The miss rate at this false-alarm rate, on the polygon."""
@@ -162,6 +177,27 @@ class TradeOff:
             f"{self.claim}: advantage {sign} {self.advantage():.4f}, detection at 1 % false alarms "
             f"{sign} {self.detection_at(0.01):.4f}{sure}".replace("  ", " ")
         )
+
+
+def _one_minus(deltas: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 - delta, rounded down: a delta of 1e-18 must not vanish."""
+    return np.where(deltas > 0, np.nextafter(1.0 - deltas, 0.0), 1.0)
+
+
+def _envelope(slopes: NDArray[np.float64], tops: NDArray[np.float64]) -> list[tuple[float, float]]:
+    """The lines top - slope x that are the highest somewhere at x >= 0, steepest first."""
+    hull: list[tuple[float, float]] = []
+    order = np.lexsort((-tops, -slopes))
+    for slope, top in zip(slopes[order].tolist(), tops[order].tolist(), strict=True):
+        if hull and slope == hull[-1][0]:
+            continue
+        # A flatter line that starts as high is higher everywhere.
+        while hull and top >= hull[-1][1]:
+            hull.pop()
+        while len(hull) >= 2 and _crossing(hull[-2], hull[-1]) >= _crossing(hull[-1], (slope, top)):
+            hull.pop()
+        hull.append((slope, top))
+    return hull
 
 
 def _crossing(steep: tuple[float, float], flat: tuple[float, float]) -> float:

@@ -17,7 +17,7 @@ from holdfast.privacy.rounding import Number, as_written, round_up
 def log_delta_from_renyi(
     divergence: NDArray[np.float64], orders: NDArray[np.float64], epsilon: float
 ) -> NDArray[np.float64]:
-    """log delta at each order: Canonne, Kamath and Steinke 2020, proposition 12."""
+    """Log delta at each order: Canonne, Kamath and Steinke 2020, proposition 12."""
     a = orders
     values = (a - 1) * (divergence - epsilon) + (a - 1) * np.log1p(-1 / a) - np.log(a)
     return np.asarray(values)
@@ -26,7 +26,7 @@ def log_delta_from_renyi(
 def epsilon_from_renyi(
     divergence: NDArray[np.float64], orders: NDArray[np.float64], delta: float
 ) -> NDArray[np.float64]:
-    """epsilon at each order, the inverse of the same proposition (soundness, section 0)."""
+    """Epsilon at each order, the inverse of the same proposition (soundness, section 0)."""
     a = orders
     values = divergence + (math.log(1 / delta) + (a - 1) * np.log1p(-1 / a) - np.log(a)) / (a - 1)
     return np.asarray(values)
@@ -57,8 +57,10 @@ class ZCDP(PrivacyCurve):
         rho = round_up(self.rho)
         # d/da of the exponent vanishes near a = (epsilon + rho) / (2 rho): refine a grid around it.
         centre = max((epsilon + rho) / (2 * rho), 1.0 + 1e-9)
-        orders = 1.0 + (centre - 1.0) * np.geomspace(1e-2, 1e2, 401) if centre > 1.01 else 1.0 + np.geomspace(
-            1e-6, 1e4, 801
+        orders = (
+            1.0 + (centre - 1.0) * np.geomspace(1e-2, 1e2, 401)
+            if centre > 1.01
+            else 1.0 + np.geomspace(1e-6, 1e4, 801)
         )
         for _ in range(3):
             logs = log_delta_from_renyi(orders * rho, orders, epsilon)
@@ -87,6 +89,14 @@ class ZCDP(PrivacyCurve):
     def as_zcdp(self) -> Fraction:
         """The parameter itself."""
         return as_written(self.rho)
+
+    def joined(self, other: PrivacyCurve) -> ZCDP | None:
+        """Parameters add up."""
+        return ZCDP(self.as_zcdp() + other.as_zcdp()) if isinstance(other, ZCDP) else None
+
+    def repeated(self, times: int) -> ZCDP:
+        """Times rho."""
+        return ZCDP(times * self.as_zcdp())
 
     def group(self, size: int) -> ZCDP:
         """k^2 rho."""

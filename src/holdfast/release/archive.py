@@ -69,7 +69,9 @@ def from_bytes(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     if not all(_NAME.fullmatch(name) for name in members if name != _SUMS):
         raise FormatError("the release file holds a member of an unknown name")
     if members.pop(_SUMS, None) != sums({_JSON: text} | members):
-        raise FormatError(f"the release file was changed or damaged: its members do not have the sums of {_SUMS}")
+        raise FormatError(
+            f"the release file was changed or damaged: its members do not have the sums of {_SUMS}"
+        )
     return record, members
 
 
@@ -92,7 +94,9 @@ def _members(data: bytes) -> dict[str, bytes]:
             )
             total = sum(info.file_size for info in infos)
             if not plain or total > len(data) or not 0 < len(infos) <= MOST_MEMBERS:
-                raise FormatError("a release file holds stored members only, together no larger than the file")
+                raise FormatError(
+                    "a release file holds stored members only, together no larger than the file"
+                )
             members = {info.filename: archive.read(info) for info in infos}
     except FormatError:
         raise
@@ -123,7 +127,7 @@ def _require_version(written: Any) -> None:
         raise FormatError(f"not a release file: its format is not {FAMILY}/{MAJOR}")
     if major != str(MAJOR):
         raise FormatError(
-            f"the file has the format {FAMILY}/{major[:20]}, this version of holdfast reads {FAMILY}/{MAJOR}; "
+            f"the file has the format {FAMILY}/{major[:20]}, this holdfast reads {FAMILY}/{MAJOR}; "
             "use a version that reads it"
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +22,11 @@ from holdfast.errors import FormatError, ParameterError
 
 _KINDS = "biufcUSMm"
 _MOST_DEPTH = 100
-_MOST_HEADER = 4096
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00(?P<length>[\x00-\xff]{2})"
+    rb"\{'descr': '(?P<dtype>[<|][a-zA-Z][0-9]{0,9}(\[[0-9]{0,9}[a-zA-Z]{1,2}\])?)', 'fortran_order': False, "
+    rb"'shape': \((?P<shape>([0-9]{1,18}(, [0-9]{1,18}){0,63},?)?)\), \} *\n"
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,9 @@ def _packed(value: Any, members: dict[str, bytes], depth: int) -> Any:
         case Mapping() if all(isinstance(key, str) and not key.startswith("$") for key in value):
             return {key: _packed(item, members, depth + 1) for key, item in value.items()}
         case Mapping():
-            pairs = [[_packed(k, members, depth + 1), _packed(v, members, depth + 1)] for k, v in value.items()]
+            pairs = [
+                [_packed(k, members, depth + 1), _packed(v, members, depth + 1)] for k, v in value.items()
+            ]
             return {"$pairs": pairs}
     if _is_table(value):
         return {"$table": _add(members, "arrow", _ipc(value))}
@@ -128,36 +135,43 @@ def _npy(array: NDArray[Any]) -> bytes:
     dtype = array.dtype.newbyteorder("<")
     if not _storable(dtype):
         raise ParameterError(
-            f"an array of dtype {array.dtype} cannot be stored; use numbers of at most 8 bytes, dates or fixed texts"
+            f"an array of dtype {array.dtype} cannot be stored; use numbers of at most 8 bytes, or texts"
         )
     file = io.BytesIO()
-    np.lib.format.write_array(file, np.asarray(array, dtype=dtype, order="C"), version=(1, 0), allow_pickle=False)
+    np.lib.format.write_array(
+        file, np.asarray(array, dtype=dtype, order="C"), version=(1, 0), allow_pickle=False
+    )
     return file.getvalue()
 
 
 def _array(data: bytes) -> NDArray[Any]:
-    """Read `.npy` bytes; the size that the header claims is checked before anything is allocated."""
-    file = io.BytesIO(data)
+    """Read `.npy` bytes as `_npy` writes them; the claimed size is checked before anything is allocated."""
+    header = _HEADER.match(data)
+    if header is None or len(header[0]) != 10 + int.from_bytes(header["length"], "little"):
+        raise FormatError("a stored array does not have the header that holdfast writes")
+    shape = tuple(int(side) for side in header["shape"].decode().split(",") if side.strip())
     try:
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise FormatError("a stored array has an unknown .npy version")
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file, max_header_size=_MOST_HEADER)
-        body = data[file.tell() :]
-        right_size = _storable(dtype) and not fortran and math.prod(shape) * dtype.itemsize == len(body)
-        if not right_size or min(shape, default=0) < 0:
-            raise FormatError("a stored array does not have the size that its header claims")
-        if dtype.kind == "U" and body and int(np.frombuffer(body, "<u4").max()) > sys.maxunicode:
-            raise FormatError("a stored array of texts holds what is no text")
+        dtype = np.dtype(header["dtype"].decode())
+    except (TypeError, ValueError) as error:
+        raise FormatError("a stored array has an unknown dtype") from error
+    body = data[header.end() :]
+    if not _storable(dtype) or math.prod(shape) * dtype.itemsize != len(body):
+        raise FormatError("a stored array does not have the size that its header claims")
+    if dtype.kind == "U" and body and int(np.frombuffer(body, "<u4").max()) > sys.maxunicode:
+        raise FormatError("a stored array of texts holds what is no text")
+    try:
         # A copy: a loaded value may be written to like the one that was stored.
         flat = np.frombuffer(body, dtype) if body else np.empty(math.prod(shape), dtype)
         return flat.reshape(shape).copy()
-    except (ValueError, TypeError, OverflowError, SyntaxError, RecursionError, MemoryError) as error:
-        raise FormatError("a stored array cannot be read") from error
+    except (ValueError, OverflowError, MemoryError) as error:
+        raise FormatError("a stored array has a shape that no array can have") from error
 
 
 def _storable(dtype: np.dtype[Any]) -> bool:
     widest = {"f": 8, "c": 16}.get(dtype.kind, sys.maxsize)
-    return dtype.kind in _KINDS and dtype.itemsize <= widest and not dtype.hasobject and dtype.byteorder != ">"
+    return (
+        dtype.kind in _KINDS and dtype.itemsize <= widest and not dtype.hasobject and dtype.byteorder != ">"
+    )
 
 
 def _is_table(value: Any) -> bool:

@@ -18,7 +18,9 @@ Arithmetic = Literal["strict", "idealised"]
 
 def software_versions() -> dict[str, str]:
     """What computed the value: the packages whose version can change a result."""
-    return {"python": platform.python_version()} | {name: _version(name) for name in ("holdfast", "numpy", "scipy")}
+    return {"python": platform.python_version()} | {
+        name: _version(name) for name in ("holdfast", "numpy", "scipy")
+    }
 
 
 def today() -> str:
@@ -53,9 +55,16 @@ class Provenance:
         for name in ("method", "account", "head", "created"):
             value = getattr(self, name)
             require(isinstance(value, str), name, type(value).__name__, "a text")
-        require(self.schema_hash is None or isinstance(self.schema_hash, str), "schema_hash", "...", "a text or None")
+        require(
+            self.schema_hash is None or isinstance(self.schema_hash, str),
+            "schema_hash",
+            "...",
+            "a text or None",
+        )
         require(self.noise in get_args(Noise), "noise", self.noise, "'secure' or 'seeded'")
-        require(self.arithmetic in get_args(Arithmetic), "arithmetic", self.arithmetic, "'strict' or 'idealised'")
+        require(
+            self.arithmetic in get_args(Arithmetic), "arithmetic", self.arithmetic, "'strict' or 'idealised'"
+        )
         require(_is_date(self.created), "created", self.created, "a date such as 2025-01-31")
         require(_are_numbers(self.entries), "entries", "...", "whole numbers >= 0")
         object.__setattr__(self, "entries", tuple(self.entries))

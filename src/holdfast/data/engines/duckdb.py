@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.dialect import Dialect
-from holdfast.data.engines.duckdb_source import Scan, scan
+from holdfast.data.engines.duckdb_source import Scan, scan_of_caller, scan_of_files
 from holdfast.data.engines.memory import check_columns
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data.rows import Batch, encode_batch
@@ -27,6 +29,9 @@ from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
 DIALECT = Dialect()
+#: Rows whose users are bounded at a time, and the table that holds what is kept of them.
+PART_ROWS = 250_000
+KEPT = "work.kept"
 #: DuckDB's names of types (without parameters) and how they are read.
 KINDS = {
     **dict.fromkeys(
@@ -54,9 +59,8 @@ def _withholding(doing: str) -> Iterator[None]:
     except duckdb.Error as error:
         kind = type(error).__name__
     if kind is not None:
-        raise DataError(
-            f"DuckDB could not {doing} ({kind}; its message is withheld, because it may quote data)"
-        )
+        message = f"DuckDB could not {doing} ({kind}; its message is withheld, because it may quote data)"
+        raise DataError(message) from None
 
 
 def _open(
@@ -68,22 +72,29 @@ def _open(
     except ImportError:
         raise missing_extra("duckdb", "all") from None
     require(threads is None or threads >= 1, "threads", threads, ">= 1")
-    folder = tempfile.TemporaryDirectory(
-        prefix="holdfast-", ignore_cleanup_errors=True
-    )  # for spilling; mode 700
-    connection = duckdb.connect(
-        config={"temp_directory": folder.name, "autoinstall_known_extensions": "false"}
-    )
-    with _withholding("apply the options memory_limit and threads"):
-        connection.execute("SET python_enable_replacements = false")
-        connection.execute("SET TimeZone = 'UTC'")
-        if memory_limit is not None:
-            connection.execute(f"SET memory_limit = {DIALECT.literal(memory_limit)}")
-        if threads is not None:
-            connection.execute(f"SET threads = {int(threads)}")
-    with _withholding("open the source"):
-        return scan(source, table=table, connection=connection), folder.cleanup
-    raise AssertionError("unreachable: opening either returns or raises")
+    with _withholding("open the table"):
+        given = scan_of_caller(source, table=table)
+        if given is not None:
+            options = [option for option in (memory_limit, threads) if option is not None]
+            require(not options, "options", options, "left out: the connection is the caller's")
+            return given, _nothing
+    folder = tempfile.mkdtemp(prefix="holdfast-")  # for spilling; nobody else may read it
+    connection = duckdb.connect(config={"temp_directory": folder, "autoinstall_known_extensions": "false"})
+    cleanup = partial(_let_go, connection.close, folder)
+    try:
+        with _withholding("apply the options memory_limit and threads"):
+            connection.execute("SET python_enable_replacements = false")
+            if memory_limit is not None:
+                connection.execute(f"SET memory_limit = {DIALECT.literal(memory_limit)}")
+            if threads is not None:
+                connection.execute(f"SET threads = {int(threads)}")
+            connection.execute(f"ATTACH {DIALECT.literal(f'{folder}/work.db')} AS work")
+        with _withholding("open the source"):
+            return scan_of_files(source, connection), cleanup
+        raise AssertionError("the block above returns or raises")
+    except BaseException:
+        cleanup()
+        raise
 
 
 def read_all(source: Any) -> Any:
@@ -91,7 +102,7 @@ def read_all(source: Any) -> Any:
     opened, cleanup = _open(source)
     with _withholding("read the rows"):
         made = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
-    _let_go(opened.close, cleanup)
+    cleanup()
     return made
 
 
@@ -106,16 +117,30 @@ def connect(
 ) -> DuckDBTable:
     """Open files, a DuckDB file, a connection or a relation; nothing but column names and types is read."""
     opened, cleanup = _open(source, **options)
+    try:
+        kinds = _kinds(opened)
+        check_columns([column.name for column in schema.columns], list(kinds))
+        statements = Statements(
+            schema=schema,
+            dialect=DIALECT,
+            source=opened.source,
+            position=opened.position,
+            kinds=kinds,
+            key=entropy.bytes(KEY_BYTES),
+        )
+    except BaseException:
+        cleanup()
+        raise
+    return DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+
+
+def _kinds(opened: Scan) -> dict[str, Kind]:
+    """How each stored column is read, from its type alone."""
+    types: dict[str, str] = {}
     with _withholding("read the columns"):
         described = opened.run(f"SELECT * FROM {opened.source}")
         types = {name: str(kind) for name, kind in zip(described.columns, described.types, strict=True)}
-    check_columns([column.name for column in schema.columns], list(types))
-    kinds = {name: KINDS.get(types[name].partition("(")[0], Kind.unknown) for name in types}
-    statements = Statements(
-        schema=schema, dialect=DIALECT, source=opened.source, position=opened.position, kinds=kinds,
-        key=entropy.bytes(KEY_BYTES),
-    )  # fmt: skip
-    return DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+    return {name: KINDS.get(kind.partition("(")[0], Kind.unknown) for name, kind in types.items()}
 
 
 class DuckDBTable(Table):
@@ -128,18 +153,34 @@ class DuckDBTable(Table):
         super().__init__(schema, adjacency=adjacency, n_public=n_public)
         self._opened = opened
         self._statements = statements
-        self._finalizer = weakref.finalize(self, _let_go, opened.close, cleanup)
+        self._finalizer = weakref.finalize(self, cleanup)
 
     def close(self) -> None:
         """Close the connection that was opened here, and delete what was spilled to disk."""
         self._finalizer()
+
+    def _ready(self) -> Statements:
+        """The statements, once the rows of bounded users are put aside in the work folder.
+
+        That is done once and a part of the users at a time, because ranking rows within users must fit into
+        memory. A connection of the caller's is only read from: there the rows are chosen in each statement.
+        """
+        if self._statements.bounded and self._opened.can_write and self._statements.kept is None:
+            with _withholding("choose the rows of each user"):
+                rows = self._opened.run(f"SELECT count(*) FROM {self._opened.source}").fetchall()[0][0]
+                parts = 1 + int(rows) // PART_ROWS
+                self._opened.run(f"CREATE TABLE {KEPT} AS {self._statements.kept_part(0, parts)}")
+                for part in range(1, parts):
+                    self._opened.run(f"INSERT INTO {KEPT} {self._statements.kept_part(part, parts)}")
+            self._statements = replace(self._statements, kept=KEPT)
+        return self._statements
 
     def _number(self, statement: str) -> int:
         with _withholding("count"):
             return int(self._opened.run(statement).fetchall()[0][0])
 
     def _rows(self) -> int:
-        return self._number(self._statements.count())
+        return self._number(self._ready().count())
 
     def _units(self) -> int:
         return self._rows() if self.unit.column is None else self._number(self._statements.users())
@@ -159,7 +200,7 @@ class DuckDBTable(Table):
             yield batch
 
     def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
-        statement = self._statements.ordered(schema.names, order)
+        statement = self._ready().ordered(schema.names, order)
         if isinstance(order, PerRecordBatches):
             yield from self._drawn(schema, order, statement, rows)
             return
@@ -197,7 +238,7 @@ class DuckDBTable(Table):
             return []
         tables = {names: np.zeros(self.schema.shape(*names), dtype=np.int64) for names in asked}
         names = list(dict.fromkeys(name for group in asked for name in group))
-        for arrow in self._arrow(self._statements.counts(asked), 65_536):
+        for arrow in self._arrow(self._ready().counts(asked), 65_536):
             cells = [column.to_numpy(zero_copy_only=False) for column in arrow.columns[:-1]]
             found = arrow.column(arrow.num_columns - 1).to_numpy().astype(np.int64)
             inside = [column.is_valid().to_numpy(zero_copy_only=False) for column in arrow.columns[:-1]]
@@ -216,9 +257,13 @@ def _in_order(table: NDArray[np.int64], names: tuple[str, ...]) -> NDArray[np.in
     return table.transpose([alphabetical.index(name) for name in names]).copy()
 
 
-def _let_go(close: Callable[[], None], cleanup: Callable[[], None]) -> None:
+def _nothing() -> None:
+    """What is done to a caller's connection at the end."""
+
+
+def _let_go(close: Callable[[], None], folder: str) -> None:
     close()
-    cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _joined(pa: Any, parts: list[Any], empty: Any) -> Any:

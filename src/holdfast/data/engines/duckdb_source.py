@@ -22,32 +22,32 @@ _NUMBERED = "row_number() OVER ()"
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """What follows FROM, an expression that tells any two rows apart, and who runs statements."""
+    """What follows FROM, an expression that tells any two rows apart, and who runs statements.
+
+    `can_write` says that statements run on a connection of our own, which has room for a table of ours.
+    """
 
     source: str
     position: str
     run: Callable[[str], Any]
-    close: Callable[[], None]
+    can_write: bool = False
 
 
-def scan(source: Any, *, table: str | None, connection: Any) -> Scan:
-    """Find out how to read a source; a connection or relation of the caller's is used as it is."""
+def scan_of_caller(source: Any, *, table: str | None) -> Scan | None:
+    """How to read a connection or relation of the caller's, used as it is; None for anything else."""
     if hasattr(source, "cursor"):
         require(table is not None, "table", table, "the name of a table when the source is a connection")
-        name = _QUOTE.identifier(str(table))
-        connection.close()
-        return Scan(source=name, position=_rowid(source.sql, name), run=source.sql, close=_nothing)
-    require(
-        table is None,
-        "table",
-        table,
-        "left out unless the source is a connection",
-        "or use ?table= in the URL",
-    )
+        return _of_connection(source, _QUOTE.identifier(str(table)))
+    way_out = "or name the table in the URL: duckdb:///file.db?table=name"
+    require(table is None, "table", table, "left out unless the source is a connection", way_out)
     if hasattr(source, "query"):
         view = "holdfast_source"
-        connection.close()
-        return Scan(source=view, position=_NUMBERED, run=lambda sql: source.query(view, sql), close=_nothing)
+        return Scan(source=view, position=_NUMBERED, run=lambda sql: source.query(view, sql))
+    return None
+
+
+def scan_of_files(source: Any, connection: Any) -> Scan:
+    """How a connection of our own reads files or a URL."""
 
     def run(statement: str) -> Any:
         return connection.cursor().sql(statement)  # a cursor each, so that streams do not disturb each other
@@ -55,12 +55,23 @@ def scan(source: Any, *, table: str | None, connection: Any) -> Scan:
     text = os.fspath(source)
     if text.startswith("duckdb://"):
         name = _attach(text, connection)
-        return Scan(source=name, position=_rowid(run, name), run=run, close=connection.close)
-    return Scan(source=_files(text), position=_NUMBERED, run=run, close=connection.close)
+        return Scan(source=name, position=_rowid(run, name), run=run, can_write=True)
+    return Scan(source=_files(text), position=_NUMBERED, run=run, can_write=True)
 
 
-def _nothing() -> None:
-    """A caller's connection stays open."""
+def _of_connection(connection: Any, name: str) -> Scan:
+    """A table of the caller's connection, through cursors unless it is one that only the connection sees."""
+    import duckdb
+
+    def through_cursor(statement: str) -> Any:
+        return connection.cursor().sql(statement)
+
+    run: Callable[[str], Any] = through_cursor
+    try:
+        run(f"SELECT * FROM {name} LIMIT 0")
+    except duckdb.Error:
+        run = connection.sql
+    return Scan(source=name, position=_rowid(run, name), run=run)
 
 
 def _rowid(run: Callable[[str], Any], name: str) -> str:

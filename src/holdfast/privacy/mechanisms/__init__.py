@@ -17,6 +17,21 @@ from holdfast.privacy.mechanisms.subsampled_gaussian import SubsampledGaussian
 from holdfast.privacy.mechanisms.subsampled_pure import SubsampledPure
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
 
+__all__ = [
+    "MECHANISMS",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Exponential",
+    "Gaussian",
+    "Laplace",
+    "PermuteAndFlip",
+    "RandomisedResponse",
+    "SubsampledGaussian",
+    "SubsampledPure",
+    "VectorLaplace",
+    "mechanism_from_json",
+]
+
 MECHANISMS: tuple[type[Mechanism], ...] = (
     Gaussian,
     Laplace,

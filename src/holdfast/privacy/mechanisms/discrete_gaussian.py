@@ -38,14 +38,19 @@ class DiscreteGaussian(Mechanism):
     dimension: int | None = None
     grid: Number | None = None
 
-    theorem: ClassVar[str] = "discrete Gaussian (Canonne, Kamath and Steinke 2020, theorem 4; exact in one dimension)"
+    theorem: ClassVar[str] = (
+        "discrete Gaussian (Canonne, Kamath and Steinke 2020, theorem 4; exact in one dimension)"
+    )
     public: ClassVar[tuple[str, ...]] = ("the grid", "the number of coordinates")
 
     def validate(self) -> None:
         """Positive scales; a grid needs the dimension."""
         require(0 < self.sigma < float("inf"), "sigma", self.sigma, "> 0 and finite")
-        require(0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite")
-        require(self.dimension is None or self.dimension >= 1, "dimension", self.dimension, ">= 1")
+        require(
+            0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
+        )
+        known = self.dimension is None or (isinstance(self.dimension, int) and self.dimension >= 1)
+        require(known, "dimension", self.dimension, "a whole number >= 1")
         require(self.grid is None or 0 < self.grid < float("inf"), "grid", self.grid, "> 0 and finite")
         require(self.grid is None or self.dimension is not None, "dimension", None, "given when a grid is")
 

@@ -41,8 +41,11 @@ class DiscreteLaplace(Mechanism):
     def validate(self) -> None:
         """Positive scales; a grid needs the dimension."""
         require(0 < self.scale < float("inf"), "scale", self.scale, "> 0 and finite")
-        require(0 < self.l1_sensitivity < float("inf"), "l1_sensitivity", self.l1_sensitivity, "> 0 and finite")
-        require(self.dimension is None or self.dimension >= 1, "dimension", self.dimension, ">= 1")
+        require(
+            0 < self.l1_sensitivity < float("inf"), "l1_sensitivity", self.l1_sensitivity, "> 0 and finite"
+        )
+        known = self.dimension is None or (isinstance(self.dimension, int) and self.dimension >= 1)
+        require(known, "dimension", self.dimension, "a whole number >= 1")
         require(self.grid is None or 0 < self.grid < float("inf"), "grid", self.grid, "> 0 and finite")
         require(self.grid is None or self.dimension is not None, "dimension", None, "given when a grid is")
 
@@ -91,8 +94,12 @@ class DiscreteLaplace(Mechanism):
 def on_grid(value: NDArray[Any], dimension: int | None, grid: Number | None) -> NDArray[Any]:
     """Refuse values that the declared grid and dimension do not cover."""
     if grid is None and value.dtype != np.int64:
-        raise ParameterError("value must be integers where no grid is declared; declare grid=... and dimension=...")
-    require(dimension is None or value.size == dimension, "value.size", value.size, f"the declared {dimension}")
+        raise ParameterError(
+            "value must be integers where no grid is declared; declare grid=... and dimension=..."
+        )
+    require(
+        dimension is None or value.size == dimension, "value.size", value.size, f"the declared {dimension}"
+    )
     return value
 
 

@@ -35,7 +35,9 @@ class Exponential(Mechanism):
     sensitivity: Number
     monotone: bool = False
 
-    theorem: ClassVar[str] = "exponential mechanism (McSherry and Talwar 2007); bounded range: Cesar and Rogers 2021"
+    theorem: ClassVar[str] = (
+        "exponential mechanism (McSherry and Talwar 2007); bounded range: Cesar and Rogers 2021"
+    )
     public: ClassVar[tuple[str, ...]] = ("the list of candidates",)
 
     def validate(self) -> None:
@@ -63,11 +65,11 @@ class Exponential(Mechanism):
         return choose(source, scores=steps, factor=factor)
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """One candidate rises while the others fall, far from a tie."""
+        """One candidate overtakes the other: odds go from e^(-epsilon/2) to e^(epsilon/2)."""
         step = float(self.sensitivity)
-        move = np.array([0.0, step]) if self.monotone else np.array([-step, step])
-        start = np.array([40.0 * step / float(self.epsilon), 0.0])
-        return start, start + move
+        if self.monotone:
+            return np.array([step / 2, 0.0]), np.array([step / 2, step])
+        return np.array([step, 0.0]), np.array([0.0, step])
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

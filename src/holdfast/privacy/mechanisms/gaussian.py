@@ -35,13 +35,17 @@ class Gaussian(Mechanism):
     sigma: Number
     l2_sensitivity: Number
 
-    theorem: ClassVar[str] = "Gaussian mechanism, exact curve (Balle and Wang 2018, theorem 8; Dong, Roth and Su 2019)"
+    theorem: ClassVar[str] = (
+        "Gaussian mechanism, exact curve (Balle and Wang 2018, theorem 8; Dong, Roth and Su 2019)"
+    )
     public: ClassVar[tuple[str, ...]] = ("the number of coordinates",)
 
     def validate(self) -> None:
         """Positive, finite scales."""
         require(0 < self.sigma < float("inf"), "sigma", self.sigma, "> 0 and finite")
-        require(0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite")
+        require(
+            0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
+        )
 
     @classmethod
     def within(cls, limit: PrivacyCurve, *, l2_sensitivity: Number, **options: Any) -> Self:
@@ -52,7 +56,9 @@ class Gaussian(Mechanism):
         4.2247
         """
         ratio = calibrate(lambda sigma: GaussianDP(1 / as_written(sigma)), limit)
-        return cls(sigma=as_written(ratio) * as_written(l2_sensitivity), l2_sensitivity=l2_sensitivity, **options)
+        return cls(
+            sigma=as_written(ratio) * as_written(l2_sensitivity), l2_sensitivity=l2_sensitivity, **options
+        )
 
     @property
     def curve(self) -> GaussianDP:
@@ -62,10 +68,14 @@ class Gaussian(Mechanism):
     def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
         """Round the centre, add the exact rounded normal."""
         if self.arithmetic == "idealised":
-            return np.asarray(value + float(self.sigma) * normal(source, size=value.size).reshape(value.shape))
+            return np.asarray(
+                value + float(self.sigma) * normal(source, size=value.size).reshape(value.shape)
+            )
         sigma, sensitivity = as_written(self.sigma), as_written(self.l2_sensitivity)
         if value.dtype == np.int64:
-            return np.asarray(value + rounded_gaussian(source, sigma=sigma, size=value.size).reshape(value.shape))
+            return np.asarray(
+                value + rounded_gaussian(source, sigma=sigma, size=value.size).reshape(value.shape)
+            )
         root = root_above(value.size)
         grid = Grid.for_noise(sigma, sensitivity / root)
         enlarged = sigma * (sensitivity + root * grid.step) / sensitivity

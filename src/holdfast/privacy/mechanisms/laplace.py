@@ -33,13 +33,17 @@ class Laplace(Mechanism):
     scale: Number
     l1_sensitivity: Number
 
-    theorem: ClassVar[str] = "Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006); discrete: Ghosh et al. 2009"
+    theorem: ClassVar[str] = (
+        "Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006); discrete: Ghosh et al. 2009"
+    )
     public: ClassVar[tuple[str, ...]] = ("the number of coordinates",)
 
     def validate(self) -> None:
         """Positive, finite scales."""
         require(0 < self.scale < float("inf"), "scale", self.scale, "> 0 and finite")
-        require(0 < self.l1_sensitivity < float("inf"), "l1_sensitivity", self.l1_sensitivity, "> 0 and finite")
+        require(
+            0 < self.l1_sensitivity < float("inf"), "l1_sensitivity", self.l1_sensitivity, "> 0 and finite"
+        )
 
     @property
     def curve(self) -> PrivacyCurve:
@@ -50,7 +54,9 @@ class Laplace(Mechanism):
     def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
         """Round the centre, add the exact discrete Laplace."""
         if self.arithmetic == "idealised":
-            return np.asarray(value + float(self.scale) * laplace(source, size=value.size).reshape(value.shape))
+            return np.asarray(
+                value + float(self.scale) * laplace(source, size=value.size).reshape(value.shape)
+            )
         return add_discrete_laplace(value, source, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -61,11 +61,11 @@ class PermuteAndFlip(Mechanism):
         return permute_and_flip(source, scores=steps, factor=factor)
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """One candidate rises while the other falls, from a tie's width apart."""
+        """The second candidate catches up: its chance goes from e^(-epsilon) / 2 to 1/2."""
         step = float(self.sensitivity)
-        move = np.array([0.0, step]) if self.monotone else np.array([-step, step])
-        start = np.array([4.0 * step / float(self.epsilon), 0.0])
-        return start, start + move
+        if self.monotone:
+            return np.array([step, 0.0]), np.array([step, step])
+        return np.array([2 * step, 0.0]), np.array([step, step])
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -39,7 +39,8 @@ class RandomisedResponse(Mechanism):
     def validate(self) -> None:
         """Two categories or more."""
         require(0 < self.epsilon < float("inf"), "epsilon", self.epsilon, "> 0 and finite")
-        require(self.categories >= 2, "categories", self.categories, ">= 2")
+        known = isinstance(self.categories, int) and self.categories >= 2
+        require(known, "categories", self.categories, "a whole number >= 2")
 
     @property
     def curve(self) -> PrivacyCurve:
@@ -57,7 +58,9 @@ class RandomisedResponse(Mechanism):
         if codes.dtype != np.int64:
             raise ParameterError("randomised response takes integer codes; encode categories by the schema")
         if np.any((codes < 0) | (codes >= self.categories)):
-            raise ParameterError(f"codes must lie in 0..{self.categories - 1}; send others to a declared category first")
+            raise ParameterError(
+                f"codes must lie in 0..{self.categories - 1}; send others to a declared category first"
+            )
         return np.asarray(codes, dtype=np.int64)
 
     def sample(self, value: NDArray[np.int64], source: Source) -> NDArray[np.int64]:

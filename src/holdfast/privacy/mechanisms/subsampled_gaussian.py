@@ -30,14 +30,22 @@ class SubsampledGaussian(Mechanism):
     l2_sensitivity: Number
     rate: float
 
-    theorem: ClassVar[str] = "Poisson-subsampled Gaussian (Abadi et al. 2016; Mironov, Talwar and Zhang 2019; Zhu et al. 2022)"
-    public: ClassVar[tuple[str, ...]] = ("the sampling rate", "the number of coordinates", "the number of steps")
+    theorem: ClassVar[str] = (
+        "Poisson-subsampled Gaussian (Abadi et al. 2016; Mironov, Talwar and Zhang 2019; Zhu et al. 2022)"
+    )
+    public: ClassVar[tuple[str, ...]] = (
+        "the sampling rate",
+        "the number of coordinates",
+        "the number of steps",
+    )
     admissible: ClassVar[frozenset[Adjacency]] = frozenset({Adjacency.add_remove, Adjacency.zero_out})
 
     def validate(self) -> None:
         """A rate in (0, 1], positive scales."""
         require(0 < self.sigma < float("inf"), "sigma", self.sigma, "> 0 and finite")
-        require(0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite")
+        require(
+            0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
+        )
         require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
 
     @property
@@ -61,6 +69,6 @@ class SubsampledGaussian(Mechanism):
     def examples(cls) -> tuple[Self, ...]:
         """Both arithmetics."""
         return (
-            cls(sigma=1.0, l2_sensitivity=1.0, rate=0.1),
+            cls(sigma=1.0, l2_sensitivity=1.0, rate=0.5),
             cls(sigma=0.8, l2_sensitivity=1.0, rate=0.5, arithmetic="idealised"),
         )

@@ -29,7 +29,9 @@ class SubsampledPure(Mechanism):
         """A pure base and a rate in (0, 1]."""
         require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
         if self.base.curve.as_pure() is None:
-            raise ParameterError(f"base must be a pure mechanism, got {self.base.name}; use SubsampledGaussian for normal noise")
+            raise ParameterError(
+                f"base must be a pure mechanism, got {self.base.name}; use SubsampledGaussian for normal noise"
+            )
 
     @property
     def curve(self) -> PureDP:
@@ -63,5 +65,5 @@ class SubsampledPure(Mechanism):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """Laplace on a tenth."""
-        return (cls(base=Laplace(scale=1.0, l1_sensitivity=1.0), rate=0.1),)
+        """Laplace on a half."""
+        return (cls(base=Laplace(scale=1.0, l1_sensitivity=1.0), rate=0.5),)

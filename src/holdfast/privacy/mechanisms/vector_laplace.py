@@ -33,13 +33,17 @@ class VectorLaplace(Mechanism):
     epsilon: Number
     l2_sensitivity: Number
 
-    theorem: ClassVar[str] = "Gamma-norm mechanism (Chaudhuri, Monteleoni and Sarwate 2011); strict: discrete Laplace"
+    theorem: ClassVar[str] = (
+        "Gamma-norm mechanism (Chaudhuri, Monteleoni and Sarwate 2011); strict: discrete Laplace"
+    )
     public: ClassVar[tuple[str, ...]] = ("the number of coordinates",)
 
     def validate(self) -> None:
         """Positive, finite parameters."""
         require(0 < self.epsilon < float("inf"), "epsilon", self.epsilon, "> 0 and finite")
-        require(0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite")
+        require(
+            0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
+        )
 
     @property
     def curve(self) -> PureDP:
@@ -50,7 +54,9 @@ class VectorLaplace(Mechanism):
         """Gamma-norm noise, or its strict stand-in."""
         if self.arithmetic == "idealised":
             scale = float(self.l2_sensitivity) / float(self.epsilon)
-            return np.asarray(value + gamma_ball(source, dimension=value.size, scale=scale).reshape(value.shape))
+            return np.asarray(
+                value + gamma_ball(source, dimension=value.size, scale=scale).reshape(value.shape)
+            )
         l1_sensitivity = root_above(value.size) * as_written(self.l2_sensitivity)
         scale_exact = l1_sensitivity / as_written(self.epsilon)
         return add_discrete_laplace(value, source, scale=scale_exact, l1_sensitivity=l1_sensitivity)
@@ -62,4 +68,6 @@ class VectorLaplace(Mechanism):
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """Both arithmetics."""
-        return cls(epsilon=1.0, l2_sensitivity=1.0), cls(epsilon=1.0, l2_sensitivity=2.0, arithmetic="idealised")
+        return cls(epsilon=1.0, l2_sensitivity=1.0), cls(
+            epsilon=1.0, l2_sensitivity=2.0, arithmetic="idealised"
+        )

@@ -17,14 +17,26 @@ class AtomicPair(DominatingPair):
     losses: Array
     masses: Array
     lost: float = 0.0
+    step: float | None = None
 
     def __post_init__(self) -> None:
         order = np.argsort(self.losses, kind="stable")
         object.__setattr__(self, "losses", np.asarray(self.losses, dtype=np.float64)[order])
         object.__setattr__(self, "masses", np.asarray(self.masses, dtype=np.float64)[order])
-        require(bool(np.all(np.isfinite(self.losses))), "losses", "...", "finite", "put the rest into infinity")
-        total = float(np.sum(self.masses)) + self.lost
-        require(bool(np.all(self.masses >= 0)) and abs(total - 1) < 1e-9, "probabilities", total, ">= 0 with sum 1")
+        require(
+            bool(np.all(np.isfinite(self.losses))), "losses", "...", "finite", "put the rest into infinity"
+        )
+        require(
+            bool(np.all(self.masses >= 0)) and self.total < 1 + 1e-6,
+            "masses",
+            self.total,
+            ">= 0 with a sum of at most 1",
+        )
+
+    @property
+    def total(self) -> float:
+        """All the mass; less than 1 only for lower bounds."""
+        return float(np.sum(self.masses)) + self.lost
 
     def cells(self, edges: Array) -> Cells:
         """Sums over the atoms of each cell."""
@@ -32,15 +44,17 @@ class AtomicPair(DominatingPair):
         inside = (place >= 0) & (place < edges.size - 1)
         place, losses, masses = place[inside], self.losses[inside], self.masses[inside]
         size = edges.size - 1
-        p = np.bincount(place, weights=masses, minlength=size)
+
+        def summed(weights: Array) -> Array:
+            return np.asarray(np.bincount(place, weights=weights, minlength=size), dtype=np.float64)
+
+        low = edges[:-1][place]
         with np.errstate(over="ignore", under="ignore"):
-            q = np.bincount(place, weights=masses * np.exp(np.minimum(-losses, 700.0)), minlength=size)
-            low = edges[:-1][place]
+            q = summed(masses * np.exp(np.minimum(-losses, 700.0)))
             shrink = np.where(np.isfinite(low), np.exp(np.where(np.isfinite(low), low - losses, 0.0)), 0.0)
-        scaled = np.bincount(place, weights=masses * shrink, minlength=size)
-        count = np.bincount(place, minlength=size)
-        error = UNIT * (4.0 + count)
-        return Cells(p=p, q=q, q_scaled=scaled, p_error=error, q_error=error)
+        # 256: masses given as exponentials carry the error of their exponent.
+        error = UNIT * (256.0 + summed(np.ones(place.size)))
+        return Cells(p=summed(masses), q=q, q_scaled=summed(masses * shrink), p_error=error, q_error=error)
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """Where the atoms with more than this mass in the tail lie."""
@@ -51,6 +65,11 @@ class AtomicPair(DominatingPair):
         if high.size == 0 or low.size == 0:
             return 0.0, 0.0
         return float(low[0]), float(high[-1])
+
+    @property
+    def lattice(self) -> float | None:
+        """As given."""
+        return self.step
 
     @property
     def infinity(self) -> float:

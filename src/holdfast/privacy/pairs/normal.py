@@ -35,14 +35,18 @@ class NormalPair(DominatingPair):
             step = np.where(np.isinf(edges[1:]), 0.0, np.exp(edges[:-1] - edges[1:]))
             whole = np.exp(np.minimum(edges[:-1], 700.0))
             q_scaled, s_size = between(scaled, x > 0, np.where(np.isneginf(edges[:-1]), 0.0, step), whole)
-            trust = UNIT * (4.0 + np.maximum(np.minimum(np.abs(x[:-1]), 60.0), np.minimum(np.abs(x[1:]), 60.0)) ** 2)
+            trust = UNIT * (
+                4.0 + np.maximum(np.minimum(np.abs(x[:-1]), 60.0), np.minimum(np.abs(x[1:]), 60.0)) ** 2
+            )
             trust = np.where(np.abs(away[:-1]) < 60, np.maximum(trust, UNIT * (4.0 + away[:-1] ** 2)), trust)
             p_error = trust * p_size / np.maximum(p, 1e-320)
             q_error = trust * np.maximum(
                 np.where(q > 1e-290, q_size / np.maximum(q, 1e-320), 0.0),
                 np.where(q_scaled > 0, s_size / np.maximum(q_scaled, 1e-320), 0.0),
             )
-        return Cells(p=p, q=q, q_scaled=q_scaled, p_error=np.minimum(p_error, 1.0), q_error=np.minimum(q_error, 1.0))
+        return Cells(
+            p=p, q=q, q_scaled=q_scaled, p_error=np.minimum(p_error, 1.0), q_error=np.minimum(q_error, 1.0)
+        )
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """Normal quantiles, one unit further out."""

@@ -41,6 +41,15 @@ class RemovedUnit(DominatingPair):
         error = np.maximum(base.p_error, base.q_error) + 4 * UNIT
         return Cells(p=p, q=q, q_scaled=scaled, p_error=error, q_error=base.q_error + 4 * UNIT)
 
+    def components(self) -> tuple[DominatingPair, ...]:
+        """Those of the base pair, each subsampled."""
+        return tuple(RemovedUnit(part, self.rate) for part in self.base.components())
+
+    @property
+    def lattice(self) -> float | None:
+        """log(1 - q), where most of the mass crowds when the unit is rarely sampled."""
+        return -math.log1p(-self.rate) if self.rate < 1 else self.base.lattice
+
     def loss_range(self, tail: float) -> tuple[float, float]:
         """From log(1 - q) to the image of the base pair's range."""
         _, high = self.base.loss_range(min(tail / self.rate, 0.5))
@@ -50,7 +59,7 @@ class RemovedUnit(DominatingPair):
 
     @property
     def infinity(self) -> float:
-        """q times the base pair's."""
+        """Q times the base pair's."""
         return self.rate * self.base.infinity
 
 
@@ -73,9 +82,18 @@ class AddedUnit(DominatingPair):
         error = np.maximum(base.p_error, base.q_error)[::-1] + 4 * UNIT
         return Cells(p=p, q=q, q_scaled=scaled, p_error=base.q_error[::-1] + 4 * UNIT, q_error=error)
 
+    def components(self) -> tuple[DominatingPair, ...]:
+        """Those of the base pair, each subsampled."""
+        return tuple(AddedUnit(part, self.rate) for part in self.base.components())
+
+    @property
+    def lattice(self) -> float | None:
+        """log(1 - q), where most of the mass crowds when the unit is rarely sampled."""
+        return -math.log1p(-self.rate) if self.rate < 1 else self.base.lattice
+
     def loss_range(self, tail: float) -> tuple[float, float]:
-        """Down to the image of the base pair's upper range, under Q, which is shorter than under P."""
-        _, high = self.base.loss_range(tail)
+        """Down to the image of the base's upper range under Q: by symmetry, minus the lower one under P."""
+        high = -self.base.loss_range(tail)[0]
         low = -high - math.log(self.rate) if high > 600 else -math.log1p(self.rate * math.expm1(high))
         top = -math.log1p(-self.rate) if self.rate < 1 else -self.base.loss_range(tail)[0]
         return min(low, -self.rate * 1e-3), top

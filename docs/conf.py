@@ -1,0 +1,91 @@
+"""The documentation site: static, built with warnings as errors, and without a single network request."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+project = "holdfast"
+author = "The holdfast authors"
+project_copyright = "The holdfast authors. Apache License 2.0"
+
+
+def _version() -> str:
+    try:
+        return metadata.version("holdfast")
+    except metadata.PackageNotFoundError:
+        import holdfast
+
+        return holdfast.__version__
+
+
+release = version = _version()
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build", "_generated"]
+nitpicky = False  # type hints name private aliases of NumPy
+myst_enable_extensions = ["deflist", "colon_fence"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_class_signature = "mixed"
+add_module_names = False
+maximum_signature_line_length = 88
+
+html_theme = "furo"
+html_title = "holdfast"
+html_static_path = ["_static"]
+html_css_files = ["figures.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_theme_options: dict[str, Any] = {
+    "light_css_variables": {"color-brand-primary": "#0b5c8a", "color-brand-content": "#0b5c8a"},
+    "dark_css_variables": {"color-brand-primary": "#7cc4ee", "color-brand-content": "#7cc4ee"},
+}
+
+
+def _for_help(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings are written for `help()`: single backticks mean code, emphasis is the only other markup."""
+    for place, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...", ".. ")):
+            lines[place] = "".join(_restructured(piece) for piece in re.split(r"(`+[^`]+`+)", line))
+    lines[:] = _listed(lines)
+
+
+def _restructured(piece: str) -> str:
+    if piece.startswith("`"):
+        return f"``{piece.strip('`')}``"
+    parts = re.split(r"(\*\*[^*]+\*\*|(?<![\w*])\*[^*\s][^*]*\*(?![\w*]))", piece)
+    escaped = (part if place % 2 else re.sub(r"([\\*|_])", r"\\\1", part) for place, part in enumerate(parts))
+    return "".join(escaped)
+
+
+def _listed(lines: list[str]) -> list[str]:
+    """A section `Parameters`, underlined as scikit-learn does, becomes a list."""
+    out: list[str] = []
+    inside = False
+    for line in lines:
+        if re.fullmatch(r"-{3,}", line) and out and out[-1] == "Parameters":
+            out[-1:] = ["**Parameters**", ""]
+            inside = True
+            continue
+        inside = inside and bool(line)
+        entry = re.fullmatch(r"(\S+) : (.*)", line) if inside else None
+        name = entry[1].replace("\\", "") if entry else ""
+        out.append(f"* ``{name}``: {entry[2]}" if entry else line)
+    return out
+
+
+def setup(app: Any) -> None:
+    """Hook the docstring filter in."""
+    app.connect("autodoc-process-docstring", _for_help)

@@ -1,0 +1,348 @@
+"""Draw every figure of the docs: `python docs/figures/make.py [--png FOLDER] [NAME ...]`.
+
+Each figure makes one statement and asks the library for every number in it. SVG output is
+deterministic: fixed salt, no date, seeds where something is drawn (pictures only, never private).
+"""
+
+# ruff: noqa: RUF001  Greek letters in labels are meant.
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from runpy import run_path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("svg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from holdfast.errors import NotPrivateWarning
+from holdfast.privacy import (
+    ZCDP,
+    Account,
+    DiscreteGaussian,
+    Gaussian,
+    GaussianDP,
+    Laplace,
+    PureDP,
+    RandomisedResponse,
+    SubsampledGaussian,
+    TradeOff,
+    compose,
+)
+
+HERE = Path(__file__).resolve().parent
+# Okabe and Ito's palette: told apart by people with any colour vision.
+BLUE, ORANGE, GREEN, PINK, SKY, RED = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
+INK, MUTED = "#1c2733", "#5b6875"
+STYLE: dict[str, Any] = {
+    "svg.hashsalt": "holdfast",
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "white",
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e3e8ed",
+    "grid.linewidth": 0.8,
+    "axes.axisbelow": True,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "text.color": INK,
+    "lines.linewidth": 2.0,
+    "legend.frameon": False,
+}
+
+
+def _coin(axes: Any) -> None:
+    axes.plot([0, 1], [1, 0], color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="false alarms", ylabel="misses", aspect="equal")
+
+
+def _line(curve: TradeOff) -> tuple[np.ndarray, np.ndarray]:
+    """The polygon at as many points as a picture needs: dense where it is steep."""
+    at = np.linspace(0.0, 1.0, 161) ** 2
+    return at, np.array([curve.miss_at(float(x)) for x in at])
+
+
+def tradeoff() -> Figure:
+    """A proof forbids a region, an attack is a curve outside it, an audit bounds the best test from above."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.6))
+    for axes in (left, right):
+        _coin(axes)
+
+    left.set_title("A proof forbids a region")
+    spots = {0.5: (0.30, 0.535), 1.0: (0.20, 0.455), 2.0: (0.085, 0.30)}
+    for mu, colour, style in ((0.5, GREEN, "-"), (1.0, BLUE, (0, (6, 1.5))), (2.0, RED, (0, (3, 1, 1, 1)))):
+        proved = GaussianDP(mu).trade_off()
+        at, miss = _line(proved)
+        left.fill_between(at, 0, miss, color=colour, alpha=0.10, linewidth=0)
+        left.plot(at, miss, color=colour, linestyle=style)
+        left.annotate(
+            f"μ = {mu:g}", spots[mu], color=colour, fontweight="bold",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
+        )  # fmt: skip
+    left.text(0.53, 0.53, "blind guessing", color=MUTED, fontsize=9, ha="center", rotation=-45, va="center")
+    left.text(0.97, 0.93, "smaller μ, larger region,\nstronger promise", fontsize=9.5, ha="right", va="top")
+
+    right.set_title("Proof, attack and audit: one type")
+    proof = Gaussian(sigma=1.0, l2_sensitivity=1.0).curve.trade_off()
+    attack, audit = _attacked()
+    right.fill_between(*_line(proof)[:1], 0, _line(proof)[1], color=BLUE, alpha=0.14, linewidth=0)
+    right.plot(*_line(proof), color=BLUE, label="proved: every test is above")
+    right.plot(*_line(attack), color=ORANGE, linestyle=(0, (6, 1.5)), label="measured: one attack got here")
+    right.plot(
+        *_line(audit), color=PINK, linestyle=(0, (1, 1)), linewidth=2.4,
+        label=f"audited: the best test is below ({100 * audit.confidence:g} %)",
+    )  # fmt: skip
+    right.text(0.04, 0.04, "impossible", color=BLUE, fontweight="bold")
+    right.legend(loc="upper right", fontsize=8.5, handlelength=2.6, borderaxespad=0.2)
+    return figure
+
+
+def _attacked(runs: int = 4000) -> tuple[TradeOff, TradeOff]:
+    """An attack on 1-GDP releases that looks through a blur, and what its best threshold audits."""
+    from scipy.special import betaincinv
+
+    account = Account(GaussianDP(1e3), currency="gdp", seed=20)
+    mechanism = Gaussian(sigma=1.0, l2_sensitivity=1.0)
+    permit = account.permit(mechanism, times=2)
+    blur = np.random.default_rng(20).normal(0.0, 0.75, size=(2, runs))
+    # One vector of independent coordinates stands for many runs of one release each.
+    without, with_one = (np.sort(permit.release(np.full(runs, x)) + blur[int(x)]) for x in (0.0, 1.0))
+    cuts = np.linspace(5.0, -4.0, 181)
+    false_alarm = np.array([np.mean(without >= cut) for cut in cuts])
+    miss = np.array([np.mean(with_one < cut) for cut in cuts])
+    measured = TradeOff(np.r_[0.0, false_alarm, 1.0], np.r_[1.0, miss, 0.0], claim="measured")
+    # Clopper and Pearson at a threshold fixed in advance (one half), 2.5 % for each of the two rates.
+    seen = int(np.sum(without >= 0.5)), int(np.sum(with_one < 0.5))
+    top = [float(betaincinv(k + 1, runs - k, 0.975)) for k in seen]
+    return measured, TradeOff([0.0, top[0], 1.0], [1.0, top[1], 0.0], claim="audited", confidence=0.95)
+
+
+def curves() -> Figure:
+    """The same strength looks different at every delta: a curve says more than one epsilon."""
+    figure, axes = plt.subplots(figsize=(7.2, 4.3))
+    step = SubsampledGaussian(sigma=0.8, l2_sensitivity=1.0, rate=0.004)
+    steps = 1000
+    gaussian = GaussianDP(0.5)
+    shown = (
+        ("pure, ε = 1", PureDP(1.0), RED, "-"),
+        ("Gaussian, μ = 0.5", gaussian, BLUE, "-"),
+        (
+            f"zCDP, ρ = {float(gaussian.as_zcdp()):g}: all that ρ knows of it",
+            ZCDP(gaussian.as_zcdp()),
+            SKY,
+            (0, (5, 2)),
+        ),
+        (
+            f"{steps} steps of DP-SGD, σ = {step.sigma:g}, rate {step.rate:g}",
+            step.curve.repeat(steps),
+            GREEN,
+            (0, (3, 1, 1, 1)),
+        ),
+    )
+    epsilons = np.linspace(0.0, 4.0, 401)
+    for label, curve, colour, style in shown:
+        deltas = curve.deltas(epsilons)
+        axes.plot(epsilons, np.where(deltas > 0, deltas, np.nan), color=colour, linestyle=style, label=label)
+    # A pure curve ends: beyond its epsilon nothing is left.
+    axes.plot([1.0, 1.0], [PureDP(1.0).delta(0.99), 1e-12], color=RED)
+    axes.set(yscale="log", ylim=(1e-12, 2.0), xlim=(0, 4), xlabel="ε", ylabel="δ(ε)")
+    axes.set_title("δ(ε): what each promise says at every ε")
+    axes.legend(loc="upper right", fontsize=9)
+    return figure
+
+
+def composition() -> Figure:
+    """A hundred answers at epsilon 0.1, added up by four rules."""
+    from holdfast.privacy.teaching import advanced, basic
+
+    figure, axes = plt.subplots(figsize=(7.2, 4.3))
+    one = RandomisedResponse(epsilon=0.1).curve
+    delta, rho = 1e-6, PureDP(0.1).as_zcdp()
+    times = np.unique(np.r_[1, np.arange(4, 101, 4)])
+    rules: tuple[tuple[str, Callable[[int], float], str, Any], ...] = (
+        ("basic: ε adds up", lambda n: float(basic([(0.1, 0.0)] * n)[0]), RED, "-"),
+        (
+            "advanced (Dwork, Rothblum, Vadhan 2010)",
+            lambda n: advanced(0.1, times=n, slack=delta),
+            ORANGE,
+            (0, (6, 1.5)),
+        ),
+        ("zCDP: ρ = ε²/2 adds up", lambda n: ZCDP(n * rho).epsilon(delta), SKY, (0, (3, 1, 1, 1))),
+        (
+            "numeric: the least that is true, rounded up",
+            lambda n: compose([one], times=n).epsilon(delta),
+            BLUE,
+            "-",
+        ),
+    )
+    for label, rule, colour, style in rules:
+        axes.plot(times, [rule(int(n)) for n in times], color=colour, linestyle=style, label=label)
+        axes.annotate(
+            f"{rule(100):.2f}",
+            (100, rule(100)),
+            xytext=(5, -3),
+            textcoords="offset points",
+            color=colour,
+            fontsize=9,
+        )
+    axes.set(
+        xlim=(0, 108),
+        ylim=(0, 10.6),
+        xlabel="number of releases, each randomised response at ε = 0.1",
+        ylabel=f"ε at δ = {delta:g}",
+    )
+    axes.set_title("The same releases, four ways of adding up")
+    axes.legend(loc="upper left", fontsize=9)
+    return figure
+
+
+def low_bits() -> Figure:
+    """Doubles betray the value in their last bits; a public grid does not."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 3.9), sharey=True)
+    size = 400_000
+    drawn = np.random.default_rng(7).laplace(0.0, 1.0, size=(2, size))
+    account = Account(PureDP(1e3), seed=7)
+    strict = account.permit(Laplace(scale=1.0, l1_sensitivity=1.0), times=2)
+    panels = (
+        ("noise added in doubles", [x + drawn[int(x)] for x in (0.0, 1.0)]),
+        ("holdfast: exact noise on a public grid", [strict.release(np.full(size, x)) for x in (0.0, 1.0)]),
+    )
+    for place, (title, worlds) in enumerate(panels):
+        bits = [_last_bit(released[(released >= 0.125) & (released < 0.25)]) for released in worlds]
+        first = min(int(b.min()) for b in bits)
+        exponents = np.arange(first, first + 8)
+        for world, (label, colour, hatch) in enumerate(
+            (("true value 0", BLUE, ""), ("true value 1", ORANGE, "////"))
+        ):
+            shares = [100 * np.mean(bits[world] == k) for k in exponents]
+            axes[place].bar(
+                exponents + 0.4 * (world - 0.5), shares, width=0.4,
+                color=colour, label=label, hatch=hatch, edgecolor="white", linewidth=0,
+            )  # fmt: skip
+        axes[place].set(xlabel="place k of the last bit set: released value = odd × 2ᵏ", xticks=exponents)
+        axes[place].grid(axis="x", visible=False)
+        axes[place].set_title(title)
+    axes[0].set(ylabel="share of releases (%)", ylim=(0, 62))
+    axes[0].annotate(
+        "the last bit is here: the value\nwas 0, with certainty",
+        (-54.9, 51), xytext=(-52.4, 55), fontsize=9, va="center",
+        arrowprops={"arrowstyle": "->", "color": MUTED},
+    )  # fmt: skip
+    axes[1].legend(loc="upper right", fontsize=9)
+    return figure
+
+
+def _last_bit(values: np.ndarray) -> np.ndarray:
+    """The exponent of the lowest set bit of positive doubles."""
+    mantissa, exponent = np.frexp(values)
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    lowest = np.log2((whole & -whole).astype(float)).astype(int)
+    return np.asarray(exponent - 53 + lowest)
+
+
+def discrete_gap() -> Figure:
+    """Integer Gaussian noise is not Gaussian: its own curve, and how far it is off."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.1))
+    epsilons = np.linspace(0.0, 5.0, 501)
+    discrete = DiscreteGaussian(sigma=1.0, l2_sensitivity=1, dimension=1).curve
+    left.plot(epsilons, discrete.deltas(epsilons), color=RED, label="discrete Gaussian, its own curve")
+    left.plot(
+        epsilons,
+        GaussianDP(1.0).deltas(epsilons),
+        color=BLUE,
+        linestyle=(0, (6, 1.5)),
+        label="normal, and rounded normal",
+    )
+    left.plot(
+        epsilons,
+        ZCDP(0.5).deltas(epsilons),
+        color=SKY,
+        linestyle=(0, (3, 1, 1, 1)),
+        label="zCDP: true of both",
+    )
+    left.set(yscale="log", ylim=(1e-7, 1.5), xlim=(0, 5), xlabel="ε", ylabel="δ(ε)")
+    left.set_title("One step of shift, σ = 1")
+    left.legend(loc="lower left", fontsize=9)
+    for sigma, colour, style in (
+        (1, RED, "-"),
+        (2, ORANGE, (0, (6, 1.5))),
+        (4, GREEN, (0, (3, 1, 1, 1))),
+        (16, BLUE, "-"),
+    ):
+        # Sensitivity of one standard deviation, in steps of the grid: the same mu = 1 throughout.
+        own = DiscreteGaussian(sigma=float(sigma), l2_sensitivity=sigma, dimension=1).curve.deltas(epsilons)
+        normal = GaussianDP(1.0).deltas(epsilons)
+        keep = normal > 1e-9
+        excess = 100 * (own[keep] / normal[keep] - 1)
+        right.plot(
+            epsilons[keep],
+            excess,
+            color=colour,
+            linestyle=style,
+            linewidth=1.6,
+            label=f"σ = {sigma} grid step{'s' * (sigma > 1)}: up to {excess.max():.2g} %",
+        )
+    right.axhline(0, color=MUTED, linewidth=1)
+    right.set(xlim=(0, 5), xlabel="ε", ylabel="δ above the normal curve (%)")
+    right.set_title("A shift of one σ: finer grid, smaller gap")
+    right.legend(loc="upper left", fontsize=9)
+    return figure
+
+
+def example(name: str, **seed: int) -> Callable[[], Figure]:
+    """The picture of a gallery entry; a seed where its noise would change the file at every run."""
+
+    def draw() -> Figure:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotPrivateWarning)
+            made: Figure = run_path(str(HERE.parent.parent / "examples" / f"{name}.py"))["picture"](**seed)
+        return made
+
+    return draw
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {
+    "tradeoff": tradeoff,
+    "curves": curves,
+    "composition": composition,
+    "low_bits": low_bits,
+    "discrete_gap": discrete_gap,
+    "example_plot_tradeoff": example("plot_tradeoff"),
+    "example_plot_account": example("plot_account"),
+    "example_release_counts": example("release_counts", seed=1),
+    "example_ledger_budget": example("ledger_budget"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"which figures ({', '.join(FIGURES)}); all without")
+    parser.add_argument("--png", type=Path, help="also write PNG files there, to look at")
+    chosen = parser.parse_args()
+    for name in chosen.names or FIGURES:
+        with mpl.rc_context(STYLE):  # type: ignore[arg-type]  # its keys are literals
+            figure = FIGURES[name]()
+            figure.savefig(HERE / f"{name}.svg", metadata={"Date": None})
+            if chosen.png is not None:
+                figure.savefig(chosen.png / f"{name}.png", dpi=110)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Write the tables of the docs that are asked of the code: `python docs/make_tables.py`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from holdfast.errors import HoldfastError
+from holdfast.privacy import MECHANISMS, Account, ApproxDP, GaussianDP, Mechanism, PrivacyCurve, PureDP
+
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE / "_generated"
+# A limit so wide that what is refused is refused for its kind, not for its size.
+_LIMITS: dict[str, PrivacyCurve] = {
+    "pure": PureDP(1e6),
+    "basic": ApproxDP(1e6, 0.5),
+    "zcdp": ApproxDP(1e4, 1e-6),
+    "renyi": ApproxDP(1e4, 1e-6),
+    "gdp": GaussianDP(1e6),
+}
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def _head(*cells: str) -> str:
+    return _row(*cells) + _row(*("---" for _ in cells))
+
+
+def mechanisms() -> str:
+    """Every entry of MECHANISMS: what it does, what an example proves, for which neighbours, and why."""
+    text = _head("mechanism", "what it does", "an example proves", "adjacency", "theorem")
+    for kind in MECHANISMS:
+        does = (kind.__doc__ or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|").rstrip(".")
+        example = kind.examples()[0]
+        parameters = {
+            k: v for k, v in example.to_json().items() if k not in ("mechanism", "arithmetic", "base")
+        }
+        shown = ", ".join(f"{name}={value}" for name, value in parameters.items())
+        allowed = "all" if len(kind.admissible) == 3 else ", ".join(sorted(a.value for a in kind.admissible))
+        does = re.sub(r"\s+", " ", does)
+        text += _row(f"`{kind.__name__}`", does, f"`{example.curve!r}` for {shown}", allowed, kind.theorem)
+    return text
+
+
+def _accepts(mechanism: Mechanism, currency: str) -> str:
+    adjacency = min(mechanism.admissible, key=lambda a: a.value)
+    account = Account(_LIMITS[currency], adjacency=adjacency, currency=currency)
+    try:
+        cost = account.currency.cost(mechanism)
+    except HoldfastError:
+        if currency != "basic":
+            return "no"
+        account.permit(mechanism, times=1, delta=1e-6)
+        return "permit, at a stated δ"
+    return " + ".join(f"{float(amount):.3g}" for amount in cost.amounts if amount) or "0"
+
+
+def currencies() -> str:
+    """What one use of each mechanism's first example costs, in each currency."""
+    text = _head("one use of", *(f"`{name}`" for name in _LIMITS))
+    for kind in MECHANISMS:
+        example = kind.examples()[0]
+        text += _row(f"`{kind.__name__}`", *(_accepts(example, currency) for currency in _LIMITS))
+    return text
+
+
+TABLES = {"mechanisms.md": mechanisms, "currencies.md": currencies}
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, table in TABLES.items():
+        (FOLDER / name).write_text(table(), encoding="utf-8")

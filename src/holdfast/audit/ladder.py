@@ -1,0 +1,52 @@
+"""A fixed ladder of epsilons, climbed from the bottom until one rung holds.
+
+A family of tests, one for each epsilon, makes a lower bound only through "every epsilon up to here is
+rejected"; the largest rejected epsilon alone controls nothing when the rejections are not nested. The
+nulls are nested, so a test that is valid at a rung is valid at everything below it: if the truth lies
+between two rungs, a bound above the truth needs the upper rung to be rejected, which has probability
+at most beta. Hence climbing a ladder that was fixed in advance loses one step and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+FINE, RATIO, LINEAR = 0.001, 1.005, 200
+"""Steps of 0.001 up to 0.2, then of half a percent."""
+TOP = 1100
+"""The last rung, near epsilon 17.8; no audit of fewer than 10^8 guesses gets there."""
+
+
+def rung(index: int) -> float:
+    """The epsilon of a rung.
+
+    >>> rung(0), rung(200), round(rung(800), 3)
+    (0.0, 0.2, 3.988)
+    """
+    return FINE * index if index <= LINEAR else FINE * LINEAR * RATIO ** (index - LINEAR)
+
+
+def last_true(holds: Callable[[float], bool]) -> int:
+    """The last rung at which a monotone condition (true, then false) holds; -1 if it never does."""
+    low, high = -1, TOP + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(rung(middle)):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def climb(rejected: Callable[[float], bool], *, start: int = 0) -> float:
+    """The largest rung such that it and every one below are rejected; 0 if the first is not.
+
+    Rungs below `start` are known to be rejected by a simpler argument.
+
+    >>> climb(lambda epsilon: epsilon < 0.0015 or epsilon > 3.0)
+    0.001
+    """
+    index = start
+    while index <= TOP and rejected(rung(index)):
+        index += 1
+    return rung(max(index - 1, 0))

@@ -1,0 +1,135 @@
+"""`holdfast ledger`: who spent what on which data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+PATH = click.argument("path", type=click.Path(path_type=Path, dir_okay=False))
+
+
+@click.group()
+def ledger() -> None:
+    """Open, show and verify a budget ledger.
+
+    \b
+    Examples:
+      holdfast ledger init budget.db --dataset clinic --epsilon 2 --delta 1e-6
+      holdfast ledger show budget.db
+      holdfast ledger verify budget.db --head HASH
+    """
+
+
+@ledger.command()
+@PATH
+@click.option("--dataset", required=True, help="The name of the data that the limit protects.")
+@click.option(
+    "--epsilon", type=float, required=True, help="The limit for everything ever released about them."
+)
+@click.option(
+    "--delta", type=float, default=0.0, show_default=True, help="The limit's delta; 0 for pure privacy."
+)
+@click.option(
+    "--adjacency",
+    type=click.Choice(["replace", "zero_out", "add_remove"]),
+    default="replace",
+    show_default=True,
+)
+@click.option(
+    "--currency", type=click.Choice(["pure", "basic", "zcdp", "gdp", "renyi"]), help="What is counted in."
+)
+@click.option("--user", help="The column that names a person; default: each row is one.")
+@click.option(
+    "--max-rows", type=int, default=1, show_default=True, help="How many rows of one person are used."
+)
+@click.option("--approver", default="", help="Who allows it.")
+@click.option("--purpose", default="", help="What for.")
+def init(
+    path: Path,
+    dataset: str,
+    epsilon: float,
+    delta: float,
+    adjacency: str,
+    currency: str | None,
+    user: str | None,
+    max_rows: int,
+    approver: str,
+    purpose: str,
+) -> None:
+    """Start a ledger at PATH with one dataset and its limit."""
+    from holdfast.ledger import Ledger
+    from holdfast.privacy.adjacency import PrivacyUnit
+    from holdfast.privacy.curve import ApproxDP, PureDP
+
+    # Everything is checked before the file is made.
+    limit = PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
+    unit = PrivacyUnit(user, max_rows)
+    with Ledger.create(path, purpose=purpose, approver=approver) as made:
+        made.dataset(
+            dataset,
+            limit=limit,
+            adjacency=adjacency,
+            unit=unit,
+            currency=currency,
+            approver=approver,
+            purpose=purpose,
+        )
+        click.echo(made.summary())
+
+
+@ledger.command()
+@PATH
+def show(path: Path) -> None:
+    """Datasets, accounts, what is spent and what is left."""
+    from holdfast.ledger import Ledger
+
+    with Ledger.open(path, read_only=True) as opened:
+        click.echo(opened.summary())
+
+
+@ledger.command()
+@PATH
+@click.option("--head", help="A head hash from a release: shows whether this file is an older copy.")
+@click.option(
+    "--public-key", type=click.Path(exists=True, dir_okay=False), help="Check the signatures with this key."
+)
+def verify(path: Path, head: str | None, public_key: str | None) -> None:
+    """Check every hash, limit and total; exit code 1 when something is wrong."""
+    from holdfast.ledger import Ledger
+
+    with Ledger.open(path, check="nothing", read_only=True) as opened:
+        found = opened.verify(head=head, public_key=public_key)
+    click.echo(found.summary())
+    if not found.ok:
+        raise SystemExit(1)
+
+
+@ledger.command()
+@PATH
+@click.option("--dataset", help="Only this dataset.")
+@click.option("--account", help="Only this account.")
+def history(path: Path, dataset: str | None, account: str | None) -> None:
+    """Every entry in order."""
+    from holdfast.ledger import Ledger
+
+    with Ledger.open(path, read_only=True) as opened:
+        for entry in opened.history(dataset=dataset, account=account):
+            click.echo(entry.summary())
+
+
+@ledger.command()
+@PATH
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file to write.",
+)
+def export(path: Path, output: Path) -> None:
+    """Write all entries as JSON lines, each with its hash."""
+    from holdfast.ledger import Ledger
+
+    with Ledger.open(path, read_only=True) as opened:
+        opened.export(output)

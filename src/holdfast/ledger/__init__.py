@@ -1,0 +1,9 @@
+"""The ledger: a file that remembers every charge, and hands out accounts that cannot forget one."""
+
+from holdfast.ledger.dataset import Dataset
+from holdfast.ledger.entry import LedgerEntry
+from holdfast.ledger.ledger import Ledger
+from holdfast.ledger.signature import SignedHead, create_key
+from holdfast.ledger.verification import Verification
+
+__all__ = ["Dataset", "Ledger", "LedgerEntry", "SignedHead", "Verification", "create_key"]

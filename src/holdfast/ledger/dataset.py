@@ -1,0 +1,97 @@
+"""Dataset: a limit for everything that is ever released about one body of data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.errors import LedgerError
+from holdfast.ledger.chain import Chain
+from holdfast.ledger.entry import LedgerEntry
+from holdfast.ledger.journal import cost_of
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.currency import Basic, Concentrated, Cost, Currency, Gaussian, Pure, Renyi
+from holdfast.privacy.curve import PrivacyCurve
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """What the ledger fixed when the dataset was opened; accounts share it and may not differ."""
+
+    name: str
+    limit: PrivacyCurve
+    amount: Cost
+    adjacency: Adjacency
+    unit: PrivacyUnit
+    currency: Currency
+    purpose: str = ""
+    approver: str = ""
+    version: str = ""
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """What an account of this dataset must agree on, as plain data."""
+        return {
+            "adjacency": self.adjacency.value,
+            "unit": {"column": self.unit.column, "max_rows": self.unit.max_rows},
+            "currency": self.currency.to_json(),
+        }
+
+    def to_body(self) -> dict[str, Any]:
+        """The body of the entry that opens it."""
+        return self.terms | {
+            "dataset": self.name,
+            "limit": self.limit.to_json(),
+            "amount": self.amount.to_json(),
+            "purpose": self.purpose,
+            "approver": self.approver,
+            "version": self.version,
+        }
+
+    @classmethod
+    def of(cls, entry: LedgerEntry) -> Dataset:
+        """The dataset that an entry opened."""
+        from holdfast.privacy.storage import curve_from_json
+
+        body = entry.body
+        return cls(
+            name=body["dataset"],
+            limit=curve_from_json(body["limit"]),
+            amount=cost_of(body["amount"]),
+            adjacency=Adjacency.of(body["adjacency"]),
+            unit=PrivacyUnit(**body["unit"]),
+            currency=currency_of(body["currency"]),
+            purpose=body["purpose"],
+            approver=body["approver"],
+            version=body["version"],
+        )
+
+
+def currency_of(data: Any) -> Currency:
+    """The currency that `to_json` wrote. A fixed plan is no currency of a ledger: it does not add up."""
+    simple: dict[str, type[Currency]] = {"pure": Pure, "basic": Basic, "zcdp": Concentrated, "gdp": Gaussian}
+    if data["name"] == "renyi":
+        return Renyi(data["order"])
+    if data["name"] not in simple:
+        raise LedgerError(
+            f"currency {data['name']!r} cannot be shared by the accounts of a ledger; use "
+            "pure, basic, zcdp, gdp or renyi, and spend a fixed plan with account.permit"
+        )
+    return simple[data["name"]]()
+
+
+def committed(chain: Chain, dataset: str) -> list[tuple[str, bool, Cost]]:
+    """What each account of the present period takes from the dataset: name, whether open, amount.
+
+    An open account takes its whole limit, a closed one what it spent: so on every history the
+    charges of all accounts together stay within the dataset's limit.
+    """
+    place = chain.dataset(dataset)
+    assert place is not None
+    taken = []
+    for name, opened, closed in chain.accounts(dataset):
+        if opened < place[1]:
+            continue  # of an earlier period
+        amount = chain.entry(opened).body["amount"] if closed is None else chain.entry(closed).body["spent"]
+        taken.append((name, closed is None, cost_of(amount)))
+    return taken

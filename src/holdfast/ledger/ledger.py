@@ -1,0 +1,320 @@
+"""Ledger: datasets with limits, accounts that share them, and the history of every charge."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal
+
+from holdfast.errors import BudgetExceeded, LedgerError, require
+from holdfast.ledger import report
+from holdfast.ledger.dataset import Dataset, committed, currency_of
+from holdfast.ledger.entry import LedgerEntry, canonical
+from holdfast.ledger.journal import LedgerJournal, charge_of, cost_of, require_text
+from holdfast.ledger.opening import free_share, known_dataset, require_terms, resumed
+from holdfast.ledger.signature import SignedHead
+from holdfast.ledger.store import Store
+from holdfast.ledger.verification import Verification, verify
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.curve import PrivacyCurve
+from holdfast.release.archive import write_atomically
+from holdfast.release.provenance import software_versions
+
+if TYPE_CHECKING:
+    from holdfast.ledger.recompute import Recomputed
+
+Check = Literal["full", "tail", "nothing"]
+
+
+class Ledger:
+    """An append-only, hash-chained file; every charge is on the disk before any noise is drawn.
+
+    >>> import tempfile
+    >>> from holdfast.privacy import ZCDP, Gaussian
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with Ledger.create(folder.name + "/adult.ledger") as ledger:
+    ...     _ = ledger.dataset("adult", limit=ZCDP(1.0), approver="the privacy officer")
+    ...     account = ledger.account("adult", name="first look", limit=ZCDP(0.5), purpose="a table of counts")
+    ...     _ = account.release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [12, 30])
+    ...     print(account.remaining(), ledger.remaining("adult"), ledger.verify().ok)
+    ZCDP(rho=0.375) ZCDP(rho=0.5) True
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        with store.reading() as chain:
+            first = chain.entry(0)
+        if first.kind != "ledger":
+            raise LedgerError("the first entry of the file does not start a ledger")
+        self.id: str = first.body["ledger"]
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], *, purpose: str = "", approver: str = "") -> Ledger:
+        """Start a ledger in a new file; refused if there is one."""
+        texts = _texts(purpose=purpose, approver=approver)
+        body = texts | {"ledger": secrets.token_hex(16), "software": software_versions()}
+        Store.create(Path(path), body)
+        return cls(Store(Path(path)))
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        check: Check = "full",
+        read_only: bool = False,
+        timeout_s: float = 60.0,
+    ) -> Ledger:
+        """Open a ledger and check it: in full, its first and last entry only, or not at all.
+
+        `timeout_s` is how long a charge waits for the lock of another process before it fails.
+        """
+        require(check in ("full", "tail", "nothing"), "check", check, "'full', 'tail' or 'nothing'")
+        ledger = cls(Store(Path(path), read_only=read_only, timeout_s=timeout_s))
+        if check == "full":
+            ledger.verify().require()
+        if check == "tail":
+            with ledger._store.reading() as chain:
+                chain.last()
+        return ledger
+
+    @classmethod
+    def open_or_create(cls, path: str | os.PathLike[str]) -> Ledger:
+        """Open the ledger at this path, or start one there."""
+        return cls.open(path) if os.path.exists(path) else cls.create(path)
+
+    # Datasets and accounts.
+
+    def dataset(
+        self,
+        name: str,
+        *,
+        limit: PrivacyCurve | None = None,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        currency: str | None = None,
+        order: float | None = None,
+        purpose: str = "",
+        approver: str = "",
+        version: str = "",
+    ) -> Dataset:
+        """Open a dataset with a limit for everything ever released about it, or look up one that is open."""
+        texts = _texts(dataset=name, purpose=purpose, approver=approver, version=version)
+        require(bool(name), "name", name, "a non-empty text")
+        if limit is None:
+            with self._store.reading() as chain:
+                return known_dataset(chain, name)
+        # The account is opened only to translate the limit, by the rules that all accounts follow.
+        model = Account(
+            limit,
+            adjacency=Adjacency.replace if adjacency is None else adjacency,
+            unit=unit, currency=currency, order=order,
+        )  # fmt: skip
+        asked = Dataset(
+            name=name,
+            limit=limit,
+            amount=model.currency.limit(limit),
+            adjacency=model.adjacency,
+            unit=model.unit,
+            currency=currency_of(model.currency.to_json()),
+            purpose=texts["purpose"],
+            approver=texts["approver"],
+            version=texts["version"],
+        )
+        with self._store.writing() as chain:
+            if chain.dataset(name) is None:
+                return Dataset.of(chain.append("dataset", asked.to_body()))
+            known = known_dataset(chain, name)
+        if canonical([known.limit.to_json(), known.terms]) != canonical([limit.to_json(), asked.terms]):
+            raise LedgerError(
+                f"dataset {name!r} was opened with another limit, adjacency, unit or currency; "
+                "leave them out to use it as it is"
+            )
+        return known
+
+    def account(
+        self,
+        dataset: str | Dataset,
+        *,
+        limit: PrivacyCurve | None = None,
+        name: str | None = None,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        purpose: str = "",
+        approver: str = "",
+        seed: int | None = None,
+    ) -> Account:
+        """Open an account on a share of the dataset's limit, or go on with the open one of this name.
+
+        The account's whole limit is set aside at once; closing gives back what was not spent.
+        Without a limit a new account takes everything that is left.
+        """
+        texts = _texts(purpose=purpose, approver=approver, account=name or "unnamed")
+        place = dataset.name if isinstance(dataset, Dataset) else dataset
+        refusal: BudgetExceeded | None = None
+        with self._store.writing() as chain:
+            terms = known_dataset(chain, place)
+            require_terms(terms, adjacency, unit)
+            known = None if name is None else chain.account(name)
+            if known is not None:
+                opened = resumed(chain, known, name=str(name), dataset=place, limit=limit)
+            else:
+                last = chain.last()
+                assert last is not None
+                title = f"account-{last.number + 1}" if name is None else name
+                amount, refusal = free_share(chain, terms, limit)
+                body = terms.terms | {
+                    "dataset": place,
+                    "account": title,
+                    "limit": (terms.currency.promise(amount) if limit is None else limit).to_json(),
+                    "amount": amount.to_json(),
+                    "purpose": texts["purpose"],
+                    "approver": texts["approver"],
+                    "software": software_versions(),
+                }
+                opened = chain.append("account" if refusal is None else "refusal", body)
+        if refusal is not None:
+            raise refusal
+        return self._account(terms, opened, seed)
+
+    def close_account(self, name: str, *, reason: str = "", approver: str = "") -> None:
+        """Close an account for good; what it did not spend goes back to its dataset."""
+        texts = _texts(reason=reason, approver=approver)
+        with self._store.writing() as chain:
+            known = chain.account(name)
+            if known is None or known[2] is not None:
+                raise LedgerError(f"there is no open account {name!r}")
+            spent = report.account_spent(chain, name, known_dataset(chain, known[0]))
+            chain.append("close", texts | {"account": name, "spent": spent.to_json()})
+
+    def reset(self, dataset: str, *, reason: str, approver: str) -> None:
+        """Start a new period with a fresh limit, for a reason that somebody answers for.
+
+        What was released before stays released: the limit then holds for each period alone.
+        """
+        require(bool(reason), "reason", reason, "a non-empty text")
+        require(bool(approver), "approver", approver, "a non-empty text")
+        texts = _texts(reason=reason, approver=approver)
+        with self._store.writing() as chain:
+            known_dataset(chain, dataset)
+            still_open = [name for name, _, closed in chain.accounts(dataset) if closed is None]
+            if still_open:
+                raise LedgerError(
+                    f"close the open accounts of {dataset!r} first: {', '.join(still_open[:5])}"
+                )
+            chain.append("reset", texts | {"dataset": dataset})
+
+    def spent(self, dataset: str) -> PrivacyCurve:
+        """What the charges of this period add up to: a reading; the guarantee is the limit."""
+        with self._store.reading() as chain:
+            known = known_dataset(chain, dataset)
+            return known.currency.promise(report.standing(chain, known)[0])
+
+    def remaining(self, dataset: str) -> PrivacyCurve:
+        """What new accounts can still be opened on."""
+        with self._store.reading() as chain:
+            known = known_dataset(chain, dataset)
+            return known.currency.promise(report.standing(chain, known)[2])
+
+    # Reading and checking.
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._store.path
+
+    @property
+    def head(self) -> str:
+        """The hash of the newest entry that is known to be on the disk."""
+        with self._store.reading() as chain:
+            return chain.durable().hash
+
+    def verify(
+        self, *, head: str | None = None, public_key: str | os.PathLike[str] | None = None
+    ) -> Verification:
+        """Check every hash, limit and total; that `head` occurs in the chain; and the signatures."""
+        return verify(self._store, head=head, public_key=public_key)
+
+    def recompute(self, dataset: str) -> Recomputed:
+        """Charge everything that was recorded in this period again, by the proofs of today."""
+        from holdfast.ledger.recompute import recompute
+
+        with self._store.reading() as chain:
+            known = known_dataset(chain, dataset)
+            charges = [
+                (number, charge_of(chain.entry(number)))
+                for account, _, _ in committed(chain, dataset)
+                for number in chain.charges(account)
+            ]
+        return recompute(known, charges)
+
+    def sign(self, private_key: str | os.PathLike[str]) -> SignedHead:
+        """Sign the newest entry and append the signature; keep the returned head somewhere else."""
+        with self._store.writing() as chain:
+            last = chain.last()
+            assert last is not None
+            signed = SignedHead.sign(private_key, ledger=self.id, number=last.number, head=last.hash)
+            chain.append("signature", signed.to_json())
+        return signed
+
+    def history(self, *, dataset: str | None = None, account: str | None = None) -> tuple[LedgerEntry, ...]:
+        """Every entry in order, or those of a dataset or an account."""
+        with self._store.reading() as chain:
+            of_dataset = None if dataset is None else {name for name, _, _ in chain.accounts(dataset)}
+            entries = [LedgerEntry.parse(text, entry_hash) for _, text, entry_hash in chain.rows()]
+
+        def wanted(entry: LedgerEntry) -> bool:
+            place, name = entry.body.get("dataset"), entry.body.get("account")
+            in_dataset = of_dataset is None or place == dataset or (place is None and name in of_dataset)
+            return in_dataset and (account is None or name == account)
+
+        return tuple(entry for entry in entries if wanted(entry))
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write all entries as JSON lines: the hash, and the exact text that has this hash."""
+        with self._store.reading() as chain:
+            lines = [f'{{"hash":"{entry_hash}","entry":{text}}}\n' for _, text, entry_hash in chain.rows()]
+        write_atomically(Path(path), "".join(lines).encode())
+
+    def summary(self) -> str:
+        """Every dataset with its limit, its accounts, and what is left."""
+        with self._store.reading() as chain:
+            return report.summary(chain, self.id)
+
+    def close(self) -> None:
+        """Give the file back. Accounts of this ledger open it again when they are used."""
+        self._store.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _account(self, terms: Dataset, opened: LedgerEntry, seed: int | None) -> Account:
+        from holdfast.privacy.storage import curve_from_json
+
+        amount = cost_of(opened.body["amount"])
+        return Account(
+            curve_from_json(opened.body["limit"]),
+            adjacency=terms.adjacency,
+            unit=terms.unit,
+            currency=terms.currency,
+            journal=LedgerJournal(
+                self._store, opened.body["account"], ledger=self.id, limit=amount, dataset=terms.name
+            ),
+            translated=amount,
+            seed=seed,
+        )
+
+
+def _texts(**texts: str) -> dict[str, str]:
+    for name, text in texts.items():
+        require_text(name, text)
+    return texts

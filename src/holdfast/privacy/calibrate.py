@@ -1,0 +1,125 @@
+"""The least noise within a target, rounded towards privacy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from holdfast.errors import ParameterError, require
+from holdfast.privacy.curve import ApproxDP, PrivacyCurve
+from holdfast.privacy.gaussian_dp import GaussianDP
+from holdfast.privacy.rounding import Number, as_written, round_up, safe_side
+
+TOLERANCE = 1e-9
+"""How far above the least admissible noise the answer may be, relatively."""
+
+
+def calibrate(
+    make: Callable[[float], PrivacyCurve],
+    target: PrivacyCurve,
+    *,
+    low: float = 1e-6,
+    high: float = 1e9,
+    tolerance: float = TOLERANCE,
+) -> float:
+    """The least noise level whose curve is within the target; more noise must mean more privacy.
+
+    The answer was checked: `make(answer).within(target)` is true. It exceeds the least such level by at
+    most the relative tolerance.
+
+    >>> from holdfast.privacy.gaussian_dp import GaussianDP
+    >>> round(calibrate(lambda sigma: GaussianDP(1 / sigma), ApproxDP(1.0, 1e-6)), 4)
+    4.2247
+    """
+    require(0 < low < high < math.inf, "low", low, f"> 0 and below high={high:g}")
+
+    def excess(noise: float) -> float:
+        return target.excess(make(noise))
+
+    unsafe, safe = _bracket(excess, low, high)
+    if safe is None:
+        raise ParameterError(
+            f"even noise {high:g} is not within {target!r}; raise high=, or relax the target"
+        )
+    if unsafe is None:
+        return safe
+    # Where the target says by how much it is missed, the logarithm of that is nearly linear in the
+    # logarithm of the noise: secant steps, aimed a little to the safe side, then bisection for the rest.
+    for _ in range(40):
+        if safe - unsafe <= tolerance * safe:
+            return safe
+        middle = _secant(excess, unsafe, safe, tolerance)
+        if middle is None:
+            break
+        unsafe, safe = middle
+    return safe_side(excess, unsafe, safe, tolerance=tolerance)
+
+
+def _bracket(excess: Callable[[float], float], low: float, high: float) -> tuple[float | None, float | None]:
+    """An unsafe level and a safe one above it, a factor 2 apart if possible; from 1 outwards."""
+    level = min(max(1.0, low), high)
+    if excess(level) <= 0:
+        while level > low:
+            lower = max(level / 2, low)
+            if excess(lower) > 0:
+                return lower, level
+            level = lower
+        return None, level
+    while level < high:
+        higher = min(level * 2, high)
+        if excess(higher) <= 0:
+            return level, higher
+        level = higher
+    return level, None
+
+
+def _secant(
+    excess: Callable[[float], float], unsafe: float, safe: float, tolerance: float
+) -> tuple[float, float] | None:
+    """A smaller bracket by one step of the Illinois kind; None if the excess carries no slope."""
+    above, below = excess(unsafe), excess(safe)
+    if abs(above) == 1.0 and abs(below) == 1.0:
+        return None
+    for _ in range(60):
+        if safe - unsafe <= tolerance * safe:
+            break
+        share = above / (above - below) if above > below else 0.5
+        share = min(max(share, 0.02), 0.98)
+        guess = unsafe * math.exp(share * math.log(safe / unsafe))
+        # Nearly converged: step past the root, so that the bracket closes from both sides.
+        guess = min(guess * (1 + 0.3 * tolerance), safe) if share > 0.5 else guess
+        if not unsafe < guess < safe:
+            break
+        value = excess(guess)
+        if value <= 0:
+            safe, below, above = guess, value, above / 2
+        else:
+            unsafe, above, below = guess, value, below / 2
+    return unsafe, safe
+
+
+def gaussian_sigma(epsilon: Number, delta: Number, *, l2_sensitivity: Number = 1.0) -> float:
+    """The least standard deviation for (epsilon, delta), by the exact curve (Balle and Wang 2018).
+
+    >>> round(gaussian_sigma(16.0, 1e-6), 4)
+    0.3686
+    """
+    require(0 < l2_sensitivity < math.inf, "l2_sensitivity", l2_sensitivity, "> 0 and finite")
+    require(0 < delta < 1, "delta", delta, "in (0, 1)")
+    ratio = calibrate(
+        lambda sigma: GaussianDP(1 / as_written(sigma)), ApproxDP(epsilon, delta), tolerance=1e-12
+    )
+    return round_up(as_written(ratio) * as_written(l2_sensitivity))
+
+
+def classical_gaussian_sigma(epsilon: float, delta: float, *, l2_sensitivity: float = 1.0) -> float:
+    """sqrt(2 ln(1.25/delta)) / epsilon, for teaching; proved only for epsilon <= 1, and refused above.
+
+    >>> round(classical_gaussian_sigma(1.0, 1e-6), 4)
+    5.2988
+    """
+    require(
+        0 < epsilon <= 1, "epsilon", epsilon, "in (0, 1]", "use gaussian_sigma, which holds for every epsilon"
+    )
+    require(0 < delta < 1, "delta", delta, "in (0, 1)")
+    return l2_sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon

@@ -1,0 +1,145 @@
+"""What every engine promises: the answers of the memory engine, whatever the data.
+
+An engine joins by one entry of `STORES`: a function that puts an Arrow table where the engine finds it and
+returns the arguments of `open_table`. The checks below then run on it without further code.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, Table, open_table
+from holdfast.data.columns import Column
+from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import PrivacyUnit
+
+Store = Callable[[pa.Table, Path], dict[str, Any]]
+HOSTILE = [
+    'a"b',
+    "x'; DROP TABLE t; --",
+    "naïve Δ 列",
+    "new\nline",
+    "select",
+    "a.b",
+    "tab\there",
+    "%s {0} $1",
+    "c0",
+    "p",
+]
+
+
+def everything() -> tuple[pa.Table, Schema]:
+    """Every type a column may have, with nulls, NaN, infinities and values outside the declaration."""
+    D, day = decimal.Decimal, datetime.datetime
+    utc = datetime.UTC
+    columns: dict[str, Any] = {
+        "whole": pa.array([1, -5, 2**40, None, 7, 0, 3, 3], pa.int64()),
+        "large": pa.array([2**64 - 1, 0, 5, None, 2**53 + 1, 9, 1, 1], pa.uint64()),
+        "real": pa.array([0.5, float("nan"), float("inf"), float("-inf"), None, -0.0, 1e308, 5e-324]),
+        "single": pa.array([0.1, 2.5, -1.0, None, 3.0, 1e30, 0.30000001, 0.7], pa.float32()),
+        "exact": pa.array(
+            [D("0.10"), D("0.30"), None, D("-9.99"), D("3.00"), D("0.70"), D("1.50"), D("0.20")]
+        ),
+        "words": pa.array(["12", " 3.5 ", "abc", "", None, "-1e2", "+4", "1e999"]),
+        "truth": pa.array([True, False, None, True, True, False, None, False]),
+        "flag": pa.array([True, False, None, True, True, False, None, False]),
+        "sex": pa.array(["F", "M", "X", None, "f", "F ", "é", "M"]),
+        "code": pa.array([1, 2, 3, None, -1, 2, 2, 1], pa.int16()),
+        "grade": pa.array([1.0, 2.5, float("nan"), None, 3.0, 1e300, 2.0, float("inf")]),
+        "shade": pa.array(["red", "blue", None, "red", "ultraviolet", "", "blue", "red"]).dictionary_encode(),
+        "born": pa.array([datetime.date(2020, 1, day_) for day_ in (1, 2, 3, 4, 1, 2, 2)] + [None]),
+        "seen": pa.array(
+            [day(2020, 1, 1, 10), day(2020, 1, 1, 10, 0, 0, 100000), None] + [day(1960, 5, 4)] * 5
+        ),
+        "zoned": pa.array(
+            [day(2020, 1, 1, 10, tzinfo=utc)] * 4 + [None] * 4, pa.timestamp("us", "Europe/Paris")
+        ),
+        "nested": pa.array([[1], [2], None, [], [1, 2], [3], [4], [5]]),
+        "bytes": pa.array([b"\xff\xfe", b"a", None, b"", b"b", b"c", b"\x00", b"d"]),
+        "id": pa.array(["u", "v", "w", None, "u", "u", "v", "ü"]),
+    }
+    schema = Schema(
+        [
+            Numeric("whole", -3, 6, integer=True, null="category"),
+            Numeric("large", 0, 2.0**60, bins=7),
+            Numeric("real", -1, 1, bins=[-1, -0.0, 0.5, 1], null="category"),
+            Numeric("single", 0, 3, bins=[0, 0.1, 0.3, 0.7, 3], null="high"),
+            Numeric("exact", 0, 3, bins=[0, 0.1, 0.2, 0.3, 0.7, 3], null=0.25),
+            Numeric("words", -50, 50, bins=9, null="low"),
+            Numeric("truth", 0, 2, bins=2, null="category"),
+            Categorical("flag", ["true", "false"], null="unknown"),
+            Categorical("sex", ["F", "M"], other="(other)", null="(missing)"),
+            Categorical("code", [1, 2], other="else"),
+            Categorical("grade", ["1", "2.5", "x", "3"], other="else", null="none"),
+            Categorical("shade", ["red", "blue"]),
+            Categorical("born", ["2020-01-01", "2020-01-02"], other="later"),
+            Categorical("seen", ["2020-01-01 10:00:00", "2020-01-01 10:00:00.1"], other="never", null="null"),
+            Categorical("zoned", ["2020-01-01 10:00:00"], null="null"),
+            Categorical("nested", ["[1]"], other="other", null="null"),
+            Categorical("bytes", ["a"], other="other", null="null"),
+            Identifier("id"),
+        ]
+    )
+    return pa.table(columns), schema
+
+
+def opened(store: Store, folder: Path, rows: pa.Table, schema: Schema, **options: Any) -> Table:
+    return open_table(schema=schema, **store(rows, folder), **options)
+
+
+def reference(rows: pa.Table, schema: Schema, **options: Any) -> Table:
+    return open_table(rows, schema, engine="memory", **options)
+
+
+def all_rows(
+    table: Table, order: Order | None = None, rows: int = 1000
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Every row with its missing flags, in the order they came."""
+    parts = []
+    for batch in table.batches(order=order or Order.irrelevant(), rows=rows):
+        flags = [batch.missing[name] for name in sorted(batch.missing)]
+        shown = [] if batch.present is None else [batch.present]
+        parts.append(np.column_stack([batch.matrix(), *flags, *shown]))
+    return np.concatenate(parts) if parts else np.empty((0, 0))
+
+
+def as_multiset(rows: np.ndarray[Any, np.dtype[np.float64]]) -> list[tuple[float, ...]]:
+    return sorted(map(tuple, rows.tolist()))
+
+
+def visits(users: int = 30, seed: int = 5) -> pa.Table:
+    """Users with 1 to 12 rows, some rows equal, some without a user."""
+    coins = np.random.default_rng(seed)
+    owner = np.repeat([f"user {i}" for i in range(users)], coins.integers(1, 13, users)).tolist()
+    owner[3] = owner[9] = owner[17] = None
+    n = len(owner)
+    value = np.round(coins.normal(0, 1, n), 1)
+    return pa.table(
+        {
+            "user": owner,
+            "value": pa.array(np.where(coins.random(n) < 0.1, np.nan, value), from_pandas=True),
+            "kind": coins.choice(["a", "b", "z"], n),
+            "visit": pa.array(coins.permutation(n)),
+        }
+    )
+
+
+def visits_schema(max_rows: int = 3, **declared: Any) -> Schema:
+    columns: list[Column] = [
+        Identifier("user"),
+        Numeric("value", -1, 1, bins=5, null="category"),
+        Categorical("kind", ["a", "b"], other="else"),
+        Identifier("visit"),
+    ]
+    return Schema(columns, unit=PrivacyUnit.user("user", max_rows=max_rows), **declared)
+
+
+def seeded(seed: int = 11) -> Source:
+    return Source(seed=seed)

@@ -1,0 +1,85 @@
+"""Drafts: every guess is marked, and the marks travel."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from holdfast.data import Categorical, Identifier, Numeric, Schema, draft_schema, open_table
+from holdfast.errors import AssumptionWarning, NotPrivateWarning
+
+DATA: dict[str, Any] = {
+    "age": [20, 64, 33],
+    "height": [1.5, None, 1.9],
+    "sex": ["F", "M", None],
+    "smokes": [True, False, True],
+    "born": [datetime.date(2000, 1, 1)] * 3,
+    "same": [7, 7, 7],
+    "nothing": [None, None, None],
+}
+
+
+def drafted(source: Any) -> Schema:
+    with pytest.warns(NotPrivateWarning, match="taken from the data"):
+        return draft_schema(source)
+
+
+def test_guesses() -> None:
+    schema = drafted(DATA)
+    assert schema["age"] == Numeric("age", 20, 64, integer=True, taken_from_data=True)
+    assert schema["height"] == Numeric("height", 1.5, 1.9, null="category", taken_from_data=True)
+    expected = Categorical("sex", ["F", "M"], other="(other)", null="(missing)", taken_from_data=True)
+    assert schema["sex"] == expected
+    assert schema["smokes"] == Categorical("smokes", ["false", "true"])
+    assert schema["born"] == Categorical("born", ["2000-01-01"], other="(other)", taken_from_data=True)
+    assert schema["same"] == Numeric("same", 7, 14, integer=True, taken_from_data=True)
+    assert schema["nothing"].cells == 2
+    assert schema.adjacency is None
+
+
+def test_many_texts_are_identifiers() -> None:
+    schema = drafted({"who": [f"p{i}" for i in range(500)]})
+    assert schema.columns == (Identifier("who"),)
+
+
+def test_every_source_gives_the_same_draft(tmp_path: Path) -> None:
+    expected = drafted(DATA)
+    assert drafted(pd.DataFrame(DATA)).names == expected.names
+    assert drafted(pa.table(DATA)) == expected
+    parquet.write_table(pa.table(DATA), tmp_path / "d.parquet")
+    assert drafted(tmp_path / "d.parquet").names == expected.names
+    (tmp_path / "d.csv").write_text("age,sex\n20,F\n64,M\n")
+    from_text = drafted(tmp_path / "d.csv")
+    assert from_text["age"] == expected["age"]
+
+
+def test_what_is_made_with_a_draft_carries_its_guesses(tmp_path: Path) -> None:
+    path = tmp_path / "draft.toml"
+    drafted(DATA).save(path)
+    text = path.read_text()
+    assert text.count("# taken from the data: replace it") == 3 * 2 + 3
+    assert text.count("taken_from_data = true") == 6
+    again = Schema.load(path)
+    assert len(again.assumptions) == 6
+    with pytest.warns(AssumptionWarning, match="draft"):
+        table = open_table(DATA, again)
+    assert "bounds of column 'age' were taken from the data: replace them" in table.assumptions
+    path.write_text("\n".join(line for line in text.splitlines() if not line.startswith("taken_from_data")))
+    assert Schema.load(path).assumptions == ()
+
+
+def test_extreme_values_still_give_a_schema() -> None:
+    hostile = {
+        "big": [1.7e308, -1.7e308], "huge": [2**62, -(2**62)], "inf": [float("inf"), float("nan")],
+        "clash": ["(other)", "(missing)"], "nul": ["a\0b", "c"], "nested": [[1], [2]],
+    }  # fmt: skip
+    schema = drafted(hostile)
+    with pytest.warns(AssumptionWarning):
+        table = open_table(hostile, schema)
+    assert all(count.sum() == 2 for count in table.counts([[name] for name in schema.names]))

@@ -1,0 +1,124 @@
+"""What a user installs: the wheel and the source archive hold what they must, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.slow
+
+REQUIRED = [
+    "holdfast/py.typed",
+    "holdfast/data/bundled/adult_train.parquet",
+    "holdfast/data/bundled/adult_test.parquet",
+    "holdfast/data/bundled/adult.toml",
+    "holdfast/kernel/sgd.c",
+    "holdfast/kernel/sgd.h",
+    "holdfast/kernel/build.py",
+    "holdfast/kernel/reference.py",
+]
+NOT_OURS = re.compile(
+    r"(^|/)(tests?|benchmarks|\.venv|\.git|__pycache__|build|dist)/|\.(pyc|o)$|kernel/_kernel\.c$"
+)
+
+
+def tree(copy: Path) -> Path:
+    """The working tree as a fresh clone would have it: what git tracks or would track."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    for name in filter(None, listing.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+    return copy
+
+
+def build(source: Path, out: Path, *arguments: str, **environment: str) -> None:
+    """`python -m build`, in this environment where its setuptools is new enough, else in a fresh one."""
+    here = ["--no-isolation"] if int(version("setuptools").partition(".")[0]) >= 77 else []
+    command = [sys.executable, "-m", "build", *here, *arguments, "--outdir", str(out), str(source)]
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The source archive, and the wheel built from that archive alone."""
+    out = tmp_path_factory.mktemp("dist")
+    build(tree(tmp_path_factory.mktemp("tree")), out)
+    (sdist,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
+    return sdist, wheel
+
+
+def names_in(archive: Path) -> set[str]:
+    if archive.suffix == ".whl":
+        return set(zipfile.ZipFile(archive).namelist())
+    with tarfile.open(archive) as source:
+        return {name.partition("/")[2].removeprefix("src/") for name in source.getnames()}
+
+
+def templates() -> set[str]:
+    return {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.j2")}
+
+
+def test_wheel_and_sdist_hold_what_they_must(archives: tuple[Path, Path]) -> None:
+    sdist, wheel = archives
+    assert templates(), "the dossier page has a template"
+    for archive in (sdist, wheel):
+        missing = {*REQUIRED, *templates()} - names_in(archive)
+        assert not missing, archive.name
+    assert {"LICENSE", "setup.py", "pyproject.toml", "README.md"} <= names_in(sdist)
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names_in(wheel))
+
+
+def test_every_module_is_in_the_wheel(archives: tuple[Path, Path]) -> None:
+    modules = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.py")}
+    assert modules <= names_in(archives[1])
+
+
+def test_nothing_else_is_inside(archives: tuple[Path, Path]) -> None:
+    for archive in archives:
+        assert not [name for name in names_in(archive) if NOT_OURS.search(name)]
+        assert archive.stat().st_size < 3_000_000
+
+
+def test_one_wheel_serves_every_python_from_3_11(archives: tuple[Path, Path], tmp_path: Path) -> None:
+    wheel = archives[1]
+    assert "-cp311-abi3-" in wheel.name
+    assert any(re.fullmatch(r"holdfast/kernel/_kernel\.(abi3\.so|pyd)", name) for name in names_in(wheel))
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    said = subprocess.run(
+        [sys.executable, "-c", "import holdfast.kernel as k; print(k.__file__, k.implementation)"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "HOLDFAST_KERNEL": ""},
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert str(tmp_path) in said
+    assert said.split()[-1] == "c"
+
+
+def test_without_a_compiler_the_install_still_succeeds(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    build(tree(tmp_path / "tree"), tmp_path / "dist", "--wheel", CC="no-such-compiler")
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    assert "holdfast/kernel/reference.py" in names_in(wheel)
+    assert not [name for name in names_in(wheel) if name.endswith((".so", ".pyd"))]
