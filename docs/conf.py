@@ -56,8 +56,10 @@ html_theme_options: dict[str, Any] = {
 
 def _for_help(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Docstrings are written for `help()`: single backticks mean code, emphasis is the only other markup."""
+    shown = False  # inside a doctest, whose output is shown as it is
     for place, line in enumerate(lines):
-        if not line.lstrip().startswith((">>>", "...", ".. ")):
+        shown = line.lstrip().startswith(">>>") or (shown and bool(line.strip()))
+        if not shown and not line.lstrip().startswith(".. "):
             lines[place] = "".join(_restructured(piece) for piece in re.split(r"(`+[^`]+`+)", line))
     lines[:] = _listed(lines)
 

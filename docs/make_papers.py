@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE / "papers.md"
-_ACCENTS = {r"{\'e}": "é", r"{\'i}": "í"}
+_ACCENTS = {r"{\'e}": "é", r"{\`e}": "è", r"{\'i}": "í", r"{\'E}": "É", r"{\"o}": "ö", r"{\"u}": "ü"}
 _TOPICS = {
     "mechanisms": "Mechanisms",
     "curves": "Curves and trade-offs",
@@ -50,7 +50,8 @@ def line(paper: dict[str, str]) -> str:
     where = f" *{venue}*{volume}," if venue else ""
     eprint = paper.get("eprint")
     link = f" [arXiv:{eprint}](https://arxiv.org/abs/{eprint})." if eprint else ""
-    who, what = names(paper["author"]), f"{paper['title']}.{where} {paper['year']}."
+    stop = "" if paper["title"].endswith("?") else "."
+    who, what = names(paper["author"]), f"{paper['title']}{stop}{where} {paper['year']}."
     return f"- **{paper['key']}** {who}. {what}{link} For {paper['usedfor']}."
 
 

@@ -30,17 +30,18 @@ def _head(*cells: str) -> str:
 
 def mechanisms() -> str:
     """Every entry of MECHANISMS: what it does, what an example proves, for which neighbours, and why."""
-    text = _head("mechanism", "what it does", "an example proves", "adjacency", "theorem")
+    text = ""
     for kind in MECHANISMS:
-        does = (kind.__doc__ or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|").rstrip(".")
+        does = re.sub(r"\s+", " ", (kind.__doc__ or "").split("\n\n")[0]).rstrip(".")
+        does = re.sub(r"([*_])", r"\\\1", does) if "`" not in does else does
         example = kind.examples()[0]
-        parameters = {
-            k: v for k, v in example.to_json().items() if k not in ("mechanism", "arithmetic", "base")
-        }
+        hidden = ("mechanism", "arithmetic", "base", "monotone")
+        parameters = {name: value for name, value in example.to_json().items() if name not in hidden}
         shown = ", ".join(f"{name}={value}" for name, value in parameters.items())
-        allowed = "all" if len(kind.admissible) == 3 else ", ".join(sorted(a.value for a in kind.admissible))
-        does = re.sub(r"\s+", " ", does)
-        text += _row(f"`{kind.__name__}`", does, f"`{example.curve!r}` for {shown}", allowed, kind.theorem)
+        only = ", ".join(f"`{a}`" for a in sorted(a.value for a in kind.admissible))
+        where = "" if len(kind.admissible) == 3 else f" Adjacency {only} only."
+        text += f"- **{kind.__name__}**: {does}.\n  *Proves*, for example, `{example.curve!r}` for `{shown}`.{where}\n"
+        text += f"  *By*: {kind.theorem}.\n"
     return text
 
 

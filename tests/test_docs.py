@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 import tomllib
+import unicodedata
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -68,7 +69,7 @@ def test_internal_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         place = target.split("#")[0]
-        if not place or place.startswith(("https://", "section-")):
+        if not place or place.startswith("https://"):
             continue
         assert (page.parent / place).exists(), f"{_name(page)} links to {target}"
 
@@ -95,9 +96,23 @@ def _blocks(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
 
 
+def _clinic(path: Path) -> None:
+    """The invented file that pages read when they need one."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    columns = {"patient": ["a", "a", "b"], "age": [34, 34, 71], "sex": ["F", "F", "M"]}
+    parquet.write_table(pa.table(columns), path)
+
+
+def _draws(example: Path) -> bool:
+    return "def picture(" in example.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", [p for p in [*TOP, *PAGES] if _blocks(p)], ids=_name)
 def test_python_on_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    _clinic(tmp_path / "clinic.parquet")
     names: dict[str, Any] = {"__name__": "__page__"}
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     runner = doctest.DocTestRunner(optionflags=flags)
@@ -121,7 +136,6 @@ def test_the_readme_shows_what_its_example_prints(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out.startswith(shown)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_example_runs_and_draws_its_picture(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -129,15 +143,18 @@ def test_example_runs_and_draws_its_picture(
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setattr(sys, "argv", [path.name, str(tmp_path / "picture.svg")])
     run_path(str(path), run_name="__main__")
-    assert (tmp_path / "picture.svg").stat().st_size > 5_000
-    assert f"picture: {tmp_path / 'picture.svg'}" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert printed
+    if _draws(path):
+        assert (tmp_path / "picture.svg").stat().st_size > 5_000
+        assert f"picture: {tmp_path / 'picture.svg'}" in printed
 
 
 def test_every_example_is_in_the_gallery() -> None:
     gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
     for path in EXAMPLES:
         assert f"../examples/{path.name}" in gallery
-        assert f"figures/example_{path.stem}.svg" in gallery
+        assert _draws(path) == (f"figures/example_{path.stem}.svg" in gallery)
 
 
 # What is generated is fresh.
@@ -154,7 +171,8 @@ def test_every_command_has_help_and_says_what_its_options_do() -> None:
     for name, command, _ in script["commands"](script["app"]):
         assert command.help, f"{name} has no help"
         assert re.search(rf"^#+ {re.escape(name)}$", page, flags=re.M), f"{name} has no place in docs/cli.md"
-        silent = [p.name for p in command.params if hasattr(p, "help") and not p.help and p.name != "help"]
+        options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+        silent = [option.name for option in options if not option.help]
         assert not silent, f"options of {name} without help: {silent}"
 
 
@@ -185,6 +203,17 @@ def test_every_benchmark_result_is_shown() -> None:
         assert f"../benchmarks/results/{path.name}" in page, f"add {path.name} to docs/benchmarks.md"
 
 
+def test_every_fragment_of_the_changelog_is_shown() -> None:
+    page = (DOCS / "changelog.md").read_text(encoding="utf-8")
+    for path in (ROOT / "changes").glob("*.md"):
+        if path.name == "README.md":
+            continue
+        assert f"../changes/{path.name}" in page, f"add {path.name} to docs/changelog.md"
+        assert re.match(r"\*\*(Added|Changed|Fixed|Security)\*\* ", path.read_text(encoding="utf-8")), (
+            path.name
+        )
+
+
 # Names, papers, sections, dependencies.
 
 
@@ -210,6 +239,13 @@ def test_public_names_have_a_docstring_and_a_place_in_the_reference(room: str) -
         assert automatic or name in documented, f"{room}.{name} is not in docs/api"
 
 
+def _plain(text: str) -> str:
+    """Letters without their accents."""
+    return "".join(
+        letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter)
+    )
+
+
 def _cited(text: str) -> set[tuple[str, str]]:
     """(first surname, year) of every citation such as `Balle and Wang 2018` or `Ding et al. 2021`."""
     name = r"[A-Z][\w-]+"
@@ -219,10 +255,11 @@ def _cited(text: str) -> set[tuple[str, str]]:
 
 def test_every_paper_cited_in_the_code_is_listed() -> None:
     papers = _script("make_papers.py")["entries"]((DOCS / "papers.bib").read_text(encoding="utf-8"))
-    known = {(re.split(r"[, ]", paper["author"])[0], paper["year"]) for paper in papers}
+    known = {(_plain(re.split(r"[, ]", paper["author"])[0]), paper["year"]) for paper in papers}
     not_names = {"Section", "Since", "In", "Copyright", "January", "Python"}
     for path in (ROOT / "src").rglob("*.py"):
-        missing = {c for c in _cited(path.read_text(encoding="utf-8")) - known if c[0] not in not_names}
+        cited = _cited(_plain(path.read_text(encoding="utf-8")))
+        missing = {c for c in cited - known if c[0] not in not_names}
         assert not missing, f"{_name(path)} cites {missing}: add them to docs/papers.bib"
 
 

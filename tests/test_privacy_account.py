@@ -90,6 +90,23 @@ def test_a_key_pays_once_and_gives_the_same_value() -> None:
         account.release(Laplace(scale=2.0, l1_sensitivity=1.0), [1.0], key="job/1")
 
 
+def test_of_two_runs_with_one_key_one_value_leaves() -> None:
+    """A second run of the same job draws and settles while the first is still drawing."""
+    account = Account(PureDP(1.0), seed=0)
+    inner: list[np.ndarray] = []
+
+    class Overtaken(Laplace):
+        def sample(self, value: np.ndarray, source: Source) -> np.ndarray:
+            if not inner:
+                inner.append(np.zeros(0))
+                inner[0] = account.release(self, value, key="job")
+            return super().sample(value, source)
+
+    outer = account.release(Overtaken(scale=10.0, l1_sensitivity=1.0), [1.0], key="job")
+    assert np.array_equal(outer, inner[0])
+    assert account.spent() == PureDP(Fraction(1, 10))
+
+
 def test_a_permit_is_charged_at_once_and_ends() -> None:
     account = Account(ZCDP(1.0), seed=0)
     permit = account.permit(Gaussian(sigma=10.0, l2_sensitivity=1.0, arithmetic="idealised"), times=3)

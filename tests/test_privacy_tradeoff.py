@@ -123,7 +123,9 @@ def test_the_envelope_of_any_lines(lines: list[tuple[float, float]]) -> None:
     polygon = TradeOff.from_lines(epsilons, deltas)
     for x in np.linspace(0.0, 1.0, 21):
         tops = 1 - deltas
-        value = max(0.0, float(np.max(np.maximum(tops - np.exp(epsilons) * x, np.exp(-epsilons) * (tops - x)))))
+        value = max(
+            0.0, float(np.max(np.maximum(tops - np.exp(epsilons) * x, np.exp(-epsilons) * (tops - x))))
+        )
         assert polygon.miss_at(float(x)) == pytest.approx(value, abs=1e-9)
 
 

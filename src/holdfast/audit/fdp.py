@@ -86,7 +86,7 @@ def mu_lower(guesses: int, correct: int, *, canaries: int, confidence: float = 0
     """The largest mu such that mu-GDP, and hence every smaller one, is refuted; 0 if none is.
 
     >>> round(mu_lower(100, 95, canaries=1000), 3)
-    0.835
+    0.787
     """
     return largest_rejected(gaussian_inverse, guesses, correct, canaries=canaries, confidence=confidence)
 
@@ -120,7 +120,7 @@ def epsilon_lower(
     A statement about mechanisms whose curve is Gaussian, or is compared with a Gaussian claim.
 
     >>> round(epsilon_lower(100, 95, canaries=1000, delta=1e-6), 2)
-    3.97
+    3.73
     """
     require(0 < delta < 1, "delta", delta, "in (0, 1)", "a Gaussian curve has no epsilon at delta 0")
     return gaussian_epsilon(mu_lower(guesses, correct, canaries=canaries, confidence=confidence), delta=delta)

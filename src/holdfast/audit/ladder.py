@@ -21,7 +21,7 @@ def rung(index: int) -> float:
     """The epsilon of a rung.
 
     >>> rung(0), rung(200), round(rung(800), 3)
-    (0.0, 0.2, 3.988)
+    (0.0, 0.2, 3.987)
     """
     return FINE * index if index <= LINEAR else FINE * LINEAR * RATIO ** (index - LINEAR)
 

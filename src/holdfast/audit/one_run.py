@@ -37,7 +37,7 @@ def p_value(
     theorem 5.2; it is not a bound for every count, so it is refused where the binomial tail exceeds 1/2.
 
     >>> round(p_value(100, 90, canaries=1000, epsilon=1.5, delta=1e-5), 4)
-    0.0176
+    0.0175
     """
     _check(guesses, correct, canaries=canaries, delta=delta)
     require(epsilon >= 0 and math.isfinite(epsilon), "epsilon", epsilon, ">= 0 and finite")
@@ -131,7 +131,9 @@ def correct_path(scores: ArrayLike, member: ArrayLike, *, include: int, exclude:
     array([ True, False, False,  True])
     """
     score, included = np.asarray(scores, float), np.asarray(member, bool)
-    require(score.ndim == 1 and score.shape == included.shape, "member", included.shape, "of the shape of scores")
+    require(
+        score.ndim == 1 and score.shape == included.shape, "member", included.shape, "of the shape of scores"
+    )
     require(bool(np.all(np.isfinite(score))), "scores", "...", "finite")
     require(
         min(include, exclude) >= 0 and include + exclude <= score.size,

@@ -18,8 +18,6 @@ exceeds its coin with probability at most delta more, hence the path is calibrat
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -76,10 +74,34 @@ def level(looks: ArrayLike, *, epsilon: float, beta: float) -> float:
     if crossing(beta, times, epsilon=epsilon) <= beta:
         return beta
     smallest = beta / times.size * (1.0 - 1e-9)
-    return safe_side(lambda a: crossing(a, times, epsilon=epsilon) - beta, unsafe=beta, safe=smallest, tolerance=1e-7)
+    return safe_side(
+        lambda a: crossing(a, times, epsilon=epsilon) - beta, unsafe=beta, safe=smallest, tolerance=1e-7
+    )
 
 
-def p_value(correct: ArrayLike, *, canaries: int, epsilon: float, delta: float = 0.0, looks: ArrayLike | None = None) -> float:
+class Levels:
+    """Calibrated levels of one plan of looks, each computed once and kept: for many audits of one design.
+
+    >>> levels = Levels(range(1, 51), beta=0.05)
+    >>> levels.at(1.0) == levels.at(1.0) > 0.05 / 50
+    True
+    """
+
+    def __init__(self, looks: ArrayLike, *, beta: float) -> None:
+        self.looks = _as_looks(looks)
+        self.beta = beta
+        self._known: dict[float, float] = {}
+
+    def at(self, epsilon: float) -> float:
+        """The level at this epsilon."""
+        if epsilon not in self._known:
+            self._known[epsilon] = level(self.looks, epsilon=epsilon, beta=self.beta)
+        return self._known[epsilon]
+
+
+def p_value(
+    correct: ArrayLike, *, canaries: int, epsilon: float, delta: float = 0.0, looks: ArrayLike | None = None
+) -> float:
     """The chance of a path at least as surprising at some look, under (epsilon, delta)-DP; rounded up."""
     times, right = _looks_and_counts(correct, canaries, looks)
     smallest = float(np.min(upper_tail(times, right, epsilon)))
@@ -93,24 +115,35 @@ def epsilon_lower(
     delta: float = 0.0,
     confidence: float = 0.95,
     looks: ArrayLike | None = None,
+    levels: Levels | None = None,
 ) -> float:
     """A valid bound from the best look along the path; `correct` are the guesses, surest first.
 
-    The largest rung of a fixed ladder such that it and all below are refuted; 0 if none is.
+    The largest rung of a fixed ladder such that it and all below are refuted; 0 if none is. `levels` are the
+    calibrated levels of the same looks, for 1 - confidence - canaries * delta, where many paths share them.
 
     >>> epsilon_lower([True] * 100, canaries=100) > 3.3
     True
     """
-    times, right = _looks_and_counts(correct, canaries, looks)
+    times, right = _looks_and_counts(correct, canaries, looks if levels is None else levels.looks)
     beta = one_run.error_of(confidence) - canaries * delta
     if beta <= 0.0:
         return 0.0
+    if levels is not None:
+        require(
+            levels.beta <= beta * (1 + 1e-12),
+            "levels.beta",
+            levels.beta,
+            f"at most 1 - confidence - m delta = {beta:g}",
+        )
 
     def smallest(epsilon: float) -> float:
         return float(np.min(upper_tail(times, right, epsilon)))
 
     def rejected(epsilon: float) -> bool:
         low = smallest(epsilon)
+        if levels is not None:
+            return low * (1.0 + ROUNDING) <= levels.at(epsilon)
         return low <= beta and crossing(low * (1.0 + ROUNDING), times, epsilon=epsilon) <= beta
 
     # Tails grow with epsilon, and below beta / K a union bound already rejects: no recursion there.
@@ -119,20 +152,28 @@ def epsilon_lower(
 
 
 def uncorrected_maximum(
-    correct: ArrayLike, *, canaries: int, delta: float = 0.0, confidence: float = 0.95, looks: ArrayLike | None = None
+    correct: ArrayLike,
+    *,
+    canaries: int,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    looks: ArrayLike | None = None,
 ) -> float:
     """The homework's figure: the largest bound over all looks, as if there had been one. NOT a valid bound.
 
     Kept for the picture only; an `AuditResult` that carries it says `valid=False` and refutes nothing.
     """
     times, right = _looks_and_counts(correct, canaries, looks)
-    # Without delta the tail orders the looks, so only the best look of a coarse scan need be inverted.
+    # Only looks that are still surprising at the best rung of a scan need be inverted.
     beta = one_run.error_of(confidence)
     start = last_true(lambda epsilon: float(np.min(upper_tail(times, right, epsilon))) <= beta)
-    near = upper_tail(times, right, rung(max(start, 0))) <= beta * 1.05
+    near = upper_tail(times, right, rung(max(start, 0))) <= beta * (1.0 + ROUNDING)
     pairs = zip(times[near], right[near], strict=True)
     return max(
-        (one_run.epsilon_lower(int(r), int(v), canaries=canaries, delta=delta, confidence=confidence) for r, v in pairs),
+        (
+            one_run.epsilon_lower(int(r), int(v), canaries=canaries, delta=delta, confidence=confidence)
+            for r, v in pairs
+        ),
         default=0.0,
     )
 
@@ -171,12 +212,17 @@ def split_epsilon_lower(
     The choice depends on the coins of the first half, which for delta > 0 would not be fixed in advance.
     """
     first, second = np.asarray(chosen_on, bool), np.asarray(reported_on, bool)
-    require(first.size >= 1 and second.size >= 1, "chosen_on", first.size, "of one guess or more, as reported_on")
+    require(
+        first.size >= 1 and second.size >= 1, "chosen_on", first.size, "of one guess or more, as reported_on"
+    )
     times = np.arange(1, first.size + 1)
-    bounds = upper_tail(times, np.cumsum(first), rung(last_true(lambda e: _least_tail(first, e) <= 0.05)) or 0.0)
+    near = rung(max(last_true(lambda epsilon: _least_tail(first, epsilon) <= 0.05), 0))
+    bounds = upper_tail(times, np.cumsum(first), near)
     best = int(times[int(np.argmin(bounds))])
     guesses = max(1, min(second.size, round(best * second.size / first.size)))
-    return one_run.epsilon_lower(guesses, int(second[:guesses].sum()), canaries=canaries, confidence=confidence)
+    return one_run.epsilon_lower(
+        guesses, int(second[:guesses].sum()), canaries=canaries, confidence=confidence
+    )
 
 
 def _least_tail(bits: NDArray[np.bool_], epsilon: float) -> float:
@@ -193,7 +239,11 @@ def _deadlines(a: float, looks: NDArray[np.int64], epsilon: float) -> NDArray[np
         allowed = np.where(passed, more, allowed)
         step //= 2
     most = int(allowed.max())
-    return looks[np.searchsorted(np.maximum.accumulate(allowed), np.arange(most + 1))] if most >= 0 else looks[:0]
+    return (
+        looks[np.searchsorted(np.maximum.accumulate(allowed), np.arange(most + 1))]
+        if most >= 0
+        else looks[:0]
+    )
 
 
 def _as_looks(looks: ArrayLike) -> NDArray[np.int64]:
@@ -210,5 +260,7 @@ def _looks_and_counts(
     require(bits.ndim == 1 and bits.size >= 1, "correct", bits.shape, "a list of one guess or more")
     require(canaries >= bits.size, "canaries", canaries, f">= the number of guesses, {bits.size}")
     times = _as_looks(np.arange(1, bits.size + 1) if looks is None else looks)
-    require(int(times[-1]) <= bits.size, "looks", int(times[-1]), f"at most the number of guesses, {bits.size}")
+    require(
+        int(times[-1]) <= bits.size, "looks", int(times[-1]), f"at most the number of guesses, {bits.size}"
+    )
     return times, np.cumsum(bits)[times - 1]

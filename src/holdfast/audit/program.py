@@ -20,7 +20,7 @@ function with straight pieces. Every theta gives an upper bound, so rounding is 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,9 +112,10 @@ def solved(guesses: int, correct: int, *, canaries: int, epsilon: float, delta: 
     gain = np.zeros(up)
     gain[max(correct, 0) : r + 1] = -1.0
     total = np.concatenate([np.ones(r + 1), np.zeros(2 * r)])[None, :]
+    edges: Any = coo_array((values, (rows, columns)), shape=(2 * r + 1, up)).tocsr()
     answer = linprog(
         gain,
-        A_ub=coo_array((values, (rows, columns)), shape=(2 * r + 1, up)).tocsr(),
+        A_ub=edges,
         b_ub=limits,
         A_eq=total,
         b_eq=[1.0],

@@ -56,7 +56,8 @@ def _verify(matrix: Floats, row_norm: float) -> None:
     """Soundness: the norm that sensitivities assume is checked after the last operation on the rows."""
     scaled = matrix / row_norm
     longest = float(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)).max(initial=0.0))
-    assert longest <= 1 + NORM_SLACK, "row clipping must reach the norm it promises"
+    if not longest <= 1 + NORM_SLACK:
+        raise AssertionError("row clipping must reach the norm it promises")  # our mistake, not the user's
 
 
 class Encoder(TransformerMixin, BaseEstimator):

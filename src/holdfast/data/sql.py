@@ -26,8 +26,8 @@ class Statements:
     """Statements over one stored table.
 
     `source` is what follows FROM, `position` an expression that differs between any two rows,
-    `kinds` how each column is stored, and `key` the coins that choose among a user's rows. `kept` is the table
-    that holds the rows of bounded users, where an engine has put them aside (`kept_part`).
+    `kinds` how each column is stored, and `key` the coins that choose among a user's rows. `kept` is the
+    table that holds the rows of bounded users, where an engine has put them aside (`kept_part`).
     """
 
     schema: Schema

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from holdfast.errors import BudgetExceeded, LedgerError, require
@@ -207,6 +208,7 @@ def cost_of(data: Any) -> Cost:
     return Cost(tuple(amounts), total_variation, failure)
 
 
+@lru_cache(maxsize=4096)  # a ledger repeats a few prices many times
 def _fraction(text: str) -> Fraction:
     if not _FRACTION.fullmatch(text):
         raise LedgerError("an amount in the ledger is not a fraction; nothing was released")

@@ -126,7 +126,7 @@ class Book:
         for share in shares:
             total = add_up(account.totals.get(share), cost)
             _rule(
-                total == cost_of(body["totals"][share]),
+                total.to_json() == body["totals"][share],
                 "writes down a total that its charges do not add up to",
             )
             _rule(total.fits(cost_of(body["caps"][share])), "exceeds its limit")

@@ -30,7 +30,7 @@ from holdfast.privacy.adjacency import Adjacency
 
 DIALECT = Dialect()
 #: Rows whose users are bounded at a time, and the table that holds what is kept of them.
-PART_ROWS = 250_000
+PART_ROWS = 500_000
 KEPT = "work.kept"
 #: DuckDB's names of types (without parameters) and how they are read.
 KINDS = {

@@ -1,0 +1,39 @@
+"""Audits: valid lower bounds on what a mechanism leaks."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holdfast.audit.evidence import AuditResult as AuditResult
+    from holdfast.audit.findings import FixedGuesses as FixedGuesses
+    from holdfast.audit.findings import GaussianGuesses as GaussianGuesses
+    from holdfast.audit.findings import GuessPath as GuessPath
+    from holdfast.audit.findings import Sequence as Sequence
+    from holdfast.audit.findings import Trainings as Trainings
+    from holdfast.audit.multi_run import Errors as Errors
+    from holdfast.audit.refuted import RefutedCurve as RefutedCurve
+    from holdfast.audit.sequential import Game as Game
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "evidence": ("AuditResult",),
+    "findings": ("FixedGuesses", "GaussianGuesses", "GuessPath", "Sequence", "Trainings"),
+    "multi_run": ("Errors",),
+    "refuted": ("RefutedCurve",),
+    "sequential": ("Game",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'holdfast.audit' has no attribute {name!r}")
+    value = getattr(import_module(f"holdfast.audit.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,23 @@
+"""Planted records: public, regenerable from a seed, streamed in blocks; who is planted is secret."""
+
+from holdfast.audit.canaries.design import BLOCK, Canaries, inclusion_coins, planted
+from holdfast.audit.canaries.labelled import LabelledCanaries, mislabelled, random_labels, worst_case_gradient
+from holdfast.audit.canaries.orthogonal import DiracCanaries, HadamardCanaries
+from holdfast.audit.canaries.random_directions import RademacherCanaries, SphereCanaries
+from holdfast.audit.canaries.rare_cells import RareCells
+
+__all__ = [
+    "BLOCK",
+    "Canaries",
+    "DiracCanaries",
+    "HadamardCanaries",
+    "LabelledCanaries",
+    "RademacherCanaries",
+    "RareCells",
+    "SphereCanaries",
+    "inclusion_coins",
+    "mislabelled",
+    "planted",
+    "random_labels",
+    "worst_case_gradient",
+]
