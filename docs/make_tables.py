@@ -9,7 +9,12 @@ from holdfast.errors import HoldfastError
 from holdfast.privacy import MECHANISMS, Account, ApproxDP, GaussianDP, Mechanism, PrivacyCurve, PureDP
 
 HERE = Path(__file__).resolve().parent
-FOLDER = HERE / "_generated"
+_BENCHMARKS = """\
+# Benchmarks
+
+Timings live in `benchmarks/`, apart from the tests; each script run with `--save` writes its file of results. Ratios
+within one table come from one run and compare fairly; absolute times belong to the machine named there.
+"""
 # A limit so wide that what is refused is refused for its kind, not for its size.
 _LIMITS: dict[str, PrivacyCurve] = {
     "pure": PureDP(1e6),
@@ -67,9 +72,21 @@ def currencies() -> str:
     return text
 
 
-TABLES = {"mechanisms.md": mechanisms, "currencies.md": currencies}
+def benchmarks() -> str:
+    """The page that shows every file of results."""
+    text = _BENCHMARKS
+    for path in sorted((HERE.parent / "benchmarks" / "results").glob("*.md")):
+        text += f"\n```{{include}} ../benchmarks/results/{path.name}\n:heading-offset: 1\n```\n"
+    return text
+
+
+TABLES = {
+    "_generated/mechanisms.md": mechanisms,
+    "_generated/currencies.md": currencies,
+    "benchmarks.md": benchmarks,
+}
 
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
+    (HERE / "_generated").mkdir(exist_ok=True)
     for name, table in TABLES.items():
-        (FOLDER / name).write_text(table(), encoding="utf-8")
+        (HERE / name).write_text(table(), encoding="utf-8")

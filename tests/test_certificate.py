@@ -21,7 +21,9 @@ def certificate(**changes: Any) -> Certificate:
 
 
 @given(st.floats(0, 1e300), st.floats(1e-300, 1), st.text(), st.dictionaries(st.text(), st.integers()))
-def test_what_is_stored_is_read_back(alpha: float, confidence: float, text: str, details: dict[str, int]) -> None:
+def test_what_is_stored_is_read_back(
+    alpha: float, confidence: float, text: str, details: dict[str, int]
+) -> None:
     claim = certificate(alpha=alpha, confidence=confidence, statement=text, details=details)
     assert Certificate.from_json(json.loads(json.dumps(claim.to_json()))) == claim
 
@@ -40,6 +42,7 @@ def test_claims_outside_their_range_are_refused(wrong: dict[str, Any]) -> None:
 
 def test_a_stored_claim_that_is_none_is_a_format_error() -> None:
     stored = certificate().to_json()
+    broken: Any
     for broken in ({}, [], None, 3, stored | {"alpha": -1}, stored | {"confidence": "high"}):
         with pytest.raises(FormatError):
             Certificate.from_json(broken)

@@ -105,7 +105,7 @@ def test_a_dataset_is_opened_once_and_looked_up_after(ledger: Ledger) -> None:
     assert ledger.dataset("adult", limit=PureDP(1.0)).purpose == "a survey"
     for other in ({"limit": PureDP(2.0)}, {"limit": PureDP(1.0), "adjacency": "zero_out"}):
         with pytest.raises(LedgerError, match="another limit"):
-            ledger.dataset("adult", **other)  # type: ignore[arg-type]
+            ledger.dataset("adult", **other)
     with pytest.raises(LedgerError, match="no dataset"):
         ledger.dataset("other")
     assert [e.kind for e in ledger.history()] == ["ledger", "dataset"]
@@ -151,7 +151,16 @@ def test_a_reset_needs_a_reason_an_approver_and_closed_accounts(ledger: Ledger) 
 def test_the_summary_says_who_what_and_how_much_is_left(ledger: Ledger) -> None:
     ledger.account("adult", name="first", limit=PureDP(0.75), purpose="look").release(HALF, [1.0])
     text = ledger.summary()
-    for part in ("adult", "an officer", "a survey", "spent 50 %", "open accounts 25 %", "free 25 %", "first", "look"):
+    for part in (
+        "adult",
+        "an officer",
+        "a survey",
+        "spent 50 %",
+        "open accounts 25 %",
+        "free 25 %",
+        "first",
+        "look",
+    ):
         assert part in text
     assert "66.67 %" in text  # of the account's own limit
 

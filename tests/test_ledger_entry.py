@@ -13,7 +13,9 @@ from holdfast.ledger.entry import BEGINNING, LedgerEntry, canonical, digest, res
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(min_size=1).map("x".__add__), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(min_size=1).map("x".__add__), inner, max_size=4)
+    ),
     max_leaves=10,
 )
 
@@ -42,7 +44,9 @@ def test_the_hash_covers_every_field() -> None:
     others = [
         LedgerEntry(number=5, previous=base.previous, at=base.at, kind="charge", body=base.body),
         LedgerEntry(number=4, previous="1" * 64, at=base.at, kind="charge", body=base.body),
-        LedgerEntry(number=4, previous=base.previous, at="2025-01-31T12:00:01Z", kind="charge", body=base.body),
+        LedgerEntry(
+            number=4, previous=base.previous, at="2025-01-31T12:00:01Z", kind="charge", body=base.body
+        ),
         LedgerEntry(number=4, previous=base.previous, at=base.at, kind="refusal", body=base.body),
         entry(cost=["2", "0", "0"]),
     ]
@@ -52,7 +56,16 @@ def test_the_hash_covers_every_field() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "3", "{}", '{"version":1}', '{"version":2}', "[" * 10_000, entry().text.replace("charge", "gift")],
+    [
+        "",
+        "[]",
+        "3",
+        "{}",
+        '{"version":1}',
+        '{"version":2}',
+        "[" * 10_000,
+        entry().text.replace("charge", "gift"),
+    ],
 )
 def test_a_text_that_is_no_entry_is_refused_even_with_its_hash(text: str) -> None:
     with pytest.raises(LedgerError):
@@ -66,7 +79,9 @@ def test_a_changed_text_is_refused() -> None:
 
 
 def test_the_summary_reads_fractions_as_decimals() -> None:
-    line = entry(account="a", mechanism={"mechanism": "Laplace"}, cost=["1/8", "0", "0"], label="3/4").summary()
+    line = entry(
+        account="a", mechanism={"mechanism": "Laplace"}, cost=["1/8", "0", "0"], label="3/4"
+    ).summary()
     assert "account a" in line
     assert "0.125" in line
     assert "Laplace" in line

@@ -75,17 +75,20 @@ def test_a_full_database_gives_no_value(path: Path) -> None:
         connection = ledger._store._connected()
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 1}")
-        values = 0
-        with pytest.raises(LedgerError, match=r"the disk is full.*nothing was released"):
+        values: list[object] = []
+
+        def fill() -> None:
             for _ in range(1000):
-                account.release(NOISE, [1.0])
-                values += 1
+                values.append(account.release(NOISE, [1.0]))
+
+        with pytest.raises(LedgerError, match=r"the disk is full.*nothing was released"):
+            fill()
         before = len(paid(path))
         with pytest.raises(LedgerError):
             account.release(NOISE, [1.0] * 500, key="long")
         connection.execute("PRAGMA max_page_count = 100000")
         account.release(NOISE, [1.0], key="after")
-    assert 40 + values <= before
+    assert 40 + len(values) <= before
     assert "after" in paid(path)
 
 
@@ -124,7 +127,7 @@ def test_a_read_only_file_fails_closed_and_can_still_be_checked(path: Path) -> N
     for place, mode in ((path, 0o444), (path.parent, 0o555)):
         place.chmod(mode)
     for folder in path.parent.parents:
-        if folder.stat().st_uid == os.getuid() and folder != Path("/"):
+        if os.getuid() == 0 and folder.name.startswith("pytest-"):
             folder.chmod(folder.stat().st_mode | 0o011)  # let the other user pass through
     try:
         done = subprocess.run(
@@ -141,9 +144,6 @@ def test_a_truncated_file_is_refused(path: Path, share: float) -> None:
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(LedgerError):
         Ledger.open(path)
-    with pytest.raises(LedgerError):
-        Ledger.open(path, check="tail").account("d", name="a").release(NOISE, [1.0])
-        Ledger.open(path)  # the damaged part was not needed for the charge: the full check finds it
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -234,7 +234,9 @@ assert ledger.verify().ok
 
 
 def test_a_fork_leaves_both_sides_with_a_sound_ledger(path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", FORK, str(path)], capture_output=True, check=False, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", FORK, str(path)], capture_output=True, check=False, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert len(paid(path)) == 40 + 41
 

@@ -30,10 +30,12 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def kinds(ledger: Ledger) -> list[str]:
-    return [entry.kind for entry in ledger.history()][3:]
+    return [str(entry.kind) for entry in ledger.history()][3:]
 
 
-def test_the_charge_is_on_the_disk_before_the_noise_is_drawn(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_charge_is_on_the_disk_before_the_noise_is_drawn(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     account = ledger.account("d")
     seen: list[list[str]] = []
     real = Laplace.sample
@@ -79,7 +81,9 @@ def test_a_key_pays_once_and_gives_the_same_value(ledger: Ledger) -> None:
 
 def test_keys_are_of_one_account(ledger: Ledger) -> None:
     one, two = (ledger.account("d", limit=PureDP(0.5)) for _ in range(2))
-    assert not np.array_equal(one.release(TENTH, np.zeros(8), key="k"), two.release(TENTH, np.zeros(8), key="k"))
+    assert not np.array_equal(
+        one.release(TENTH, np.zeros(8), key="k"), two.release(TENTH, np.zeros(8), key="k")
+    )
     assert kinds(ledger).count("charge") == 2
 
 
@@ -196,7 +200,7 @@ def test_negative_or_endless_amounts_never_reach_the_file() -> None:
     for amount in (Fraction(-1), Fraction(1, 10**4100)):
         with pytest.raises((LedgerError, ValueError)):
             stored_form(charge(cost=Cost((amount,))))
-    for text in ("1e9999999", "-1", "1/0", "0.5", "", "1/", "١"):
+    for text in ("1e9999999", "-1", "1/0", "0.5", "", "1/", "\u0661"):
         with pytest.raises(LedgerError):
             cost_of([text, "0", "0"])
     for data in ("123", [], ["1", "0"], [1, 0, 0], None):
@@ -207,7 +211,10 @@ def test_negative_or_endless_amounts_never_reach_the_file() -> None:
 def test_long_curves_are_named_by_their_hash_and_infinities_are_kept() -> None:
     long = stored_form(charge(curve={"kind": "RenyiDP", "orders": list(range(50_000))}))
     assert set(long.curve) == {"kind", "sha256"}
-    assert stored_form(charge(curve={"kind": "RenyiDP", "epsilons": [1.0, math.inf]})).curve["epsilons"][1] == math.inf
+    assert (
+        stored_form(charge(curve={"kind": "RenyiDP", "epsilons": [1.0, math.inf]})).curve["epsilons"][1]
+        == math.inf
+    )
 
 
 def test_a_journal_cannot_settle_for_another_account(ledger: Ledger) -> None:

@@ -53,7 +53,10 @@ def test_two_hundred_kills_lose_no_charge_and_pay_nothing_twice(tmp_path: Path) 
         ledger.dataset("d", limit=PureDP(1000.0))
         ledger.account("d", name="a")
     done = subprocess.run(
-        [sys.executable, __file__, "killed", str(path), str(side)], capture_output=True, check=False, text=True
+        [sys.executable, __file__, "killed", str(path), str(side)],
+        capture_output=True,
+        check=False,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     released = dict(json.loads(line) for line in side.read_text().splitlines() if line.endswith("]"))
@@ -128,4 +131,7 @@ def killed(path: str, side: str) -> None:
 
 
 if __name__ == "__main__":
-    {"crowd": crowd, "killed": killed}[sys.argv[1]](*sys.argv[2:])
+    if sys.argv[1] == "crowd":
+        crowd(sys.argv[2])
+    else:
+        killed(sys.argv[2], sys.argv[3])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,10 @@ def test_a_forger_without_the_key_cannot_move_a_signature(ledger: Ledger, tmp_pa
     ledger.sign(tmp_path / "key.pem")
     ledger.close()
     rewrite(ledger.path, lambda entries: find(entries, "dataset").update(approver="somebody else"))
-    assert "signs another head" in Ledger.open(ledger.path, check="nothing").verify(public_key=public).problems[0]
+    assert (
+        "signs another head"
+        in Ledger.open(ledger.path, check="nothing").verify(public_key=public).problems[0]
+    )
 
 
 def test_a_forged_signature_over_the_right_head_is_found(ledger: Ledger, tmp_path: Path) -> None:
@@ -58,6 +62,7 @@ def test_a_signed_head_is_kept_outside_and_read_back(ledger: Ledger, tmp_path: P
     data = json.loads((tmp_path / "head.json").read_text())
     assert not SignedHead.from_json(data | {"number": 7}).verify(public)
     assert not SignedHead.from_json(data | {"signature": "xyz"}).verify(public)
+    wrong: Any
     for wrong in ({}, data | {"format": "holdfast-head/2"}, 3):
         with pytest.raises(FormatError):
             SignedHead.from_json(wrong)

@@ -111,7 +111,7 @@ def test_triggers_forbid_changes(path: Path) -> None:
 
 @pytest.mark.parametrize("number", range(0, 14, 3))
 def test_one_changed_letter_is_found_in_its_entry(path: Path, number: int) -> None:
-    edit(path, f"UPDATE entries SET text = replace(text, '\"at\":\"2', '\"at\":\"3') WHERE number = {number}")
+    edit(path, f'UPDATE entries SET text = replace(text, \'"at":"2\', \'"at":"3\') WHERE number = {number}')
     if number == 0:
         with pytest.raises(LedgerError):
             Ledger.open(path)

@@ -91,8 +91,7 @@ def test_two_steps_of_a_sampled_training_run() -> None:
     # (2 eps, (1 + e^eps) delta) is one of the splits.
     assert replace.delta(2 * epsilon) <= (1 + math.exp(epsilon)) * run.delta(epsilon) * (1 + 1e-9)
     assert replace.delta(2 * epsilon) > run.delta(2 * epsilon)
-    # Doubling the sensitivity inside the Poisson accountant is not a proof, but is a lower mark.
-    assert replace.epsilon(1e-5) > SubsampledGaussianCurve(0.5, 0.01).repeat(500).epsilon(1e-5) * 0.9
+    assert replace.epsilon(1e-5) > 1.5 * run.epsilon(1e-5)
     slack = to_replace(WithSlack(run, 1e-12, 1e-9))
     assert slack.total_variation == Fraction("1e-12")
     assert slack.failure == Fraction("2e-9")

@@ -79,7 +79,7 @@ def test_small_targets_stay_in_memory() -> None:
     assert 280 < noise < 600
 
 
-@settings(max_examples=15)
+@settings(max_examples=4)
 @given(epsilon=st.floats(0.1, 5.0), times=st.integers(1, 50))
 def test_more_releases_need_more_noise(epsilon: float, times: int) -> None:
     target = ApproxDP(epsilon, 1e-6)

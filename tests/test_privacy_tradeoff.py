@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
@@ -21,15 +21,18 @@ from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
 from holdfast.privacy.tradeoff import TradeOff
 from holdfast.privacy.zcdp import ZCDP
 
-CURVES = st.one_of(
+TIGHT = st.one_of(
     st.builds(PureDP, st.floats(0.0, 20.0)),
     st.builds(ApproxDP, st.floats(0.0, 5.0), st.floats(0.0, 0.5)),
     st.builds(GaussianDP, st.floats(0.01, 8.0)),
-    st.builds(ZCDP, st.floats(0.001, 5.0)),
     st.builds(LaplaceCurve, st.floats(0.01, 8.0)),
     st.builds(DiscreteGaussianCurve, st.floats(0.5, 20.0), st.integers(1, 3)),
     st.builds(SubsampledGaussianCurve, st.floats(0.5, 5.0), st.sampled_from([1e-6, 0.01, 0.5, 0.99])),
     st.builds(lambda mu: LossDistribution.gaussian(mu, spacing=0.02), st.floats(0.1, 3.0)),
+)
+"""The curve of some pair of laws."""
+LOOSE = st.one_of(
+    st.builds(ZCDP, st.floats(0.001, 5.0)),
     st.builds(lambda rho: RenyiDP.of(lambda order: order * rho), st.floats(0.01, 3.0)),
     st.builds(lambda mu: WithSlack(GaussianDP(mu), 1e-9, 1e-4), st.floats(0.1, 3.0)),
 )
@@ -37,42 +40,50 @@ CURVES = st.one_of(
 
 def dual(curve: PrivacyCurve, false_alarm: float) -> float:
     """sup over epsilon of the two lines, on a grid that the polygon does not use."""
-    epsilons = np.concatenate([[0.0], np.geomspace(1e-5, 600.0, 5000)])
+    largest = max(1e-6, min(curve.epsilon(1e-15), 690.0))
+    epsilons = np.concatenate([[0.0], np.geomspace(1e-6, largest, 700), np.geomspace(1e-5, 600.0, 300)])
     tops = 1.0 - curve.deltas(epsilons)
     with np.errstate(over="ignore"):
         lines = np.maximum(tops - np.exp(epsilons) * false_alarm, np.exp(-epsilons) * (tops - false_alarm))
     return float(max(0.0, np.max(lines)))
 
 
-@given(curve=CURVES, x=st.floats(0.0, 1.0))
+@settings(max_examples=40)
+@given(curve=TIGHT | LOOSE, x=st.floats(0.0, 1.0))
 def test_the_polygon_is_the_dual_and_never_promises_more(curve: PrivacyCurve, x: float) -> None:
     polygon = curve.trade_off()
     assert polygon.claim == "proved"
     truth = dual(curve, x)
-    assert polygon.miss_at(x) <= truth + 3e-6
+    assert polygon.miss_at(x) <= truth + 1e-12
     assert polygon.miss_at(x) >= truth - 2e-3
 
 
-@given(curve=CURVES, epsilon=st.floats(0.0, 30.0))
+@settings(max_examples=40)
+@given(curve=TIGHT, epsilon=st.floats(0.0, 30.0))
 def test_the_dual_of_the_dual_is_the_curve(curve: PrivacyCurve, epsilon: float) -> None:
-    again = curve.trade_off().delta(epsilon)
-    value = curve.delta(epsilon)
-    # Never below what the curve says (a polygon with fewer lines proves less), and close to it ...
-    assert again >= min(value, monotone(curve, epsilon)) - 1e-12
-    assert again <= monotone(curve, epsilon) + 2e-3
+    """Never below what the curve says: a polygon of fewer lines proves less, not more."""
+    assert curve.delta(epsilon) - 1e-12 <= curve.trade_off().delta(epsilon) <= curve.delta(epsilon) + 2e-3
+
+
+@settings(max_examples=20)
+@given(curve=LOOSE, epsilon=st.floats(0.0, 30.0))
+def test_the_dual_of_the_dual_of_a_bound_is_no_worse(curve: PrivacyCurve, epsilon: float) -> None:
+    """A bound that is no pair's own curve may improve: its points together imply more than each alone."""
+    assert curve.trade_off().delta(epsilon) <= monotone(curve, epsilon) + 2e-3
 
 
 def monotone(curve: PrivacyCurve, epsilon: float) -> float:
     """delta(epsilon), where a curve with slack may rise again: the best proof at or before epsilon."""
-    return float(np.min(curve.deltas(np.linspace(0.0, epsilon, 200)))) if epsilon else curve.delta(0.0)
+    return float(np.min(curve.deltas(np.linspace(0.0, epsilon, 60)))) if epsilon else curve.delta(0.0)
 
 
 @given(a=st.floats(0.05, 5.0), b=st.floats(0.05, 5.0))
 def test_order_is_the_same_on_both_sides(a: float, b: float) -> None:
     """Lemma 1: delta(P||Q) <= delta(P'||Q') everywhere just when the trade-off is above."""
     low, high = GaussianDP(min(a, b)), GaussianDP(max(a, b))
+    above, below = low.trade_off(), high.trade_off()
     for x in (0.001, 0.1, 0.4, 0.9):
-        assert low.trade_off().miss_at(x) >= high.trade_off().miss_at(x) - 1e-9
+        assert above.miss_at(x) >= below.miss_at(x) - 1e-6
 
 
 @pytest.mark.parametrize("mu", [0.1, 1.0, 4.0])
@@ -80,7 +91,7 @@ def test_gaussian_polygon_is_below_the_exact_curve(mu: float) -> None:
     polygon = GaussianDP(mu).trade_off()
     for x in np.concatenate([np.geomspace(1e-12, 0.5, 60), np.linspace(0.5, 1.0, 30)]):
         exact = float(ndtr(-ndtri(x) - mu))
-        assert exact - 2e-4 <= polygon.miss_at(float(x)) <= exact + 1e-15
+        assert exact - 1e-3 <= polygon.miss_at(float(x)) <= exact + 1e-15
 
 
 def test_tiny_deltas_do_not_vanish() -> None:

@@ -103,7 +103,9 @@ def test_equality_looks_into_arrays() -> None:
     assert release == dataclasses.replace(release, value={"w": np.array([1.0, np.nan])})
     assert release != dataclasses.replace(release, value={"w": np.array([1.0, 2.0])})
     assert release != dataclasses.replace(release, value={"w": np.array([1.0, np.nan], np.float32)})
-    assert release != dataclasses.replace(release, provenance=dataclasses.replace(release.provenance, method="x"))
+    assert release != dataclasses.replace(
+        release, provenance=dataclasses.replace(release.provenance, method="x")
+    )
     assert release != 3
 
 
@@ -116,7 +118,7 @@ def test_provenance_is_checked_where_it_is_born() -> None:
         {"parameters": {"x": float("nan")}}, {"parameters": {1: 2}}, {"method": 3}, {"schema_hash": 3},
     ):  # fmt: skip
         with pytest.raises(ParameterError):
-            dataclasses.replace(good, **wrong)  # type: ignore[arg-type]
+            dataclasses.replace(good, **wrong)
         with pytest.raises(FormatError):
             Provenance.from_json(good.to_json() | wrong)
     with pytest.raises(FormatError):

@@ -49,7 +49,9 @@ def load(data: bytes) -> Release[Any]:
     return _from_record(*from_bytes(data))
 
 
-def rebuilt(data: bytes, change: dict[str, bytes | None], *, fix_sums: bool = True, compress: bool = False) -> bytes:
+def rebuilt(
+    data: bytes, change: dict[str, bytes | None], *, fix_sums: bool = True, compress: bool = False
+) -> bytes:
     """The archive with members replaced, added or (None) removed."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {info.filename: archive.read(info) for info in archive.infolist()}
@@ -84,7 +86,9 @@ def test_what_is_no_release_is_a_format_error(tmp_path: Path) -> None:
         "no sums": rebuilt(data, {"SHA256SUMS": None}),
         "no array": rebuilt(data, {"arrays/0.npy": None}),
         "no record": rebuilt(data, {"release.json": None}),
-        "other array": rebuilt(data, {"arrays/0.npy": pack(np.array([13, -3])).members["arrays/0.npy"]}, fix_sums=False),
+        "other array": rebuilt(
+            data, {"arrays/0.npy": pack(np.array([13, -3])).members["arrays/0.npy"]}, fix_sums=False
+        ),
         "deep record": rebuilt(data, {"release.json": b"[" * 100_000}),
         "no object": rebuilt(data, {"release.json": b"[]"}),
         "infinite record": rebuilt(data, {"release.json": b'{"format": Infinity}'}),
@@ -93,8 +97,7 @@ def test_what_is_no_release_is_a_format_error(tmp_path: Path) -> None:
     for name, content in wrong.items():
         (tmp_path / "file").write_bytes(content)
         with pytest.raises(FormatError):
-            Release.load(tmp_path / "file")
-            pytest.fail(name)
+            pytest.fail(f"{name} loads as {Release.load(tmp_path / 'file')!r}")
     with pytest.raises(FormatError, match="cannot read"):
         Release.load(tmp_path / "absent")
     with pytest.raises(FormatError, match="cannot read"):
@@ -127,7 +130,9 @@ def headers(data: bytearray, draw: random.Random) -> None:
     """Wild numbers in the fields of the zip's own headers."""
     places = [i for i in range(len(data) - 4) if data[i : i + 2] == b"PK"]
     place = draw.choice(places) + draw.randrange(4, 46)
-    data[place : place + draw.choice((1, 2, 4))] = draw.choice((b"\xff\xff\xff\xff", b"\0\0", b"\x08\0", b"\x01"))
+    data[place : place + draw.choice((1, 2, 4))] = draw.choice(
+        (b"\xff\xff\xff\xff", b"\0\0", b"\x08\0", b"\x01")
+    )
 
 
 def splice(data: bytearray, draw: random.Random) -> None:
@@ -139,7 +144,13 @@ def splice(data: bytearray, draw: random.Random) -> None:
 def text_edit(data: bytearray, draw: random.Random) -> None:
     """Edits of the JSON that keep it JSON; the sums are left as they were."""
     old, new = draw.choice(
-        ((b"0.125", b"0.001"), (b"secure", b"seeded"), (b"replace", b"add_rem"), (b"strict", b"x"), (b"12", b"99"))
+        (
+            (b"0.125", b"0.001"),
+            (b"secure", b"seeded"),
+            (b"replace", b"add_rem"),
+            (b"strict", b"x"),
+            (b"12", b"99"),
+        )
     )
     at = data.find(old)
     if at >= 0:

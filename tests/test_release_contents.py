@@ -15,7 +15,8 @@ from holdfast.errors import FormatError, ParameterError
 from holdfast.release.contents import Contents, pack, unpack
 
 ARRAYS = hnp.arrays(
-    st.sampled_from(["?", "<i8", "<i2", "<u4", "<f4", "<f8", ">f8", "<c16", "<U3"]), hnp.array_shapes(min_dims=0, min_side=0)
+    st.sampled_from(["?", "<i8", "<i2", "<u4", "<f4", "<f8", ">f8", "<c16", "<U3"]),
+    hnp.array_shapes(min_dims=0, min_side=0),
 )
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text())
 VALUES = st.recursive(
@@ -55,7 +56,15 @@ def test_tables_keep_their_schema() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [object(), {1, 2}, b"bytes", np.array([object()]), np.zeros(2, dtype="f8,i4"), 1j, np.zeros(1, np.longdouble)],
+    [
+        object(),
+        {1, 2},
+        b"bytes",
+        np.array([object()]),
+        np.zeros(2, dtype="f8,i4"),
+        1j,
+        np.zeros(1, np.longdouble),
+    ],
 )
 def test_what_cannot_be_stored_is_refused_by_its_type(value: Any) -> None:
     with pytest.raises(ParameterError, match="cannot be stored"):
@@ -105,4 +114,6 @@ def test_a_header_that_lies_is_a_format_error(data: bytes) -> None:
 )  # fmt: skip
 def test_a_tree_that_pack_cannot_write_is_a_format_error(tree: Any) -> None:
     with pytest.raises(FormatError):
-        unpack(Contents(tree, dict(pack(np.zeros(1)).members) | {"a": pack(np.zeros(1)).members["arrays/0.npy"]}))
+        unpack(
+            Contents(tree, dict(pack(np.zeros(1)).members) | {"a": pack(np.zeros(1)).members["arrays/0.npy"]})
+        )

@@ -76,11 +76,17 @@ def releases() -> dict[str, Release[Any]]:
                 theorem="GDP filter",
             ),
             provenance=Provenance(
-                method="seeded run", noise="seeded", arithmetic="idealised", software=software, created="2025-02-28"
+                method="seeded run",
+                noise="seeded",
+                arithmetic="idealised",
+                software=software,
+                created="2025-02-28",
             ),
         ),
         "table": Release(
-            value=pa.table({"age": pa.array([17, 90], pa.int32()), "sex": pa.array(["F", "M"]).dictionary_encode()}),
+            value=pa.table(
+                {"age": pa.array([17, 90], pa.int32()), "sex": pa.array(["F", "M"]).dictionary_encode()}
+            ),
             guarantee=Guarantee(
                 curve=ApproxDP(1.0, 1e-6),
                 adjacency=Adjacency.zero_out,
@@ -92,7 +98,10 @@ def releases() -> dict[str, Release[Any]]:
         "number": Release(
             value=-0.0,
             guarantee=Guarantee(
-                curve=PureDP(0.1), adjacency=Adjacency.replace, unit=PrivacyUnit(), theorem="Laplace mechanism"
+                curve=PureDP(0.1),
+                adjacency=Adjacency.replace,
+                unit=PrivacyUnit(),
+                theorem="Laplace mechanism",
             ),
             provenance=Provenance(method="one number", software=software, created="2025-04-30"),
         ),

@@ -207,4 +207,33 @@ FAULTS: tuple[Fault, ...] = (
         new="too_long = relative > 2 * row_norm / size",
         tests=("tests/test_data_encode.py",),
     ),
+    # Release and ledger.
+    Fault(
+        name="ledger: twice the limit",
+        file="ledger/journal.py",
+        old='caps = (("", self._limit), *',
+        new='caps = (("", self._limit.scaled(Fraction(2))), *',
+        tests=("tests/test_ledger.py",),
+    ),
+    Fault(
+        name="ledger: open accounts hold only what they spent",
+        file="ledger/dataset.py",
+        old='chain.entry(opened).body["amount"] if closed is None',
+        new='chain.total(name, "") or ["0", "0", "0"] if closed is None',
+        tests=("tests/test_ledger.py",),
+    ),
+    Fault(
+        name="journal: long totals rounded down",
+        file="privacy/journal.py",
+        old="Fraction(-((-amount.numerator << 1024) // amount.denominator), 1 << 1024)",
+        new="Fraction((amount.numerator << 1024) // amount.denominator, 1 << 1024)",
+        tests=("tests/test_ledger_journal.py",),
+    ),
+    Fault(
+        name="release: one seeded charge overlooked",
+        file="release/release.py",
+        old=' or any(e.charge.noise == "seeded" for e in paid)',
+        new="",
+        tests=("tests/test_release.py",),
+    ),
 )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from holdfast.audit.findings import Trainings as Trainings
     from holdfast.audit.multi_run import Errors as Errors
     from holdfast.audit.refuted import RefutedCurve as RefutedCurve
+    from holdfast.audit.run import audit as audit
     from holdfast.audit.sequential import Game as Game
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -21,6 +22,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "findings": ("FixedGuesses", "GaussianGuesses", "GuessPath", "Sequence", "Trainings"),
     "multi_run": ("Errors",),
     "refuted": ("RefutedCurve",),
+    "run": ("audit",),
     "sequential": ("Game",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

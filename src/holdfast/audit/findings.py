@@ -321,7 +321,8 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
     """The finding that `finding_to_json` wrote; `FormatError` for anything else."""
     try:
         fields = dict(data)
-        (home,) = (f for f in FINDINGS if f.kind == fields.pop("kind", ""))
+        kind = fields.pop("kind")
+        (home,) = (f for f in FINDINGS if f.kind == kind)
         if "errors" in fields:
             fields["errors"] = multi_run.Errors(**fields["errors"])
         found: Finding = home(**fields)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,6 +51,7 @@ class Errors:
         )
 
 
+@lru_cache(maxsize=65_536)
 def clopper_pearson_upper(successes: int, trials: int, *, error: float) -> float:
     """The exact upper limit of a binomial rate, exceeded by the truth with probability at most `error`.
 

@@ -18,6 +18,8 @@ exceeds its coin with probability at most delta more, hence the path is calibrat
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -80,23 +82,35 @@ def level(looks: ArrayLike, *, epsilon: float, beta: float) -> float:
 
 
 class Levels:
-    """Calibrated levels of one plan of looks, each computed once and kept: for many audits of one design.
+    """What is known about the levels of one plan of looks; it grows with use, so many audits can share it.
 
     >>> levels = Levels(range(1, 51), beta=0.05)
-    >>> levels.at(1.0) == levels.at(1.0) > 0.05 / 50
-    True
+    >>> levels.rejects(0.001, epsilon=1.0), levels.rejects(0.04, epsilon=1.0)
+    (True, False)
     """
 
     def __init__(self, looks: ArrayLike, *, beta: float) -> None:
+        require(0 < beta < 1, "beta", beta, "in (0, 1)")
         self.looks = _as_looks(looks)
         self.beta = beta
-        self._known: dict[float, float] = {}
+        self._known: dict[float, tuple[float, float]] = {}
 
-    def at(self, epsilon: float) -> float:
-        """The level at this epsilon."""
-        if epsilon not in self._known:
-            self._known[epsilon] = level(self.looks, epsilon=epsilon, beta=self.beta)
-        return self._known[epsilon]
+    def rejects(self, smallest: float, *, epsilon: float) -> bool:
+        """Whether a path whose smallest tail is this crosses with probability <= beta: one recursion, if any."""
+        low, high = self._known.get(epsilon) or (self.beta / self._deadlines_at_most(epsilon), self.beta)
+        if smallest > low and smallest <= high:
+            if crossing(smallest, self.looks, epsilon=epsilon) <= self.beta:
+                low = smallest
+            else:
+                high = smallest * (1.0 - ROUNDING)
+            self._known[epsilon] = low, high
+        return smallest <= low
+
+    def _deadlines_at_most(self, epsilon: float) -> int:
+        # A tail below 1/2 has fewer wrong guesses than the median, which is at most the mean rounded up.
+        # A union bound over that many deadlines needs no recursion.
+        wrong = math.ceil(float(self.looks[-1]) * keep(-epsilon) * (1.0 + ROUNDING))
+        return max(1, wrong) if self.beta < 0.5 else int(self.looks[-1]) + 1
 
 
 def p_value(
@@ -120,7 +134,7 @@ def epsilon_lower(
     """A valid bound from the best look along the path; `correct` are the guesses, surest first.
 
     The largest rung of a fixed ladder such that it and all below are refuted; 0 if none is. `levels` are the
-    calibrated levels of the same looks, for 1 - confidence - canaries * delta, where many paths share them.
+    levels of the same looks, for 1 - confidence - canaries * delta, where many paths share them.
 
     >>> epsilon_lower([True] * 100, canaries=100) > 3.3
     True
@@ -129,7 +143,9 @@ def epsilon_lower(
     beta = one_run.error_of(confidence) - canaries * delta
     if beta <= 0.0:
         return 0.0
-    if levels is not None:
+    if levels is None:
+        levels = Levels(times, beta=beta)
+    else:
         require(
             levels.beta <= beta * (1 + 1e-12),
             "levels.beta",
@@ -138,16 +154,13 @@ def epsilon_lower(
         )
 
     def smallest(epsilon: float) -> float:
-        return float(np.min(upper_tail(times, right, epsilon)))
+        return float(np.min(upper_tail(times, right, epsilon))) * (1.0 + ROUNDING)
 
     def rejected(epsilon: float) -> bool:
-        low = smallest(epsilon)
-        if levels is not None:
-            return low * (1.0 + ROUNDING) <= levels.at(epsilon)
-        return low <= beta and crossing(low * (1.0 + ROUNDING), times, epsilon=epsilon) <= beta
+        return levels.rejects(smallest(epsilon), epsilon=epsilon)
 
     # Tails grow with epsilon, and below beta / K a union bound already rejects: no recursion there.
-    sure = last_true(lambda epsilon: smallest(epsilon) * (1.0 + ROUNDING) <= beta / times.size)
+    sure = last_true(lambda epsilon: smallest(epsilon) <= levels.beta / times.size)
     return climb(rejected, start=max(sure, 0))
 
 

@@ -123,4 +123,4 @@ def solved(guesses: int, correct: int, *, canaries: int, epsilon: float, delta: 
         method="highs",
     )
     assert answer.status == 0, answer.message
-    return float(-answer.fun)
+    return -float(answer.fun or 0.0)

@@ -15,6 +15,7 @@ import holdfast
 from holdfast.errors import BudgetExceeded, HoldfastError
 
 COMMANDS = {
+    "audit": "a lower bound on what a training function leaks",
     "curve": "which epsilon at this delta, for these mechanisms",
     "demo": "a private release of bundled data, end to end",
     "ledger": "open, show and verify a budget ledger",

@@ -86,7 +86,9 @@ class LedgerEntry:
             raise LedgerError("a ledger entry has the right hash but not the form of an entry") from error
         if entry.kind not in get_args(Kind) or not isinstance(entry.body, dict):
             raise LedgerError(f"entry {entry.number!r} of the ledger is of an unknown kind; upgrade holdfast")
-        entry.__dict__.update(text=text, hash=stored_hash)  # as they are stored, not as they would be written now
+        entry.__dict__.update(
+            text=text, hash=stored_hash
+        )  # as they are stored, not as they would be written now
         return entry
 
     def summary(self) -> str:

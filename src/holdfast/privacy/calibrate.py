@@ -106,10 +106,12 @@ def gaussian_sigma(epsilon: Number, delta: Number, *, l2_sensitivity: Number = 1
     """
     require(0 < l2_sensitivity < math.inf, "l2_sensitivity", l2_sensitivity, "> 0 and finite")
     require(0 < delta < 1, "delta", delta, "in (0, 1)")
-    ratio = calibrate(
-        lambda sigma: GaussianDP(1 / as_written(sigma)), ApproxDP(epsilon, delta), tolerance=1e-12
-    )
-    return round_up(as_written(ratio) * as_written(l2_sensitivity))
+    target, distance = ApproxDP(epsilon, delta), as_written(l2_sensitivity)
+    ratio = calibrate(lambda sigma: GaussianDP(1 / as_written(sigma)), target, tolerance=1e-12)
+    sigma = round_up(as_written(ratio) * distance)
+    while not GaussianDP(distance / as_written(sigma)).within(target):  # the product was rounded
+        sigma *= 1 + 1e-12
+    return sigma
 
 
 def classical_gaussian_sigma(epsilon: float, delta: float, *, l2_sensitivity: float = 1.0) -> float:

@@ -85,7 +85,9 @@ class Composed(PrivacyCurve):
         """Fine enough for every direction of every part."""
         assert self._pairs is not None
         # Atoms on the grid lose nothing: put those of the most frequent part there.
-        steps = [(times, pair.lattice) for pairs, times in self._pairs for pair in pairs if pair.lattice]
+        each = [(times, pair) for pairs, times in self._pairs for pair in pairs]
+        steps = [(times, pair.lattice) for times, pair in each if pair.lattice]
+        steps = steps or [(times, pair.crowd) for times, pair in each if pair.crowd]
         atom = max(steps)[1] if steps else None
         ways = max(len(pairs) for pairs, _ in self._pairs)
         return min(

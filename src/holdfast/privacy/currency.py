@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -59,14 +58,8 @@ class Cost:
         )
 
     def to_json(self) -> list[str]:
-        """Fractions as text."""
+        """Fractions as text; the ledger, which reads files, has the strict reader."""
         return [str(x) for x in (*self.amounts, self.total_variation, self.failure)]
-
-    @classmethod
-    def from_json(cls, data: Sequence[str]) -> Cost:
-        """The cost that `to_json` wrote."""
-        *amounts, total_variation, failure = (Fraction(x) for x in data)
-        return cls(tuple(amounts), total_variation, failure)
 
 
 class Currency(ABC):
@@ -123,7 +116,7 @@ class Currency(ABC):
         return curve
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; `currency_from_json` reads it back."""
+        """Plain data."""
         return {"name": self.name}
 
 

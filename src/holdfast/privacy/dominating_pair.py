@@ -56,6 +56,11 @@ class DominatingPair(ABC):
         return None
 
     @property
+    def crowd(self) -> float | None:
+        """The size of a loss around which a density is so high that it had better be on the grid."""
+        return None
+
+    @property
     def infinity(self) -> float:
         """The P-mass of outcomes that Q cannot produce, rounded up."""
         return 0.0

@@ -19,7 +19,7 @@ from holdfast.privacy.dominating_pair import Array
 from holdfast.privacy.grid_losses import LARGEST_GRID, GridLosses
 
 ROUND_OFF = 2.0**-53
-TAIL_LOGS = (0.0, 8.0, 20.0, 46.0)
+TAIL_LOGS = (0.0, 12.0, 42.0)
 """The tilts are centred where the upper tail has mass about e^-x, for these x."""
 RARE = 1e-18
 """The probability of a large loss, over the whole sum, that the second bound gives away."""
@@ -83,16 +83,21 @@ def _coarsened(part: GridLosses, spacing: float) -> GridLosses:
 
 def _log_masses(part: GridLosses, tilt: float) -> tuple[Array, float, float]:
     """Tilted masses with sum 1, the log of their sum before, and their error in total."""
-    with np.errstate(divide="ignore", under="ignore"):
-        logs = np.log(part.masses)
-        exponents = logs + tilt * part.losses
-        top = float(np.max(exponents))
-        weights = np.exp(exponents - top)
-        log_sum = top + math.log(float(np.sum(weights)))
-        tilted = np.exp(exponents - log_sum)
-        sure = np.where(part.masses > 0, np.abs(logs) + 2 * np.abs(tilt * part.losses), 0.0)
-    doubt = ROUND_OFF * (float(np.sum(tilted * sure)) + 2 * abs(log_sum) + 8.0)
-    return tilted, log_sum, doubt
+    if tilt == 0.0:
+        total = float(np.sum(part.masses))
+        return part.masses / total, math.log(total), 8 * ROUND_OFF
+    losses, logs = part.losses, part.log_masses
+    with np.errstate(under="ignore"):
+        exponents = tilt * losses
+        exponents += logs
+        log_sum = float(np.max(exponents))
+        log_sum += math.log(float(np.sum(np.exp(exponents - log_sum))))
+        exponents -= log_sum
+        tilted = np.exp(exponents)
+    # Each exponent is off by a unit of its terms' sizes; weighted with the masses, since that is the error in sum.
+    size = 2 * abs(log_sum) + 2 * abs(tilt) * float(np.dot(tilted, np.abs(losses)))
+    size += float(np.dot(tilted, np.maximum(-logs, 0.0, where=part.masses > 0, out=np.zeros(logs.size))))
+    return tilted, log_sum, ROUND_OFF * (size + 8.0)
 
 
 def _tilted(

@@ -49,7 +49,13 @@ class GridLosses:
             bool(np.all(self.masses >= 0)) and bool(np.all(self.masses < 2)), "masses", "...", "in [0, 2)"
         )
 
-    @property
+    @cached_property
+    def log_masses(self) -> Array:
+        """Logarithms; -inf for empty points."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.masses)
+
+    @cached_property
     def losses(self) -> Array:
         """The grid."""
         return np.asarray((self.first + np.arange(self.masses.size)) * self.spacing)

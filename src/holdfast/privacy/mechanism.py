@@ -67,6 +67,21 @@ class Mechanism(ABC):
     def worst_pair(self) -> tuple[Any, Any]:
         """Two values, one sensitivity apart, that are as easy to tell apart as any: for refutations."""
 
+    @abstractmethod
+    def cdf(self, value: Any, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The declared law: P[the first number of a release of `value` is at most `at`], for each `at`.
+
+        Written from the docstring's law, not from the sampler's code: the refutations compare the two.
+        """
+
+    @abstractmethod
+    def distance(self, first: Any, second: Any) -> float:
+        """How far apart two values are, in the norm and in units of the declared sensitivity."""
+
+    def probes(self) -> tuple[Any, ...]:
+        """Values at which draws are compared with `cdf`; a vector longer than the pair's has equal entries."""
+        return self.worst_pair()
+
     @classmethod
     @abstractmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -109,6 +124,17 @@ class Mechanism(ABC):
 
 def _stored(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else plain(value)
+
+
+def index_cdf(probabilities: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The law of an index as a cumulative distribution function.
+
+    >>> index_cdf(np.array([0.25, 0.75]), np.array([-1.0, 0.0, 0.5, 1.0])).tolist()
+    [0.0, 0.25, 0.25, 1.0]
+    """
+    below = np.concatenate([[0.0], np.cumsum(probabilities / np.sum(probabilities))])
+    below[-1] = 1.0
+    return np.asarray(below[np.clip(np.floor(at).astype(np.int64) + 1, 0, probabilities.size)])
 
 
 def vector(value: Any) -> NDArray[Any]:

@@ -15,8 +15,8 @@ from holdfast.noise.source import Source
 from holdfast.privacy.curve import PrivacyCurve
 from holdfast.privacy.discrete_gaussian_curve import DiscreteGaussianCurve
 from holdfast.privacy.grid import root_above
-from holdfast.privacy.mechanism import Mechanism
-from holdfast.privacy.mechanisms.discrete_laplace import move_on_grid, on_grid
+from holdfast.privacy.mechanism import Mechanism, index_cdf
+from holdfast.privacy.mechanisms.discrete_laplace import move_on_grid, on_grid, whole_steps
 from holdfast.privacy.rounding import Number, as_written
 from holdfast.privacy.zcdp import ZCDP
 
@@ -85,6 +85,18 @@ class DiscreteGaussian(Mechanism):
         """A shift by the whole sensitivity."""
         dtype = np.int64 if self.grid is None else np.float64
         return np.zeros(1, dtype), np.array([self.l2_sensitivity]).astype(dtype)
+
+    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of exp(-k^2 / (2 sigma^2)), out to 39 sigma, where they vanish in doubles."""
+        step = 1.0 if self.grid is None else float(self.grid)
+        sigma, reach = float(self.sigma) / step, int(39 * float(self.sigma) / step) + 1
+        weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+        steps = whole_steps(at, step) - np.rint(float(value.flat[0]) / step)
+        return index_cdf(weights, steps + reach)
+
+    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        """Euclidean."""
+        return float(np.linalg.norm(np.subtract(first, second, dtype=float))) / float(self.l2_sensitivity)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -15,6 +15,7 @@ from holdfast.noise.source import Source
 from holdfast.privacy.curve import PrivacyCurve, PureDP
 from holdfast.privacy.discrete_laplace_curve import DiscreteLaplaceCurve
 from holdfast.privacy.mechanism import Mechanism
+from holdfast.privacy.mechanisms.laplace import discrete_laplace_cdf
 from holdfast.privacy.rounding import Number, as_written
 
 
@@ -81,6 +82,16 @@ class DiscreteLaplace(Mechanism):
         dtype = np.int64 if self.grid is None else np.float64
         return np.zeros(1, dtype), np.array([self.l1_sensitivity]).astype(dtype)
 
+    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The two-sided geometric law in steps."""
+        step = 1.0 if self.grid is None else float(self.grid)
+        steps = whole_steps(at, step) - np.rint(float(value.flat[0]) / step)
+        return discrete_laplace_cdf(steps, float(self.scale) / step)
+
+    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        """Sum of absolute differences."""
+        return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
+
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """On integers, and on a declared grid."""
@@ -89,6 +100,12 @@ class DiscreteLaplace(Mechanism):
             cls(scale=2.0, l1_sensitivity=2),
             cls(scale=1.0, l1_sensitivity=1.0, dimension=1, grid=0.125),
         )
+
+
+def whole_steps(at: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """The last grid point that is not above, in steps; a value within rounding of a point counts as it."""
+    steps = at / step
+    return np.asarray(np.floor(steps + np.abs(steps) * 2.0**-50))
 
 
 def on_grid(value: NDArray[Any], dimension: int | None, grid: Number | None) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from holdfast.noise.source import Source
 from holdfast.privacy.bounded_range import BoundedRange
 from holdfast.privacy.curve import PureDP
 from holdfast.privacy.grid import Grid
-from holdfast.privacy.mechanism import Mechanism
+from holdfast.privacy.mechanism import Mechanism, index_cdf
 from holdfast.privacy.rounding import Number, as_written
 
 
@@ -71,6 +71,22 @@ class Exponential(Mechanism):
             return np.array([step / 2, 0.0]), np.array([step / 2, step])
         return np.array([step, 0.0]), np.array([0.0, step])
 
+    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The law of the chosen index."""
+        strict = self.arithmetic == "strict"
+        log_odds = declared_log_odds(
+            value, self.epsilon, self.sensitivity, monotone=self.monotone, strict=strict
+        )
+        return index_cdf(np.exp(log_odds - log_odds.max()), at)
+
+    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        """The largest change of a score; infinite where monotone scores move both ways."""
+        return score_distance(first, second, self.sensitivity, monotone=self.monotone)
+
+    def probes(self) -> tuple[NDArray[Any], ...]:
+        """The pair, and three candidates with integer scores."""
+        return (*self.worst_pair(), np.array([0, 2, 1]))
+
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """Both arithmetics, and monotone scores."""
@@ -91,3 +107,27 @@ def scores_on_grid(
         return scores, as_written(epsilon) / (halves * exact)
     grid = Grid.for_noise(exact, exact)
     return grid.nearest(scores), as_written(epsilon) * grid.step / (halves * (exact + grid.step))
+
+
+def declared_log_odds(
+    scores: NDArray[Any], epsilon: Number, sensitivity: Number, *, monotone: bool, strict: bool
+) -> NDArray[np.float64]:
+    """epsilon score / (2 sensitivity), or twice that for monotone scores.
+
+    Strict arithmetic rounds real scores to a grid and enlarges the sensitivity by its step.
+    """
+    values, reach = scores.astype(np.float64), float(sensitivity)
+    if strict and scores.dtype != np.int64:
+        step = float(Grid.for_noise(as_written(sensitivity), as_written(sensitivity)).step)
+        values, reach = np.rint(values / step) * step, reach + step
+    return np.asarray(values * float(epsilon) / (reach if monotone else 2.0 * reach))
+
+
+def score_distance(
+    first: NDArray[Any], second: NDArray[Any], sensitivity: Number, *, monotone: bool
+) -> float:
+    """The largest change of one score over the sensitivity; infinite where monotone scores move both ways."""
+    change = np.subtract(first, second, dtype=float)
+    if monotone and np.min(change) < 0 < np.max(change):
+        return float("inf")
+    return float(np.max(np.abs(change))) / float(sensitivity)

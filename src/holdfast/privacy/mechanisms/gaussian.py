@@ -86,6 +86,31 @@ class Gaussian(Mechanism):
         """A shift by the whole sensitivity."""
         return np.zeros(1), np.array([float(self.l2_sensitivity)])
 
+    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The normal law, at the upper end of the grid cell where arithmetic is strict."""
+        from scipy.special import ndtr
+
+        sigma, centre = float(self.sigma), float(value.flat[0])
+        if self.arithmetic == "idealised":
+            return np.asarray(ndtr((at - centre) / sigma))
+        if value.dtype == np.int64:
+            return np.asarray(ndtr((np.floor(at) + 0.5 - centre) / sigma))
+        # Soundness, section 16: sigma grows as the sensitivity does, by sqrt(d) g.
+        root = root_above(value.size)
+        sensitivity = as_written(self.l2_sensitivity)
+        grid = Grid.for_noise(as_written(self.sigma), sensitivity / root)
+        steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
+        growth = float(1 + root * grid.step / sensitivity)
+        return np.asarray(ndtr((steps + 0.5) * float(grid.step) / (sigma * growth)))
+
+    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        """Euclidean."""
+        return float(np.linalg.norm(np.subtract(first, second, dtype=float))) / float(self.l2_sensitivity)
+
+    def probes(self) -> tuple[NDArray[Any], ...]:
+        """The pair, a vector, and integers."""
+        return (*self.worst_pair(), np.zeros(3), np.array([2, 2]))
+
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """Both arithmetics."""

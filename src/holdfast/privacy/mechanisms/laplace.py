@@ -63,10 +63,54 @@ class Laplace(Mechanism):
         """A shift by the whole sensitivity."""
         return np.zeros(1), np.array([float(self.l1_sensitivity)])
 
+    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The Laplace law, on the grid where arithmetic is strict."""
+        if self.arithmetic == "idealised":
+            return laplace_cdf((at - float(value.flat[0])) / float(self.scale))
+        return discrete_release_cdf(value, at, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
+
+    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        """Sum of absolute differences."""
+        return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
+
+    def probes(self) -> tuple[NDArray[Any], ...]:
+        """The pair, a vector, and integers."""
+        return (*self.worst_pair(), np.zeros(3), np.array([2, 2]))
+
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """Both arithmetics."""
         return cls(scale=1.0, l1_sensitivity=1.0), cls(scale=2.0, l1_sensitivity=1.0, arithmetic="idealised")
+
+
+def laplace_cdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P[Laplace(1) <= z]."""
+    tail = 0.5 * np.exp(-np.abs(z))
+    return np.where(z < 0, tail, 1.0 - tail)
+
+
+def discrete_laplace_cdf(steps: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """P[K <= k] for whole k, with P[K = k] proportional to exp(-|k| / scale).
+
+    >>> import math
+    >>> float(discrete_laplace_cdf(np.array([0.0]), 1.0)[0]) == 1 - math.exp(-1) / (1 + math.exp(-1))
+    True
+    """
+    decay = np.exp(-1.0 / scale)
+    tail = np.exp(-np.abs(np.where(steps < 0, steps, steps + 1)) / scale) / (1.0 + decay)
+    return np.asarray(np.where(steps < 0, tail, 1.0 - tail))
+
+
+def discrete_release_cdf(
+    value: NDArray[Any], at: NDArray[np.float64], *, scale: Number, l1_sensitivity: Number
+) -> NDArray[np.float64]:
+    """The law of the first number of a strict release (soundness, section 16: the scale grows by d g)."""
+    if value.dtype == np.int64:
+        return discrete_laplace_cdf(np.floor(at) - float(value.flat[0]), float(scale))
+    grid = Grid.for_noise(as_written(scale), as_written(l1_sensitivity) / value.size)
+    growth = float(1 + value.size * grid.step / as_written(l1_sensitivity))
+    steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
+    return discrete_laplace_cdf(steps, float(scale) * growth / float(grid.step))
 
 
 def add_discrete_laplace(

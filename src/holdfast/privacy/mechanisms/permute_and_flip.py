@@ -13,8 +13,8 @@ from holdfast.noise.choose import permute_and_flip
 from holdfast.noise.continuous import exponential
 from holdfast.noise.source import Source
 from holdfast.privacy.curve import PureDP
-from holdfast.privacy.mechanism import Mechanism
-from holdfast.privacy.mechanisms.exponential import scores_on_grid
+from holdfast.privacy.mechanism import Mechanism, index_cdf
+from holdfast.privacy.mechanisms.exponential import declared_log_odds, score_distance, scores_on_grid
 from holdfast.privacy.rounding import Number, as_written
 
 
@@ -67,7 +67,35 @@ class PermuteAndFlip(Mechanism):
             return np.array([step, 0.0]), np.array([step, step])
         return np.array([2 * step, 0.0]), np.array([step, step])
 
+    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The law of the chosen index."""
+        strict = self.arithmetic == "strict"
+        log_odds = declared_log_odds(
+            value, self.epsilon, self.sensitivity, monotone=self.monotone, strict=strict
+        )
+        return index_cdf(_shares(np.exp(log_odds - log_odds.max())), at)
+
+    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        """The largest change of a score; infinite where monotone scores move both ways."""
+        return score_distance(first, second, self.sensitivity, monotone=self.monotone)
+
+    def probes(self) -> tuple[NDArray[Any], ...]:
+        """The pair, and three candidates with integer scores."""
+        return (*self.worst_pair(), np.array([0, 2, 1]))
+
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """Both arithmetics."""
         return cls(epsilon=1.0, sensitivity=1.0), cls(epsilon=1.0, sensitivity=1.0, arithmetic="idealised")
+
+
+def _shares(flips: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The chance of each candidate, from its probability of being taken when visited.
+
+    Visit candidate i at a uniform time t: it is chosen if taken, and if nobody before t was:
+    the integral of p_i prod_{j != i} (1 - t p_j), a polynomial, exact by Gauss-Legendre.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(flips.size // 2 + 1)
+    untaken = 1.0 - 0.5 * (nodes + 1.0)[:, None] * flips
+    others = [np.prod(np.delete(untaken, i, axis=1), axis=1) for i in range(flips.size)]
+    return np.asarray(flips * (0.5 * weights @ np.stack(others, axis=1)))

@@ -15,7 +15,7 @@ from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curve import PrivacyCurve, PureDP
 from holdfast.privacy.finite_pair import FinitePair
-from holdfast.privacy.mechanism import Mechanism
+from holdfast.privacy.mechanism import Mechanism, index_cdf
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 
@@ -73,6 +73,20 @@ class RandomisedResponse(Mechanism):
     def worst_pair(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """One answer, changed."""
         return np.array([0]), np.array([1])
+
+    def cdf(self, value: NDArray[np.int64], at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The true code with e^epsilon times the chance of any other."""
+        odds = np.ones(self.categories)
+        odds[int(value.flat[0])] = math.exp(self.epsilon)
+        return index_cdf(odds, at)
+
+    def distance(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+        """The number of changed answers."""
+        return float(np.count_nonzero(np.not_equal(first, second)))
+
+    def probes(self) -> tuple[NDArray[np.int64], ...]:
+        """The pair, and the last code twice."""
+        return (*self.worst_pair(), np.full(2, self.categories - 1))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -65,6 +65,14 @@ class SubsampledGaussian(Mechanism):
         """With and without the unit's contribution, given that it was sampled."""
         return self._noise.worst_pair()
 
+    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As the Gaussian, on a value computed from the sample."""
+        return self._noise.cdf(value, at)
+
+    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+        """As the Gaussian, given that the unit was sampled."""
+        return self._noise.distance(first, second)
+
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """Both arithmetics."""

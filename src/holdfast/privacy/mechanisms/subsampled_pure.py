@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -62,6 +65,14 @@ class SubsampledPure(Mechanism):
         from holdfast.privacy.mechanisms import mechanism_from_json
 
         return super().from_json(data | {"base": mechanism_from_json(data["base"])})
+
+    def cdf(self, value: Any, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As the base, on a value computed from the sample."""
+        return self.base.cdf(value, at)
+
+    def distance(self, first: Any, second: Any) -> float:
+        """As the base, given that the unit was sampled."""
+        return self.base.distance(first, second)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

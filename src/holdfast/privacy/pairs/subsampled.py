@@ -46,9 +46,9 @@ class RemovedUnit(DominatingPair):
         return tuple(RemovedUnit(part, self.rate) for part in self.base.components())
 
     @property
-    def lattice(self) -> float | None:
-        """log(1 - q), where most of the mass crowds when the unit is rarely sampled."""
-        return -math.log1p(-self.rate) if self.rate < 1 else self.base.lattice
+    def crowd(self) -> float | None:
+        """-log(1 - q): most of the mass crowds there when the unit is rarely sampled."""
+        return -math.log1p(-self.rate) if self.rate < 1 else None
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """From log(1 - q) to the image of the base pair's range."""
@@ -87,9 +87,9 @@ class AddedUnit(DominatingPair):
         return tuple(AddedUnit(part, self.rate) for part in self.base.components())
 
     @property
-    def lattice(self) -> float | None:
-        """log(1 - q), where most of the mass crowds when the unit is rarely sampled."""
-        return -math.log1p(-self.rate) if self.rate < 1 else self.base.lattice
+    def crowd(self) -> float | None:
+        """-log(1 - q): most of the mass crowds there when the unit is rarely sampled."""
+        return -math.log1p(-self.rate) if self.rate < 1 else None
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """Down to the image of the base's upper range under Q: by symmetry, minus the lower one under P."""

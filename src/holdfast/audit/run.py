@@ -1,0 +1,277 @@
+"""audit(): plant canaries, train, guess, and hold the guesses against a claim.
+
+holdfast flips the coins that decide which canaries are planted, so a contradiction is a contradiction.
+Everything that could be tuned (number of canaries, guesses, bound) is fixed before training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.audit import multi_run
+from holdfast.audit.canaries import (
+    Canaries,
+    HadamardCanaries,
+    LabelledCanaries,
+    SphereCanaries,
+    inclusion_coins,
+)
+from holdfast.audit.canaries.labelled import random_labels
+from holdfast.audit.decoder import guess
+from holdfast.audit.evidence import AuditResult, describe_scores
+from holdfast.audit.findings import (
+    Finding,
+    FixedGuesses,
+    GaussianGuesses,
+    GuessPath,
+    Trainings,
+    bits_as_text,
+)  # fmt: skip
+from holdfast.audit.findings import (
+    Sequence as GuessSequence,
+)
+from holdfast.audit.planting import PlantedRecords, PlantedRows, Planting, Score, WithScore
+from holdfast.audit.sequential import Game
+from holdfast.errors import ParameterError, require
+from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.guarantee import Guarantee
+
+Kind = Literal["one-run", "multi-run", "sequential"]
+Bound = Literal["fixed", "path", "gaussian"]
+CANARIES, RUNS = 1000, 400
+
+
+def audit(
+    train: Callable[[Any], Any],
+    data: Any,
+    *,
+    claim: Guarantee | PrivacyCurve,
+    kind: Kind = "one-run",
+    adjacency: Adjacency | str | None = None,
+    canaries: Canaries | LabelledCanaries | int | None = None,
+    row_norm: float = 1.0,
+    classes: Sequence[Any] | None = None,
+    null: tuple[Any, Any] | None = None,
+    score: Score | None = None,
+    guesses: int | None = None,
+    bound: Bound = "path",
+    delta: float | None = None,
+    runs: int = RUNS,
+    confidence: float = 0.95,
+    seed: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> AuditResult:
+    """How much `train` leaks at least, measured on records that holdfast planted in `data`.
+
+    `train` takes what `data` is (an array of rows, or a pair (X, y)) and returns a vector, a model with `coef_`
+    or `predict_proba`, or anything else together with `score=`. `one-run` trains once with many canaries,
+    `multi-run` trains `runs` times with and without one, `sequential` does so until the claim is refuted.
+    `bound` is for one run: `path` takes the best number of guesses and pays for it exactly, `fixed` uses
+    `guesses` as given, `gaussian` tests whole trade-off curves (best where the noise is Gaussian).
+    `delta` is the one at which epsilon is bounded; by default the claim's, if it is an (epsilon, delta) pair.
+
+    >>> from holdfast.privacy import PureDP
+    >>> leaky = lambda rows: rows.sum(axis=0)                     # no noise at all
+    >>> audit(leaky, np.zeros((5, 40)), claim=PureDP(1.0), canaries=30, adjacency="add_remove", seed=1).verdict(
+    ...     PureDP(1.0))
+    'refuted'
+    """
+    world = _adjacency(claim, adjacency)
+    shown_delta = _delta(claim, delta)
+    source = Source(seed)
+    require(
+        kind in ("one-run", "multi-run", "sequential"), "kind", kind, "'one-run', 'multi-run' or 'sequential'"
+    )
+    require(bound in ("fixed", "path", "gaussian"), "bound", bound, "'fixed', 'path' or 'gaussian'")
+    features, labels = _split(data)
+    if isinstance(canaries, int | None):
+        count = 1 if kind != "one-run" else CANARIES if canaries is None else canaries
+        canaries = _directions(count, features.shape[1], row_norm)
+    require(
+        kind == "one-run" or canaries.count == 1, "canaries", canaries.count, "one where many runs are made"
+    )
+    planting = _planting(features, labels, canaries, world, classes, null)
+    if score is not None:
+        planting = WithScore(planting=planting, score=score)
+    scores: dict[str, float]
+    finding: Finding
+    if kind == "one-run":
+        finding, scores = _one_run(train, planting, source, guesses, bound)
+        progress(1, 1)
+    elif kind == "multi-run":
+        finding, scores = _multi_run(train, planting, source, runs, shown_delta, progress)
+    else:
+        finding = _sequential(train, planting, source, runs, claim, shown_delta, confidence, progress)
+        scores = {}
+    return AuditResult(
+        finding=finding,
+        delta=shown_delta,
+        coins="holdfast",
+        adjacency=world,
+        planted=planting.summary(),
+        scores=scores,
+    )
+
+
+def _one_run(
+    train: Callable[[Any], Any], planting: Planting, source: Source, guesses: int | None, bound: Bound
+) -> tuple[Finding, dict[str, float]]:
+    """Steinke, Nasr and Jagielski 2023: one training, a coin per canary, guesses from both ends."""
+    count = planting.count
+    most = count // 2 * 2 if guesses is None else guesses
+    if guesses is None and bound != "path":
+        most = max(2, count // 2 // 2 * 2)
+    require(1 <= most <= count, "guesses", most, f"in [1, {count}], the number of canaries")
+    coins = inclusion_coins(source, count)
+    values = planting.scores(train(planting.data(coins)))
+    right = guess(values, include=most - most // 2, exclude=most // 2).correct(coins)
+    made: Finding
+    if bound == "path":
+        made = GuessPath(canaries=count, right=bits_as_text(right))
+    elif bound == "fixed":
+        made = FixedGuesses(canaries=count, guesses=most, correct=int(right.sum()))
+    else:
+        made = GaussianGuesses(canaries=count, guesses=most, correct=int(right.sum()))
+    return made, describe_scores(values, coins)
+
+
+def _multi_run(
+    train: Callable[[Any], Any],
+    planting: Planting,
+    source: Source,
+    runs: int,
+    delta: float,
+    progress: Callable[[int, int], None],
+) -> tuple[Finding, dict[str, float]]:
+    """One canary, a coin per training; the threshold is chosen on the first quarter of the trainings."""
+    require(runs >= 16, "runs", runs, ">= 16")
+    coins = inclusion_coins(source, runs)
+    values = np.empty(runs)
+    for place in range(runs):
+        values[place] = _single(train, planting, bool(coins[place]))
+        progress(place + 1, runs)
+    require(
+        4 <= int(coins.sum()) <= runs - 4,
+        "runs",
+        runs,
+        "large enough that both worlds occur",
+        "use more runs",
+    )
+    return Trainings(errors=multi_run.held_out(values[coins], values[~coins], delta=delta)), describe_scores(
+        values, coins
+    )
+
+
+def _sequential(
+    train: Callable[[Any], Any],
+    planting: Planting,
+    source: Source,
+    runs: int,
+    claim: Guarantee | PrivacyCurve,
+    delta: float,
+    confidence: float,
+    progress: Callable[[int, int], None],
+) -> Finding:
+    """Train, guess by the scores seen so far, bet; stop as soon as the claim is refuted."""
+    claimed = claim.epsilon(delta)
+    game = Game(delta=delta, confidence=confidence)
+    seen: dict[bool, list[float]] = {True: [], False: []}
+    right: list[bool] = []
+    for place in range(runs):
+        coin = bool(inclusion_coins(source, 1)[0])
+        value = _single(train, planting, coin)
+        # The threshold knows earlier trainings only, so each guess is made before its coin is looked at.
+        middle = 0.5 * sum(float(np.median(seen[world] or [0.0])) for world in (True, False))
+        right.append((value >= middle) == coin)
+        seen[coin].append(value)
+        game = game.observe(right[-1])
+        progress(place + 1, runs)
+        if game.refutes(claimed):
+            break
+    return GuessSequence(right=bits_as_text(right))
+
+
+def _single(train: Callable[[Any], Any], planting: Planting, coin: bool) -> float:
+    return float(planting.scores(train(planting.data(np.array([coin]))))[0])
+
+
+def _planting(
+    features: NDArray[np.float64],
+    labels: NDArray[Any] | None,
+    canaries: Canaries | LabelledCanaries,
+    adjacency: Adjacency,
+    classes: Sequence[Any] | None,
+    null: tuple[Any, Any] | None,
+) -> Planting:
+    """Slots in the data for these canaries; directions get public random labels where labels are needed."""
+    if labels is None:
+        if isinstance(canaries, LabelledCanaries):
+            raise ParameterError("labelled canaries need labelled data: give data=(X, y)")
+        return PlantedRows(rows=features, canaries=canaries, adjacency=adjacency)
+    if not isinstance(canaries, LabelledCanaries):
+        canaries = LabelledCanaries(features=canaries, labels=random_labels(canaries.count, seed=1))
+    if classes is None:
+        raise ParameterError(
+            "classes must name the two labels, in order, got classes=None; they are never read from y"
+        )
+    return PlantedRecords(
+        features=features,
+        labels=labels,
+        canaries=canaries,
+        adjacency=adjacency,
+        classes=list(classes),
+        null=null,
+    )
+
+
+def _directions(count: int, dimension: int, row_norm: float) -> Canaries:
+    """Directions that do not get in each other's way, where there is room for that."""
+    require(count >= 1, "canaries", count, ">= 1")
+    if count <= dimension:
+        return HadamardCanaries(count=count, dimension=dimension, row_norm=row_norm, seed=1)
+    return SphereCanaries(count=count, dimension=dimension, row_norm=row_norm, seed=1)
+
+
+def _split(data: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
+    features, labels = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
+    rows = np.asarray(features, float)
+    require(rows.ndim == 2, "data.ndim", rows.ndim, "2: an array of rows, or a pair (X, y)")
+    names = None if labels is None else np.asarray(labels)
+    require(
+        names is None or names.shape == (rows.shape[0],),
+        "y.shape",
+        getattr(names, "shape", None),
+        "one per row",
+    )
+    return rows, names
+
+
+def _adjacency(claim: Guarantee | PrivacyCurve, asked: Adjacency | str | None) -> Adjacency:
+    if isinstance(claim, Guarantee):
+        if asked is not None and Adjacency.of(asked) is not claim.adjacency:
+            raise ParameterError(
+                f"adjacency={Adjacency.of(asked).value!r} contradicts the claim; leave it out"
+            )
+        return claim.adjacency
+    if asked is None:
+        raise ParameterError("adjacency must be given where the claim is a bare curve, got adjacency=None")
+    return Adjacency.of(asked)
+
+
+def _delta(claim: Guarantee | PrivacyCurve, asked: float | None) -> float:
+    if asked is not None:
+        require(0 <= asked < 1, "delta", asked, "in [0, 1)")
+        return asked
+    curve = claim.curve if isinstance(claim, Guarantee) else claim
+    point = curve.as_approximate()
+    if point is None:
+        raise ParameterError(
+            "delta must be given for a claim that is a whole curve, got delta=None; try delta=1e-6"
+        )
+    return float(point[1])

@@ -1,0 +1,152 @@
+"""`holdfast audit`: plant canaries, train, and hold a claim against what the model gives away."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@click.command()
+@click.argument("function", metavar="MODULE:FUNCTION")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    required=True,
+    help="Numbers only: Parquet, CSV or NPY.",
+)
+@click.option("--label", help="The column of labels; without it the function gets rows only.")
+@click.option("--classes", nargs=2, help="The two labels, in order.")
+@click.option("--epsilon", type=float, required=True, help="The claim.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="The claim.")
+@click.option("--adjacency", type=click.Choice(["replace", "add_remove"]), required=True, help="The claim.")
+@click.option(
+    "--kind", type=click.Choice(["one-run", "multi-run", "sequential"]), default="one-run", show_default=True
+)
+@click.option("--bound", type=click.Choice(["path", "fixed", "gaussian"]), default="path", show_default=True)
+@click.option("--canaries", type=int, default=1000, show_default=True, help="Planted records, in one run.")
+@click.option("--runs", type=int, default=400, show_default=True, help="Trainings, in many runs.")
+@click.option("--row-norm", type=float, default=1.0, show_default=True, help="The length of planted records.")
+@click.option("--confidence", type=float, default=0.95, show_default=True)
+@click.option("--seed", type=int, help="Repeat the same coins; for examples only.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw claim and audit (SVG).")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def audit(
+    function: str,
+    data: Path,
+    label: str | None,
+    classes: tuple[str, str] | None,
+    epsilon: float,
+    delta: float,
+    adjacency: str,
+    kind: Any,
+    bound: Any,
+    canaries: int,
+    runs: int,
+    row_norm: float,
+    confidence: float,
+    seed: int | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """How much a training function leaks at least, and whether its claim survives.
+
+    FUNCTION takes an array of rows (or a pair (X, y) with --label) and returns a vector of weights or a model.
+    Exit code 1 when the claim is refuted.
+
+    \b
+    Example:
+      holdfast audit mymodel:train --data rows.npy --epsilon 1 --delta 1e-6 --adjacency add_remove
+    """
+    from holdfast.audit import audit as run
+    from holdfast.privacy.curve import ApproxDP
+
+    claim = ApproxDP(epsilon, delta)
+    rows, labels = read(data, label)
+    named = None if labels is None else [type(labels[0].item())(name) for name in classes or ()]
+    result = run(
+        load(function),
+        rows if labels is None else (rows, labels),
+        claim=claim,
+        kind=kind,
+        adjacency=adjacency,
+        canaries=canaries,
+        row_norm=row_norm,
+        classes=named,
+        bound=bound,
+        runs=runs,
+        confidence=confidence,
+        seed=seed,
+        progress=_progress,
+    )
+    verdict = result.verdict(claim, confidence)
+    if as_json:
+        found = {
+            "verdict": verdict,
+            "epsilon_lower": result.epsilon_lower(confidence),
+            "result": result.to_json(),
+        }
+        click.echo(json.dumps(found))
+    else:
+        click.echo(result.summary(claim, confidence=confidence))
+    if plot is not None:
+        from holdfast.dossier.charts import standalone, trade_off_chart
+
+        curves = [("claimed", claim.trade_off()), ("audited", result.trade_off(confidence))]
+        plot.write_text(standalone(trade_off_chart(curves), trade_off_chart(curves, log=True)))
+    if verdict == "refuted":
+        click.secho("REFUTED: the claim is false with the stated confidence", fg="red", bold=True, err=True)
+        raise SystemExit(1)
+
+
+def load(function: str) -> Callable[[Any], Any]:
+    """The function that MODULE:FUNCTION names, from the current folder or an installed package."""
+    from importlib import import_module
+
+    from holdfast.errors import ParameterError
+
+    module, colon, name = function.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found = getattr(import_module(module), name) if colon else None
+    except (ImportError, AttributeError):
+        found = None
+    if not callable(found):
+        raise ParameterError(f"function must be MODULE:FUNCTION of something importable, got {function!r}")
+    return found  # type: ignore[no-any-return]
+
+
+def read(path: Path, label: str | None) -> tuple[Any, Any]:
+    """Rows of numbers, and the labels if there are some."""
+    import numpy as np
+
+    from holdfast.errors import DataError
+
+    if path.suffix == ".npy":
+        return np.load(path, allow_pickle=False), None
+    if path.suffix == ".csv":
+        from pyarrow import csv
+
+        table = csv.read_csv(path)
+    else:
+        import pyarrow.parquet as parquet
+
+        table = parquet.read_table(path)
+    if label is not None and label not in table.column_names:
+        raise DataError(f"the table has no column {label!r}")
+    names = [name for name in table.column_names if name != label]
+    rows = np.column_stack([table.column(name).to_numpy() for name in names]).astype(float)
+    return rows, None if label is None else table.column(label).to_numpy()
+
+
+def _progress(done: int, total: int) -> None:
+    if total > 1 and sys.stderr.isatty():
+        end = "\n" if done == total else "\r"
+        click.echo(f"  training {done} of {total}{end}", err=True, nl=False)

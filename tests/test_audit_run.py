@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+from holdfast.audit import audit
+from holdfast.cli.app import app
+from holdfast.errors import ParameterError
+from holdfast.privacy import Adjacency, ApproxDP, GaussianDP, Guarantee, PrivacyUnit, PureDP
+
+ROWS = np.zeros((20, 256))
+
+
+def noisy_sum(sigma: float, seed: int = 0) -> Any:
+    """A foreign release: the sum of rows clipped to norm 1, with normal noise of this deviation."""
+    draw = np.random.default_rng(seed)
+
+    def train(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        norms = np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
+        return np.asarray((rows / norms).sum(axis=0) + sigma * draw.normal(size=rows.shape[1]))
+
+    return train
+
+
+def promise(mu: float, adjacency: Adjacency) -> Guarantee:
+    return Guarantee(curve=GaussianDP(mu), adjacency=adjacency, unit=PrivacyUnit(), theorem="a test")
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize("bound", ["path", "fixed", "gaussian"])
+def test_one_run_refutes_a_false_claim_and_spares_a_true_one(adjacency: Adjacency, bound: Any) -> None:
+    factor = 2.0 if adjacency is Adjacency.replace else 1.0
+    sigma = 0.5
+    settings: dict[str, Any] = {"canaries": 200, "bound": bound, "delta": 1e-5, "seed": 3}
+    honest = promise(factor / sigma, adjacency)
+    assert audit(noisy_sum(sigma), ROWS, claim=honest, **settings).verdict(honest) == "consistent"
+    false = promise(0.05 * factor / sigma, adjacency)
+    result = audit(noisy_sum(sigma), ROWS, claim=false, **settings)
+    assert result.verdict(false) == "refuted"
+    assert result.adjacency is adjacency
+    assert result.coins == "holdfast"
+    assert 0 < result.epsilon_lower() < honest.epsilon(1e-5)
+
+
+@pytest.mark.parametrize("kind", ["multi-run", "sequential"])
+def test_many_runs_refute_and_spare(kind: Any) -> None:
+    true, false = PureDP(8.0), PureDP(0.2)
+    train = noisy_sum(0.5)
+    for claim, verdict in ((false, "refuted"), (true, "consistent")):
+        result = audit(
+            train, ROWS, claim=claim, adjacency="add_remove", kind=kind, runs=400, delta=1e-4, seed=5
+        )
+        assert result.verdict(claim) == verdict
+
+
+def test_sequential_stops_early() -> None:
+    trained = 0
+
+    def leaky(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        nonlocal trained
+        trained += 1
+        return np.asarray(rows.sum(axis=0))
+
+    audit(leaky, ROWS, claim=PureDP(0.5), adjacency="add_remove", kind="sequential", runs=1000, seed=1)
+    assert trained < 60
+
+
+def test_a_scikit_learn_model_is_audited_as_it_is() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    features, labels = rng.normal(size=(50, 128)) / 20, rng.integers(0, 2, 50)
+    claim = ApproxDP(1.0, 1e-5)
+    for adjacency in ("replace", "add_remove"):
+        result = audit(
+            lambda data: LogisticRegression(C=10.0).fit(*data),
+            (features, labels),
+            claim=claim,
+            adjacency=adjacency,
+            classes=[0, 1],
+            canaries=100,
+            seed=2,
+        )
+        assert result.verdict(claim) == "refuted"
+        assert result.scores["auc"] > 0.8
+
+
+def test_models_without_coefficients_are_judged_by_probability_or_an_own_score() -> None:
+    class Memory:
+        """Remembers every record."""
+
+        classes_ = np.array(["no", "yes"])
+
+        def __init__(self, data: tuple[NDArray[np.float64], NDArray[Any]]) -> None:
+            self.known = {row.tobytes(): label for row, label in zip(*data, strict=True)}
+
+        def predict_proba(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+            chance = np.array(
+                [{"yes": 0.99, "no": 0.01}.get(self.known.get(row.tobytes(), ""), 0.5) for row in rows]
+            )
+            return np.column_stack([1 - chance, chance])
+
+    data = (np.ones((4, 64)), np.array(["no", "yes", "no", "yes"]))
+    claim = PureDP(2.0)
+    settings: dict[str, Any] = {
+        "claim": claim, "adjacency": "add_remove", "classes": ["no", "yes"], "canaries": 60, "seed": 1,
+    }  # fmt: skip
+    assert audit(Memory, data, **settings).verdict(claim) == "refuted"
+    blind = audit(Memory, data, score=lambda model: np.zeros(60), **settings)
+    assert blind.verdict(claim) == "consistent"
+    assert "own score" in blind.summary()
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"kind": "two-run"}, "kind"),
+        ({"bound": "best"}, "bound"),
+        ({"adjacency": None}, "adjacency"),
+        ({"guesses": 0}, "guesses"),
+        ({"guesses": 99}, "guesses"),
+        ({"canaries": 0}, "canaries"),
+        ({"claim": GaussianDP(1.0)}, "delta"),
+        ({"kind": "multi-run", "runs": 3}, "runs"),
+        ({"score": lambda output: [1.0]}, "score"),
+    ],
+)
+def test_bad_settings_are_named(settings: dict[str, Any], word: str) -> None:
+    whole: dict[str, Any] = {
+        "claim": PureDP(1.0),
+        "adjacency": "add_remove",
+        "canaries": 20,
+        "seed": 0,
+    } | settings
+    with pytest.raises(ParameterError, match=word):
+        audit(noisy_sum(1.0), np.zeros((3, 32)), **whole)
+
+
+def test_labels_are_never_read_from_the_data() -> None:
+    with pytest.raises(ParameterError, match="classes"):
+        audit(lambda data: data, (np.zeros((2, 4)), np.array([0, 1])), claim=PureDP(1.0), adjacency="replace")
+    with pytest.raises(ParameterError, match="null"):
+        audit(
+            lambda data: data, (np.zeros((2, 4)), np.array([0, 1])), claim=PureDP(1.0), adjacency="zero_out",
+            classes=[0, 1], canaries=2,
+        )  # fmt: skip
+
+
+def test_the_command_exits_with_1_when_refuted(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "rows.npy", np.zeros((3, 64)))
+    (tmp_path / "foreign_training.py").write_text("def train(rows):\n    return rows.sum(axis=0)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    arguments = [
+        "audit",
+        "foreign_training:train",
+        "--data",
+        "rows.npy",
+        "--adjacency",
+        "add_remove",
+        "--canaries",
+        "40",
+    ]
+    false = CliRunner().invoke(app, [*arguments, "--epsilon", "1", "--plot", "audit.svg"])
+    assert false.exit_code == 1
+    assert "refuted" in false.output
+    assert (tmp_path / "audit.svg").exists()
+    huge = CliRunner().invoke(app, [*arguments, "--epsilon", "50", "--json"])
+    assert huge.exit_code == 0
+    assert (
+        CliRunner().invoke(app, ["audit", "nowhere:train", *arguments[2:], "--epsilon", "1"]).exit_code == 2
+    )
