@@ -6,10 +6,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
 
-.PHONY: demo test lint types layers unit mutants docs figures benchmarks format clean
+.PHONY: demo demo-broken test lint types layers unit mutants docs figures benchmarks format clean
 
 demo: $(VENV)/.base
 	$(BIN)/holdfast demo --output out/demo
+
+# A published error, taken apart: ends with a red banner and an error, as a refutation must.
+demo-broken: $(VENV)/.base
+	$(BIN)/holdfast refute bolt_on --broken --table
 
 test: lint types layers unit mutants docs
 

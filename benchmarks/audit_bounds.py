@@ -37,8 +37,12 @@ def clopper_pearson(errors: multi_run.Errors) -> float:
     return multi_run.epsilon_lower(errors)
 
 
+def formula(guesses: int, correct: int) -> float:
+    return one_run.epsilon_lower(guesses, correct, canaries=1000, delta=DELTA, method="formula")
+
+
 def times() -> list[str]:
-    rng, m = np.random.default_rng(0), 1000
+    rng = np.random.default_rng(0)
     falling = rng.random(1000) < np.linspace(0.99, 0.5, 1000)
     pairs = np.arange(2, 1001, 2)
     errors = multi_run.Errors(false_alarms=7, without=1000, misses=40, with_canary=1000)
@@ -49,7 +53,7 @@ def times() -> list[str]:
         ("the same by HiGHS, r = 300", lambda: solved(300, 270, canaries=1000, epsilon=1.7, delta=DELTA)),
         ("exact bound, r = 100", lambda: one_run.epsilon_lower(100, 90, canaries=1000, delta=DELTA)),
         ("exact bound, r = 1000", lambda: one_run.epsilon_lower(1000, 900, canaries=1000, delta=DELTA)),
-        ("closed formula bound, r = 100", lambda: one_run.epsilon_lower(100, 90, canaries=m, delta=DELTA, method="formula")),
+        ("closed formula bound, r = 100", lambda: formula(100, 90)),
         ("path crossing, 500 looks of 1000", lambda: path.crossing(0.005, pairs, epsilon=1.0)),
         ("path bound, 500 looks of 1000", lambda: path.epsilon_lower(falling, canaries=1000, looks=pairs)),
         ("path bound, shared levels", lambda: path.epsilon_lower(falling, canaries=1000, levels=kept)),

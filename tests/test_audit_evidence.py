@@ -40,7 +40,8 @@ FINDINGS: list[Any] = [
 
 
 def result(finding: Any, **more: Any) -> AuditResult:
-    return AuditResult(finding=finding, **({"delta": 1e-5, "coins": "holdfast"} | more))
+    fields: dict[str, Any] = {"delta": 1e-5, "coins": "holdfast"} | more
+    return AuditResult(finding=finding, **fields)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def common(rng: np.random.Generator, mu: float, m: int, r: int) -> NDArray[np.in
     member = rng.random((RUNS, m)) < 0.5
     count = mu * (member.sum(axis=1) - m / 2) + rng.standard_normal(RUNS)
     inside = member[:, :r].sum(axis=1)
-    return np.where(count > 0, inside, r - inside)
+    return np.asarray(np.where(count > 0, inside, r - inside))
 
 
 def response(rng: np.random.Generator, mu: float, m: int, r: int) -> NDArray[np.int64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,11 +79,25 @@ def test_a_mechanism_that_reveals_all_reaches_its_share() -> None:
         assert worst_case(50, 45, canaries=50, epsilon=1.0, delta=delta) >= own - 1e-9
 
 
-def test_large_counts_stay_finite() -> None:
+def test_delta_counts_where_the_tail_underflows() -> None:
+    # 4000 right guesses at epsilon 0 have a tail of 2^-4000, but a leak of probability delta remains.
+    value = worst_case(4000, 4000, canaries=4000, epsilon=0.0, delta=1e-9)
+    assert value == pytest.approx(4000 * 1e-9 / 4000, rel=1e-6)
+    assert worst_case(4000, 3999, canaries=4000, epsilon=0.0, delta=1e-9) >= value
+    assert worst_case(5000, 1, canaries=5000, epsilon=30.0, delta=1e-9) == 1.0
     values = [
         worst_case(5000, v, canaries=10_000, epsilon=e, delta=1e-9)
         for v in (1, 2500, 4999)
         for e in (0.0, 30.0)
     ]
-    assert np.all(np.isfinite(values))
     assert all(0 < v <= 1 for v in values)
+
+
+@given(st.integers(900, 1100), st.floats(1e-9, 1e-3))
+def test_no_jump_where_the_tail_becomes_tiny(correct: int, delta: float) -> None:
+    # Around 1e-280 the closed form hands over to its limit.
+    steps = [
+        worst_case(1100, min(correct + k, 1100), canaries=1100, epsilon=0.0, delta=delta) for k in (0, 1)
+    ]
+    assert steps[1] <= steps[0] * (1 + 1e-9)
+    assert steps[1] >= steps[0] * 0.5 or steps[0] > 10 * delta

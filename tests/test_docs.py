@@ -29,6 +29,7 @@ ROOMS = (
     "holdfast.ledger",
     "holdfast.release",
     "holdfast.kernel",
+    "holdfast.audit",
 )
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -249,10 +250,13 @@ def test_every_paper_cited_in_the_code_is_listed() -> None:
     papers = _script("make_papers.py")["entries"]((DOCS / "papers.bib").read_text(encoding="utf-8"))
     known = {(_plain(re.split(r"[, ]", paper["author"])[0]), paper["year"]) for paper in papers}
     not_names = {"Section", "Since", "In", "Copyright", "January", "Python"}
-    for path in (ROOT / "src").rglob("*.py"):
-        cited = _cited(_plain(path.read_text(encoding="utf-8")))
-        missing = {c for c in cited - known if c[0] not in not_names}
-        assert not missing, f"{_name(path)} cites {missing}: add them to docs/papers.bib"
+    missing = {
+        f"{name} {year} ({_name(path)})"
+        for path in (ROOT / "src").rglob("*.py")
+        for name, year in _cited(_plain(path.read_text(encoding="utf-8"))) - known
+        if name not in not_names
+    }
+    assert not missing, f"add to docs/papers.bib: {', '.join(sorted(missing))}"
 
 
 def test_every_soundness_section_cited_in_the_code_exists() -> None:

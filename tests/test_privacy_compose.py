@@ -43,7 +43,7 @@ EVERY_KIND: list[PrivacyCurve] = [
     SubsampledCurve(LaplaceCurve(1.0), 0.05),
     SubsampledGaussianCurve(1.0, 0.02),
     SubsampledGaussianCurve(2.0, 0.99),
-    SubsampledGaussianCurve(1.0, 1e-4),
+    SubsampledGaussianCurve(1.0, 1e-3),
     LossDistribution.laplace(0.2, spacing=0.01),
     WithSlack(GaussianDP(0.1), 1e-12, 1e-9),
 ]

@@ -8,56 +8,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from holdfast.audit.broken import quieter
+from holdfast.audit.refute import refute
+from holdfast.audit.subjects import of_mechanism
 from holdfast.errors import AdjacencyError, HoldfastError, ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import MECHANISMS, Account, Adjacency, ApproxDP, Mechanism
 from holdfast.privacy.mechanisms import mechanism_from_json
 from holdfast.privacy.storage import curve_from_json
-from tests.contracts.refuter import refuted
 
 EXAMPLES = [example for cls in MECHANISMS for example in cls.examples()]
 each_example = pytest.mark.parametrize("mechanism", EXAMPLES, ids=lambda m: f"{m.name}-{m.arithmetic}")
 each_kind = pytest.mark.parametrize("kind", MECHANISMS, ids=lambda cls: cls.__name__)
 
 
-VECTORISED = {"Laplace", "Gaussian", "RandomisedResponse", "SubsampledGaussian", "SubsampledPure"}
-"""Coordinates of one release are independent here: one long vector is as good as many draws."""
-
-
-def draws(mechanism: Mechanism, value: Any, *, seed: int) -> NDArray[np.float64]:
-    source, checked = Source(seed), mechanism.check(value)
-    if mechanism.name in VECTORISED:
-        return np.asarray(mechanism.sample(np.repeat(checked, 20_000), source), float)
-    return np.array([float(np.ravel(mechanism.sample(checked, source))[0]) for _ in range(3_000)])
-
-
-def worlds(mechanism: Mechanism, *, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Draws without and with the unit; a subsampled mechanism sees the unit only sometimes."""
-    low, high = mechanism.worst_pair()
-    without, present = draws(mechanism, low, seed=seed), draws(mechanism, high, seed=seed + 1)
-    rate = getattr(mechanism, "rate", 1.0)
-    if rate < 1:
-        sampled = np.random.default_rng(seed).random(present.size) < rate
-        present = np.where(sampled, present, draws(mechanism, low, seed=seed + 2))
-    return without, present
-
-
 def changed(mechanism: Mechanism, **fields: Any) -> Mechanism:
     again: Mechanism = dataclasses.replace(mechanism, **fields)
     return again
-
-
-def louder(mechanism: Mechanism) -> Mechanism:
-    """The same mechanism with a third of its noise."""
-    for name in ("sigma", "scale"):
-        if hasattr(mechanism, name):
-            return changed(mechanism, **{name: getattr(mechanism, name) / 3})
-    base = getattr(mechanism, "base", None)
-    if base is not None:
-        return changed(mechanism, base=louder(base))
-    return changed(mechanism, epsilon=3 * getattr(mechanism, "epsilon"))  # noqa: B009 - not every mechanism has one
 
 
 @each_kind
@@ -125,10 +93,41 @@ def test_seeded_draws_repeat_and_secure_ones_do_not(mechanism: Mechanism) -> Non
 @pytest.mark.slow
 @each_example
 def test_is_not_refuted(mechanism: Mechanism) -> None:
-    assert not refuted(mechanism.curve, *worlds(mechanism, seed=100))
+    (verdict,) = refute([of_mechanism(mechanism)]).verdicts
+    assert {outcome.test for outcome in verdict.outcomes} == {"law", "neighbours", "audit"}
+    assert not verdict.refuted, verdict.summary()
 
 
 @pytest.mark.slow
 @each_example
 def test_a_third_of_the_noise_is_refuted(mechanism: Mechanism) -> None:
-    assert refuted(mechanism.curve, *worlds(louder(mechanism), seed=200)), "the test has no power"
+    subject = of_mechanism(mechanism, sample=quieter(mechanism, 3.0).sample, broken="a third of the noise")
+    audit = dataclasses.replace(subject, trials=subject.trials[-1:])
+    (verdict,) = refute([audit]).verdicts
+    assert verdict.refuted_by() == ("audit",), "the test has no power: " + verdict.summary()
+
+
+@each_example
+def test_half_of_the_noise_breaks_the_declared_law(mechanism: Mechanism) -> None:
+    subject = of_mechanism(mechanism, sample=quieter(mechanism).sample, broken="half the noise", draws=1600)
+    (verdict,) = refute([dataclasses.replace(subject, trials=subject.trials[:1])]).verdicts
+    assert verdict.refuted_by() == ("law",), "the test has no power: " + verdict.summary()
+
+
+@each_example
+def test_the_declared_law_is_a_law(mechanism: Mechanism) -> None:
+    for value in map(mechanism.check, mechanism.probes()):
+        at = np.sort(np.concatenate([np.linspace(-60.0, 60.0, 999), np.arange(-5.0, 6.0)]))
+        law = mechanism.cdf(value, at)
+        assert law.shape == at.shape
+        assert np.all(np.diff(law) >= -1e-15)
+        assert law[0] == pytest.approx(0.0, abs=1e-9)
+        assert law[-1] == pytest.approx(1.0, abs=1e-9)
+
+
+@each_example
+def test_the_worst_pair_is_one_sensitivity_apart(mechanism: Mechanism) -> None:
+    low, high = map(mechanism.check, mechanism.worst_pair())
+    assert mechanism.distance(low, high) == pytest.approx(1.0)
+    assert mechanism.distance(high, low) == pytest.approx(1.0)
+    assert mechanism.distance(low, low) == 0.0

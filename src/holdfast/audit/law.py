@@ -1,4 +1,4 @@
-"""Law: does a sampler draw from the law that its proof is about?
+"""Law: whether a sampler draws from the law that its proof is about.
 
 The distance of the empirical distribution function from the declared one, against the bound of Dvoretzky,
 Kiefer and Wolfowitz with Massart's constant (1990): P[sup |F_n - F| > r] <= 2 exp(-2 n r^2), for every n

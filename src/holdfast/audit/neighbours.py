@@ -1,4 +1,4 @@
-"""Neighbours: how far does one privacy unit really move what is computed?
+"""Neighbours: how far one privacy unit really moves what is computed.
 
 Brute force, not proof: values on many neighbouring tables, random and built to be bad, with the same coins,
 against the sensitivity that the noise is scaled to. One distance above it refutes the proof. For a worst

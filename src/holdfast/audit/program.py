@@ -1,4 +1,4 @@
-"""The exact worst case of a one-run audit: a linear programme, solved in closed form but for one number.
+"""The exact worst case of a one-run audit: a linear programme, solved in closed form.
 
 By sign flips and permutations of the canaries the worst (epsilon, delta)-DP mechanism depends only on
 the number j of correct guesses, with probabilities x_j (soundness, section 13): maximise the mass at
@@ -8,32 +8,31 @@ j >= v subject to x >= 0, sum x = 1 and
 
 The dual has a price lambda for m delta, a price theta for the total mass and one number in
 [-lambda, lambda] for each edge between j - 1 and j. Going down from j = r, each row of the dual fixes
-the least price of the next edge, and with N binomial(r, q) the recursion telescopes to
+the least price of the next edge, and with N binomial(r, q), q = e^eps/(1+e^eps), that recursion telescopes to
 
-    a_j(theta) = (P[N >= max(j, v)] - theta P[N >= j]) / (j P[N = j]),
+    a_j(theta) = (P[N >= max(j, v)] - theta P[N >= j]) / (j P[N = j]);
 
 after its first negative value it stays negative and costs nothing, and row 0 says theta >= P[N >= v].
-So the value is the least, over theta in [P[N >= v], 1], of theta + m delta max_j (a_j(theta))_+ : a convex
-function with straight pieces. Every theta gives an upper bound, so rounding is on the safe side.
+The value is the least, over theta in [P[N >= v], 1], of theta + m delta max_j (a_j(theta))_+. Now
+j P[N = j] = r q P[N' = j - 1] with N' binomial(r - 1, q), so P[N < j] / (j P[N = j]) and
+P[N >= j] / (j P[N = j]) are, up to constants, P[N' <= j-1] / P[N' = j-1], which grows with j, and
+P[N' >= j-1] / P[N' = j-1], which falls: the binomial is log-concave. Hence the largest a_j is always a_v,
+the function is straight between the two ends of theta, and with T = P[N >= v] the value is
+
+    min(1,  T + m delta T (1 - T) / (v P[N = v])).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from holdfast.audit.binomial import ROUNDING, log_mass
+from holdfast.audit.binomial import ROUNDING, keep
 
-
-class _Dual(NamedTuple):
-    """theta + price * max_j (height_j - slope_j t)_+ at theta = tail + t."""
-
-    tail: float
-    height: NDArray[np.float64]
-    slope: NDArray[np.float64]
+_TINY = 1e-280
+"""Smaller tails are not told apart from this one."""
 
 
 def worst_case(guesses: int, correct: int, *, canaries: int, epsilon: float, delta: float) -> float:
@@ -44,51 +43,26 @@ def worst_case(guesses: int, correct: int, *, canaries: int, epsilon: float, del
     >>> worst_case(3, 1, canaries=3, epsilon=0.0, delta=0.01) - (7 / 8 + 7 * 0.01 / 8) < 1e-9
     True
     """
-    if correct <= 0:
+    from scipy.special import betainc, betaincc, betaln
+
+    r, v = guesses, correct
+    if v <= 0:
         return 1.0
-    dual = _dual(guesses, correct, epsilon)
-    value = dual.tail if delta == 0.0 else _least(dual, canaries * delta)
-    return min(1.0, value * (1.0 + ROUNDING))
-
-
-def _dual(r: int, v: int, epsilon: float) -> _Dual:
-    mass = log_mass(r, epsilon)
-    below = np.concatenate([[-np.inf], np.logaddexp.accumulate(mass)])  # log P[N < j]
-    above = np.logaddexp.accumulate(mass[::-1])[::-1]  # log P[N >= j]
-    j = np.arange(1, r + 1)
-    edge = np.log(j) + mass[1:]
-    # Past e^690 a slope only says "negative at every t > 0".
-    slope = np.exp(np.minimum(above[1:] - edge, 690.0))
-    # At t = 0: P[N >= v] P[N < j] below v, P[N < v] P[N >= j] from v on, without cancellation.
-    log_height = np.where(j < v, above[v] + below[1 : r + 1], below[v] + above[1:]) - edge
-    return _Dual(math.exp(above[v]), np.exp(np.minimum(log_height, 690.0)), slope)
-
-
-def _least(dual: _Dual, price: float) -> float:
-    """Minimise t + price * max_j (height_j - slope_j t)_+ : cross the two active lines until nothing is above."""
-
-    def active(t: float) -> tuple[float, float, float]:
-        lines = dual.height - dual.slope * t
-        top = int(np.argmax(lines))
-        if lines[top] <= 0.0:
-            return 0.0, 0.0, t
-        return float(dual.height[top]), float(dual.slope[top]), t + price * float(lines[top])
-
-    left_height, left_slope, best = active(0.0)
-    right_height, right_slope = 0.0, 0.0
-    for _ in range(100):
-        if price * left_slope <= 1.0:
-            break
-        t = (left_height - right_height) / (left_slope - right_slope)
-        height, slope, value = active(t)
-        best = min(best, value)
-        if (height, slope) in ((left_height, left_slope), (right_height, right_slope)):
-            break
-        if price * slope > 1.0:
-            left_height, left_slope = height, slope
-        else:
-            right_height, right_slope = height, slope
-    return dual.tail + best
+    tail = float(betainc(v, r - v + 1, keep(epsilon)))
+    if delta == 0.0:
+        return min(1.0, max(tail, _TINY) * (1.0 + ROUNDING))
+    if tail < _TINY:
+        # Far above the mean P[N >= v] / P[N = v] is below a geometric series; the share of delta stays.
+        ratio = (r - v) / (v + 1) * math.exp(epsilon)
+        return min(1.0, (_TINY + canaries * delta / (v * (1.0 - ratio))) * (1.0 + ROUNDING))
+    rest = float(betaincc(v, r - v + 1, keep(epsilon)))
+    if rest < _TINY:
+        return 1.0
+    # v P[N = v] = q^v (1-q)^(r-v) / B(v, r-v+1).
+    log_flip = -float(np.logaddexp(0.0, epsilon))
+    log_edge = v * (epsilon + log_flip) + (r - v) * log_flip - float(betaln(v, r - v + 1))
+    log_gain = math.log(canaries * delta) + math.log(tail) + math.log(rest) - log_edge
+    return min(1.0, (tail + math.exp(min(log_gain, 1.0))) * (1.0 + ROUNDING))
 
 
 def solved(guesses: int, correct: int, *, canaries: int, epsilon: float, delta: float) -> float:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 from holdfast.audit.law import Law
 from holdfast.audit.neighbours import Neighbours
 from holdfast.audit.trial import Trial
-from holdfast.audit.worlds import Worlds, calls, sometimes
+from holdfast.audit.worlds import Sample, Worlds, calls, sometimes
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.mechanism import Mechanism
 from holdfast.privacy.mechanisms import MECHANISMS
@@ -40,33 +43,33 @@ class Subject:
 def of_mechanism(
     mechanism: Mechanism,
     *,
-    sampler: Mechanism | None = None,
+    sample: Sample | None = None,
     name: str = "",
     broken: str = "",
     draws: int = 4000,
 ) -> Subject:
     """A mechanism under its three tests: declared law, worst pair's distance, audit at the worst pair.
 
-    `sampler` draws in its stead: what is declared by one and drawn by the other is a broken mechanism.
+    `sample` draws in its stead: what is declared by one and drawn by another is a broken mechanism.
     """
-    drawn = mechanism if sampler is None else sampler
-    low, high = mechanism.worst_pair()
+    drawn = mechanism.sample if sample is None else sample
+    low, high = (mechanism.check(value) for value in mechanism.worst_pair())
     rate = float(getattr(mechanism, "rate", 1.0))
     laws = [
         Law(
             what=f"draws at {_shown(value)}",
             draw=calls(drawn, value),
-            cdf=partial(mechanism.cdf, mechanism.check(value)),
-            centre=float(mechanism.check(value).flat[0]),
+            cdf=partial(mechanism.cdf, value),
+            centre=float(value.flat[0]),
             draws=max(1000, 5 * draws // 8),
         )
-        for value in mechanism.probes()
+        for value in map(mechanism.check, mechanism.probes())
     ]
     distance = Neighbours(what="the worst pair", shares=lambda _: [mechanism.distance(low, high)])
     audit = Worlds(
         what=f"{_shown(low)} against {_shown(high)}" + (f", sampled at rate {rate:g}" if rate < 1 else ""),
-        without=_first(calls(drawn, low)),
-        present=sometimes(rate, _first(calls(drawn, high)), _first(calls(drawn, low))),
+        without=calls(drawn, low, score=_first),
+        present=sometimes(rate, calls(drawn, high, score=_first), calls(drawn, low, score=_first)),
         claim=mechanism.curve,
         draws=draws,
     )
@@ -87,14 +90,8 @@ def label(mechanism: Mechanism) -> str:
     return f"{mechanism.name}({inside})" + ("" if mechanism.arithmetic == "strict" else " idealised")
 
 
-def _first(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """The first number of a release."""
-
-    def column(source: Any, size: int) -> Any:
-        drawn = draw(source, size)
-        return drawn if drawn.ndim == 1 else drawn[:, 0]
-
-    return column
+def _first(release: Any) -> float:
+    return float(np.ravel(release)[0])
 
 
 def _shown(value: Any) -> str:
@@ -106,22 +103,17 @@ def mechanism_subjects() -> Iterable[Subject]:
     return (of_mechanism(example) for kind in MECHANISMS for example in kind.examples())
 
 
-def _data_subjects() -> Iterable[Subject]:
-    from holdfast.audit.data_subjects import data_subjects
-
-    return data_subjects()
-
-
-def _bolt_on_subjects() -> Iterable[Subject]:
-    from holdfast.audit.bolt_on import bolt_on_subjects
-
-    return bolt_on_subjects()
+def _loaded(module: str, function: str) -> Iterable[Subject]:
+    """Rooms are imported when they are asked for."""
+    made: Iterable[Subject] = getattr(import_module(f"holdfast.audit.{module}"), function)()
+    return made
 
 
 REGISTRY: tuple[Callable[[], Iterable[Subject]], ...] = (
     mechanism_subjects,
-    _data_subjects,
-    _bolt_on_subjects,
+    partial(_loaded, "data_subjects", "data_subjects"),
+    partial(_loaded, "bolt_on", "bolt_on_subjects"),
+    partial(_loaded, "claims", "sound_claims"),
 )
 """Where subjects come from; a room with methods adds one function here."""
 

@@ -1,4 +1,4 @@
-"""Worlds: can draws with and without one privacy unit disprove a claimed curve?
+"""Worlds: whether draws with and without one privacy unit disprove a claimed curve.
 
 Half of the draws choose events (bins in the order of their likelihood ratio); the other half tests them
 with exact binomial limits, with the error shared over all events, both directions and both limits.
@@ -19,10 +19,10 @@ from holdfast.audit.trial import Draw, Outcome
 from holdfast.errors import require
 from holdfast.noise.source import Source
 from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.mechanism import Mechanism
 from holdfast.privacy.tradeoff import TradeOff
 
 Floats = NDArray[np.float64]
+Sample = Callable[[Any, Source], Any]
 BINS = 40
 
 
@@ -73,7 +73,10 @@ def worst_event(claim: TradeOff, without: Floats, present: Floats, *, error: flo
         for first, second in ((0, 1), (1, 0))
         for event in _events(claim, pilot[first], pilot[second], test[first], test[second], share)
     ]
-    return max(events, key=lambda event: event.detection - event.allowed)
+    against = [event for event in events if event.contradicts]
+    if against:
+        return max(against, key=lambda event: event.detection - event.allowed)
+    return max(events, key=lambda event: event.detection - event.false_alarm)
 
 
 def _events(claim: TradeOff, *counts: Any) -> list[Event]:
@@ -114,21 +117,27 @@ class Worlds:
         )  # fmt: skip
 
 
-def calls(mechanism: Mechanism, value: Any, *, score: Callable[[Any], float] | None = None) -> Draw:
+def calls(sample: Sample, value: Any, *, score: Callable[[Any], float] | None = None) -> Draw:
     """Independent releases of one value, each by its own call; vectors give their first two numbers.
 
-    `score` makes one number of a release.
+    `sample` is a mechanism's, `value` checked by it; `score` makes one number of a release.
     """
 
     def draw(source: Source, size: int) -> Floats:
-        releases = [mechanism.sample(checked, source) for _ in range(size)]
+        releases = [sample(value, source) for _ in range(size)]
         if score is not None:
             return np.array([score(release) for release in releases])
         rows = np.array([np.ravel(release)[:2] for release in releases], dtype=np.float64)
         return rows[:, 0] if rows.shape[1] == 1 else rows
 
-    checked = mechanism.check(value)
     return draw
+
+
+def along(first: Any, second: Any) -> Callable[[Any], float]:
+    """The score of additive noise between two vectors: how far the release lies from one towards the other."""
+    direction = np.subtract(second, first, dtype=float).ravel()
+    direction = direction / np.linalg.norm(direction)
+    return lambda release: float(np.ravel(release) @ direction)
 
 
 def sometimes(rate: float, sampled: Draw, otherwise: Draw) -> Draw:

@@ -19,6 +19,7 @@ COMMANDS = {
     "curve": "which epsilon at this delta, for these mechanisms",
     "demo": "a private release of bundled data, end to end",
     "ledger": "open, show and verify a budget ledger",
+    "refute": "every mechanism under attack; broken versions must fall",
     "schema": "declare what is public about a table",
 }
 """Every command, one file each in this folder, loaded when it is used."""

@@ -33,8 +33,12 @@ def calibrate(
     """
     require(0 < low < high < math.inf, "low", low, f"> 0 and below high={high:g}")
 
+    known: dict[float, float] = {}
+
     def excess(noise: float) -> float:
-        return target.excess(make(noise))
+        if noise not in known:
+            known[noise] = target.excess(make(noise))
+        return known[noise]
 
     unsafe, safe = _bracket(excess, low, high)
     if safe is None:

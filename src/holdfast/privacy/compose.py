@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.discretise import upper
+from holdfast.privacy.grid_losses import LARGEST_GRID
 from holdfast.privacy.loss_distribution import LossDistribution
+from holdfast.privacy.loss_sum import LossSum, LossSums
 from holdfast.privacy.renyi import ORDERS, RenyiDP
 from holdfast.privacy.rounding import round_up
 from holdfast.privacy.slack import WithSlack
@@ -106,6 +109,16 @@ class Composed(PrivacyCurve):
         return whole[0][0].convolved(whole[1:], times=whole[0][1])
 
     @cached_property
+    def _sums(self) -> LossSums | None:
+        """Both directions of the sum, to be asked point by point."""
+        if self._pairs is None:
+            return None
+        spacing = self._spacing
+        grids = [([upper(pair, spacing) for pair in pairs], times) for pairs, times in self._pairs]
+        ways = max(len(grid) for grid, _ in grids)
+        return LossSums([LossSum([(g[min(way, len(g) - 1)], n) for g, n in grids]) for way in range(ways)])
+
+    @cached_property
     def upper(self) -> LossDistribution | None:
         """The loss distribution on a grid chosen for these parts; None if some part has no pair."""
         return self.loss_distribution(spacing=self._spacing) if self._pairs is not None else None
@@ -113,7 +126,12 @@ class Composed(PrivacyCurve):
     @cached_property
     def lower(self) -> LossDistribution | None:
         """Its optimistic twin: no accountant can prove less than this about the parts' pairs."""
-        return self.loss_distribution(spacing=self._spacing, lower=True) if self._pairs is not None else None
+        if self._pairs is None:
+            return None
+        # The lower side has the larger error: half the spacing, where that leaves room for the sum.
+        ranges = [pair.loss_range(1e-30) for pairs, _ in self._pairs for pair in pairs]
+        roomy = max(high - low for low, high in ranges) < self._spacing * LARGEST_GRID / 16
+        return self.loss_distribution(spacing=self._spacing / 2 if roomy else self._spacing, lower=True)
 
     def bracket(self, delta: float) -> tuple[float, float]:
         """Epsilon at this delta from below and from above, both certified."""
@@ -125,11 +143,11 @@ class Composed(PrivacyCurve):
     def _bounds(self) -> tuple[PrivacyCurve, ...]:
         bounds: list[PrivacyCurve] = []
         pure, rho = self.as_pure(), self.as_zcdp()
-        if self.upper is not None:
-            bounds.append(self.upper)
+        if self._sums is not None:
+            bounds.append(self._sums)
         if pure is not None:
             bounds.append(PureDP(pure))
-        if self.upper is None or not self.pairs_are_tight:
+        if self._sums is None or not self.pairs_are_tight:
             if rho is not None:
                 bounds.append(ZCDP(rho))
             else:

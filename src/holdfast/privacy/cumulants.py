@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -50,24 +51,56 @@ class Cumulants:
             with np.errstate(under="ignore"):
                 weights = np.exp(exponents - top[:, None])
             total = weights.sum(axis=1)
-            mean = (weights @ losses) / total
-            second = np.einsum("ij,ij->i", weights, (losses[None, :] - mean[:, None]) ** 2) / total
+            # Sums, not matrix products: these arrays are too small to be worth a thread.
+            mean = (weights * losses).sum(axis=1) / total
+            second = (weights * (losses[None, :] - mean[:, None]) ** 2).sum(axis=1) / total
             k0 += times * (top + np.log(total))
             k1 += times * mean
             k2 += times * second
         return k0, k1, k2
 
-    def tilts(self, tail_logs: Sequence[float]) -> list[float]:
-        """For each x the tilt whose mean has an upper tail of about e^-x; 0 for x = 0."""
+    @cached_property
+    def _table(self) -> tuple[Array, Array, Array, Array]:
+        """Tilts over many scales with K, K' and the rate t K' - K, which grows with the tilt."""
         _, _, variance = self.moments(np.array([0.0]))
         scale = 1.0 / max(math.sqrt(float(variance[0])), 1e-12)
-        grid = np.geomspace(0.02, 2e3, 100) * scale
-        k0, k1, _ = self.moments(grid)
-        rate = np.maximum.accumulate(grid * k1 - k0)
+        grid = np.concatenate(
+            [np.geomspace(0.02, 0.5, 8), np.geomspace(0.6, 20.0, 40), np.geomspace(25, 2e3, 10)]
+        )
+        k0, k1, _ = self.moments(grid * scale)
+        return grid * scale, k0, np.maximum.accumulate(k1), np.maximum.accumulate(grid * scale * k1 - k0)
+
+    def tilts(self, tail_logs: Sequence[float]) -> list[float]:
+        """For each x the tilt whose mean has an upper tail of about e^-x; 0 for x = 0."""
+        grid, _, _, rate = self._table
         # A bounded loss has no thinner tail than that of its largest value.
         found = [0.0 if x == 0 else float(np.interp(min(x, 0.95 * rate[-1]), rate, grid)) for x in tail_logs]
         return sorted(set(found))
 
+    def rate(self, loss: float) -> float:
+        """How thin the upper tail is from this loss on: the largest t loss - K(t)."""
+        grid, k0, _, _ = self._table
+        return max(0.0, float(np.max(grid * loss - k0)))
+
+    def tilt_of_mean(self, loss: float) -> float:
+        """The tilt under which the mean is this loss."""
+        grid, _, k1, _ = self._table
+        return float(np.interp(loss, k1, grid))
+
+    def likely_epsilon(self, delta: float) -> float:
+        """About where delta(epsilon) is this, by the saddle-point formula."""
+        grid, k0, k1, _ = self._table
+        spread = np.gradient(k1, grid)
+        logs = (
+            k0
+            - grid * k1
+            - np.log(grid * (1 + grid))
+            - 0.5 * np.log(2 * math.pi * np.maximum(spread, 1e-300))
+        )
+        logs = np.minimum.accumulate(logs)
+        return max(0.0, float(np.interp(-math.log(delta), -logs, k1)))
+
+    @cached_property
     def is_heavy_tailed(self) -> bool:
         """Whether rare large losses, not many small ones, decide where the sum's tail of e^-8 lies."""
         _, _, variance = self.moments(np.array([0.0]))
@@ -80,7 +113,7 @@ class Cumulants:
         """
         k0, k1, k2 = self.moments(np.array([tilt]))
         spread = max(math.sqrt(float(k2[0])), self.spacing)
-        steps = np.geomspace(0.05, 60.0, 50) / spread
+        steps = np.geomspace(0.05, 60.0, 30) / spread
         up, _, _ = self.moments(tilt + steps)
         down, _, _ = self.moments(tilt - steps)
         high = float(np.min((up - k0[0] + outside) / steps))
@@ -93,7 +126,7 @@ class Cumulants:
     def chernoff_step(self, tilt: float, sign: float, edge: int) -> float:
         """The step away from the tilt that gives the best tail bound at this edge."""
         _, _, k2 = self.moments(np.array([tilt]))
-        steps = np.geomspace(0.05, 60.0, 80) / max(math.sqrt(float(k2[0])), self.spacing)
+        steps = np.geomspace(0.05, 60.0, 40) / max(math.sqrt(float(k2[0])), self.spacing)
         moved, _, _ = self.moments(tilt + sign * steps)
         return float(steps[int(np.argmin(moved - sign * steps * edge * self.spacing))])
 
@@ -113,7 +146,9 @@ def _blocks(part: GridLosses) -> tuple[Array, Array]:
     losses = part.losses
     total = float(np.sum(part.masses))
     centre = int(np.clip(np.searchsorted(np.cumsum(part.masses), total / 2), 0, n - 1))
-    reach = np.unique(np.concatenate([np.arange(64), np.geomspace(64, max(n, 65), 300)]).astype(np.int64))
+    reach = np.unique(
+        np.concatenate([np.arange(0, 64, 4), np.geomspace(64, max(n, 65), 150)]).astype(np.int64)
+    )
     starts = np.unique(np.clip(np.concatenate([centre - reach, centre + reach, [0]]), 0, n - 1))
     masses = np.add.reduceat(part.masses, starts)
     first = np.add.reduceat(part.masses * losses, starts)

@@ -27,37 +27,57 @@ OUTSIDE = {False: 28.0, True: 37.0}
 """A tilted sum's mass outside its window is about e^-x; a lower bound has to subtract it everywhere."""
 
 
-def convolve(parts: Sequence[tuple[GridLosses, int]]) -> GridLosses:
-    """The loss of all releases together, each as often as said."""
-    parts = [(part, times) for part, times in parts if times > 0]
-    require(len(parts) > 0, "parts", 0, "at least one release")
+def convolve(
+    parts: Sequence[tuple[GridLosses, int]],
+    *,
+    tail_logs: Sequence[float] = TAIL_LOGS,
+    cumulants: Cumulants | None = None,
+) -> GridLosses:
+    """The loss of all releases together, each as often as said; tight where the tails are about e^-tail_log."""
+    parts = aligned(parts)
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
-    spacing = max(part.spacing for part, _ in parts)
-    parts = [(_coarsened(part, spacing), times) for part, times in parts]
-    if Cumulants.of(parts).is_heavy_tailed():
+    cumulants = cumulants or Cumulants.of(parts)
+    if cumulants.is_heavy_tailed:
         # Rare large losses would dominate every tilt. A second bound counts them as infinite (or, from
         # below, drops them) and is tight wherever delta is not as small as they are rare.
         count = sum(times for _, times in parts)
-        plain = _sum([(part.cut(RARE / count), times) for part, times in parts])
-        return plain if plain.is_lower else replace(_sum(parts), relaxed=plain)
-    return _sum(parts)
+        cut = [(part.cut(RARE / count), times) for part, times in parts]
+        plain = _sum(cut, TAIL_LOGS, Cumulants.of(cut))
+        return plain if plain.is_lower else replace(_sum(parts, TAIL_LOGS, cumulants), relaxed=plain)
+    return _sum(parts, tail_logs, cumulants)
 
 
-def _sum(parts: Sequence[tuple[GridLosses, int]]) -> GridLosses:
+def aligned(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLosses, int]]:
+    """The parts on one grid, those used 0 times left out."""
+    kept = [(part, times) for part, times in parts if times > 0]
+    require(len(kept) > 0, "parts", 0, "at least one release")
+    spacing = max(part.spacing for part, _ in kept)
+    return [(_coarsened(part, spacing), times) for part, times in kept]
+
+
+def log_moment(parts: Sequence[tuple[GridLosses, int]], tilt: float) -> float:
+    """log E e^(tilt loss) of the sum, by the grid itself."""
+    return sum(times * _log_masses(part, tilt)[1] for part, times in parts)
+
+
+def _sum(
+    parts: Sequence[tuple[GridLosses, int]], tail_logs: Sequence[float], cumulants: Cumulants
+) -> GridLosses:
     lower = parts[0][0].is_lower
     while True:
-        cumulants = Cumulants.of(parts)
         candidates = [
-            cumulants.window(t, OUTSIDE[lower], upper=not lower) for t in cumulants.tilts(TAIL_LOGS)
+            cumulants.window(t, OUTSIDE[lower], upper=not lower) for t in cumulants.tilts(tail_logs)
         ]
         windows = [each for each in candidates if each[2] - candidates[0][1] < LARGEST_GRID]
         # An upper bound needs a tilt to bound what lies beyond; a lower one may do without.
-        if len(windows) > (0 if lower else 1) or (windows and windows[0][2] >= support(parts)[1]):
+        bounded = any(tilt > 0 or high >= support(parts)[1] for tilt, _, high in windows)
+        if windows and (lower or bounded):
             break
         parts = [(part.doubled(), times) for part, times in parts]
-    sums = [_tilted(parts, tilt, low, high, lower) for tilt, low, high in windows]
-    return _joined(parts, sums, lower)
+        cumulants = Cumulants.of(parts)
+    sums = [_tilted(parts, tilt, low, high, cumulants if lower else None) for tilt, low, high in windows]
+    return _joined(parts, sums, cumulants, lower)
 
 
 @dataclass(frozen=True)
@@ -94,14 +114,14 @@ def _log_masses(part: GridLosses, tilt: float) -> tuple[Array, float, float]:
         log_sum += math.log(float(np.sum(np.exp(exponents - log_sum))))
         exponents -= log_sum
         tilted = np.exp(exponents)
-    # Each exponent is off by a unit of its terms' sizes; weighted with the masses, since that is the error in sum.
-    size = 2 * abs(log_sum) + 2 * abs(tilt) * float(np.dot(tilted, np.abs(losses)))
-    size += float(np.dot(tilted, np.maximum(-logs, 0.0, where=part.masses > 0, out=np.zeros(logs.size))))
+    # Each exponent is off by a unit of its terms' sizes; the error of the sum weighs them with the masses.
+    sizes = np.abs(exponents) + 3 * np.abs(tilt * losses)
+    size = 2 * abs(log_sum) + float(np.sum(tilted * np.where(tilted > 0, sizes, 0.0)))
     return tilted, log_sum, ROUND_OFF * (size + 8.0)
 
 
 def _tilted(
-    parts: Sequence[tuple[GridLosses, int]], tilt: float, low: int, high: int, lower: bool
+    parts: Sequence[tuple[GridLosses, int]], tilt: float, low: int, high: int, cumulants: Cumulants | None
 ) -> _TiltedSum:
     size = fast_size(high - low + 1)
     depth = math.log2(size) + 1
@@ -135,8 +155,8 @@ def _tilted(
     # |time error| <= mean over frequencies, each but the first (and last) counted twice.
     error = 2.0 * float(np.sum(forward_error) + 7 * ROUND_OFF * depth * np.sum(bounds)) / size
     masses = np.roll(np.fft.irfft(product, size), -(low % size))[: high - low + 1]
-    if lower:
-        error += _outside(parts, tilt, low, low + size - 1, log_total)
+    if cumulants is not None:  # a lower bound: what wraps around has to be taken off
+        error += _outside(parts, cumulants, tilt, low, low + size - 1, log_total)
     return _TiltedSum(tilt, low, masses, error, log_total)
 
 
@@ -166,20 +186,26 @@ def _folded(masses: Array, first: int, size: int) -> Array:
 
 
 def _outside(
-    parts: Sequence[tuple[GridLosses, int]], tilt: float, low: int, high: int, log_total: float
+    parts: Sequence[tuple[GridLosses, int]],
+    cumulants: Cumulants,
+    tilt: float,
+    low: int,
+    high: int,
+    log_total: float,
 ) -> float:
     """A Chernoff bound on the tilted mass outside the circle, which wraps around into it."""
-    cumulants = Cumulants.of(parts)
     total = 0.0
     for sign, edge in ((1.0, high + 1), (-1.0, low - 1)):
         step = cumulants.chernoff_step(tilt, sign, edge)
-        log_moment = sum(times * _log_masses(part, tilt + sign * step)[1] for part, times in parts)
+        moment = log_moment(parts, tilt + sign * step)
         spacing = parts[0][0].spacing
-        total += math.exp(min(0.0, log_moment - log_total - sign * step * edge * spacing + 1e-9))
+        total += math.exp(min(0.0, moment - log_total - sign * step * edge * spacing + 1e-9))
     return total
 
 
-def _joined(parts: Sequence[tuple[GridLosses, int]], sums: Sequence[_TiltedSum], lower: bool) -> GridLosses:
+def _joined(
+    parts: Sequence[tuple[GridLosses, int]], sums: Sequence[_TiltedSum], cumulants: Cumulants, lower: bool
+) -> GridLosses:
     spacing = parts[0][0].spacing
     low, high = min(s.low for s in sums), max(s.low + s.masses.size for s in sums)
     grid = np.arange(low, high) * spacing
@@ -215,16 +241,15 @@ def _joined(parts: Sequence[tuple[GridLosses, int]], sums: Sequence[_TiltedSum],
         last = sums[-1]
         infinity += math.exp(min(0.0, last.log_total - last.tilt * high * spacing + 1e-9))
     if low > bottom:
-        best[0] += _below(parts, low)
+        best[0] += _below(parts, cumulants, low)
     infinity = min(1.0, infinity * (1 + 1e-12))
     return GridLosses(spacing, low, np.minimum(best, 1.0 + 1e-6), infinity, loss_error)
 
 
-def _below(parts: Sequence[tuple[GridLosses, int]], low: int) -> float:
+def _below(parts: Sequence[tuple[GridLosses, int]], cumulants: Cumulants, low: int) -> float:
     """A Chernoff bound on the mass below the grid, which is rounded up to its first point."""
-    step = Cumulants.of(parts).chernoff_step(0.0, -1.0, low - 1)
-    log_moment = sum(times * _log_masses(part, -step)[1] for part, times in parts)
-    return math.exp(min(0.0, log_moment + step * (low - 1) * parts[0][0].spacing + 1e-9))
+    step = cumulants.chernoff_step(0.0, -1.0, low - 1)
+    return math.exp(min(0.0, log_moment(parts, -step) + step * (low - 1) * parts[0][0].spacing + 1e-9))
 
 
 def fast_size(at_least: int) -> int:

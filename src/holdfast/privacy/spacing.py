@@ -29,7 +29,7 @@ def suitable_spacing(
     count = sum(times for _, times in parts)
     _, _, variance = cumulants.moments(np.zeros(1))
     spread = max(math.sqrt(float(variance[0])), 1e-12)
-    tilts = np.geomspace(1e-3, 1e3, 80) / spread
+    tilts = np.geomspace(1e-3, 1e3, 60) / spread
     log_moment, _, variances = cumulants.moments(tilts)
     # Chernoff: delta(epsilon) <= e^(K(t) - t epsilon): epsilon is about the least (K(t) + log 1/delta) / t.
     epsilons = (log_moment + _REFERENCE) / tilts
@@ -47,10 +47,10 @@ def suitable_spacing(
 
 
 def _rough(pair: DominatingPair) -> tuple[Array, Array]:
-    """Masses and losses of about a thousand cells that widen with the distance from 0."""
+    """Masses and losses of about five hundred cells that widen with the distance from 0."""
     low, high = pair.loss_range(1e-18)
     reach = max(abs(low), abs(high), 1e-12)
-    near = np.geomspace(1e-8, 1.0, 500) * reach
+    near = np.geomspace(1e-7, 1.0, 250) * reach
     edges = np.concatenate([[-np.inf], -near[::-1], [0.0], near])
     cells = pair.cells(edges)
     with np.errstate(divide="ignore", invalid="ignore"):

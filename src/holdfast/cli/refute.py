@@ -1,0 +1,77 @@
+"""`holdfast refute`: every mechanism under attack, and broken versions that must fall."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.audit.refute import Refutations, Verdict
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--table", is_flag=True, help="Show by which test each one fell or survived.")
+@click.option(
+    "--broken",
+    is_flag=True,
+    help="Treat broken versions (NAME, or all) as if they were in use: exits with 1.",
+)
+@click.option("--fresh", is_flag=True, help="Coins from the operating system instead of fixed seeds.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def refute(name: str | None, table: bool, broken: bool, fresh: bool, as_json: bool) -> None:
+    """Try to refute every mechanism; see that broken versions fall.
+
+    Three tests each: draws against the declared law, distance of neighbours against the claimed
+    sensitivity, and a two-world audit against the claimed curve. A whole run refutes something true with
+    probability at most 1e-6. Exits with 1 if anything sound is refuted or anything broken is not.
+    Surviving is no proof of privacy.
+
+    \b
+    Examples:
+      holdfast refute                      everything, a minute or two
+      holdfast refute gaussian --table     what begins with this name
+      holdfast refute bolt_on --broken     the showcase: a published error, taken apart
+    """
+    from holdfast.audit.broken import broken as broken_subjects
+    from holdfast.audit.refute import refute as run
+    from holdfast.audit.subjects import matching, subjects
+
+    if broken:
+        chosen = broken_subjects(name)
+    else:
+        chosen = matching((*subjects(), *broken_subjects()), name)
+    found = run(chosen, fresh=fresh, step=None if as_json else _step)
+    if as_json:
+        click.echo(json.dumps(found.to_json()))
+    else:
+        click.echo(found.table() if table or broken else "", nl=table or broken)
+        if broken:
+            _show_broken(found, fresh=fresh)
+        else:
+            click.echo(found.summary())
+    fell = any(verdict.refuted for verdict in found.verdicts)
+    if fell if broken else not found.passed:
+        raise click.exceptions.Exit(1)
+
+
+def _step(verdict: Verdict) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"  {verdict.name}: {'refuted' if verdict.refuted else 'survived'}", err=True)
+
+
+def _show_broken(found: Refutations, *, fresh: bool) -> None:
+    for verdict in found.verdicts:
+        click.echo(verdict.summary())
+    if any(verdict.name.startswith("bolt_on") for verdict in found.verdicts):
+        from holdfast.audit.showcase import bolt_on_showcase
+
+        shown = bolt_on_showcase(seed=None if fresh else 1)
+        click.echo(shown.summary())
+    refuted = [verdict for verdict in found.verdicts if verdict.refuted]
+    for verdict in refuted:
+        text = f" REFUTED: {verdict.name}, claims {verdict.claim}, by {' and '.join(verdict.refuted_by())} "
+        click.secho(text, fg="white", bg="red", bold=True)
