@@ -27,7 +27,7 @@ from holdfast.audit.binomial import upper_tail
 from holdfast.audit.canaries import Canaries, HadamardCanaries, RademacherCanaries, inclusion_coins
 from holdfast.audit.decoder import guess, inner_product, message_passing, ridge
 from holdfast.audit.gaussian_sum import GaussianSum
-from holdfast.audit.ladder import climb, last_true, rung
+from holdfast.audit.ladder import TOP, climb, last_true, rung
 from holdfast.noise.source import Source
 from holdfast.privacy.gaussian_dp import GaussianDP
 
@@ -46,7 +46,7 @@ PURE = "pure, best k by exact path"
 APPROXIMATE = "(ε, δ), best k by exact path"
 FIXED = "(ε, δ), k = K/2 fixed"
 FDP = "f-DP, k = K/2 fixed"
-ORTHOGONAL = "f-DP, k = K/2 fixed, orthogonal canaries"
+ORTHOGONAL = "f-DP, k = m/4 fixed, orthogonal canaries"
 ANCHOR_UNCORRECTED = {
     1: (0.288, 0.201),
     2: (0.664, 0.182),
@@ -71,8 +71,8 @@ def true_epsilon(epsilon: float) -> float:
 class CalibratedPath:
     """`path.epsilon_lower` for many runs: the level of each rung is found once and kept.
 
-    Every tenth rung is calibrated afresh; in between the level of the rung below is tried, a little lower,
-    and kept if it passes the same exact recursion. The ladder is fixed in advance, so this stays valid.
+    Some rungs are calibrated afresh; at the others a level known from nearby is lowered by a few percent and
+    kept if it passes the same exact recursion. The ladder is fixed in advance, so this stays valid.
     """
 
     def __init__(self, most: int, beta: float) -> None:
@@ -81,12 +81,19 @@ class CalibratedPath:
     def level(self, index: int) -> float:
         """A tail that some look falls below with probability at most beta at this rung."""
         if index not in self.levels:
-            tenth, epsilon = index - index % 10, rung(index)
-            tried = 0.0 if index == tenth else 0.998 * self.level(tenth)
-            if tried == 0.0 or path.crossing(tried, self.looks, epsilon=epsilon) > self.beta:
-                tried = path.level(self.looks, epsilon=epsilon, beta=self.beta)
-            self.levels[index] = tried
+            self.levels[index] = self._find(index)
         return self.levels[index]
+
+    def _find(self, index: int) -> float:
+        known = 0.0
+        if self.beta < BETA:
+            known = calibrated(len(self.looks), BETA).level(index) * self.beta / BETA
+        elif index % 10:
+            known = self.level(index - index % 10)
+        for lowered in (0.99 * known, 0.97 * known, 0.94 * known):
+            if lowered > 0.0 and path.crossing(lowered, self.looks, epsilon=rung(index)) <= self.beta:
+                return lowered
+        return path.level(self.looks, epsilon=rung(index), beta=self.beta)
 
     def epsilon_lower(self, correct: NDArray[np.bool_]) -> float:
         """The largest rung such that it and every one below are rejected by some look."""
@@ -96,8 +103,8 @@ class CalibratedPath:
             return float(np.min(upper_tail(self.looks, right, epsilon))) * (1 + 1e-9)
 
         sure = max(0, last_true(lambda epsilon: smallest(epsilon) <= self.beta / len(self.looks)))
-        index = {rung(k): k for k in range(sure, 1101)}
-        return climb(lambda epsilon: smallest(epsilon) <= self.level(index[epsilon]), start=sure)
+        indices = iter(range(sure, TOP + 1))
+        return climb(lambda epsilon: smallest(epsilon) <= self.level(next(indices)), start=sure)
 
 
 @cache
@@ -131,10 +138,10 @@ def play(count: int, dimension: int, epsilon: float, *, runs: int) -> Runs:
         coins = inclusion_coins(Source(seed=SEED * 1000 + run), count)
         made = bounds(game.scores(coins, generator=generator), coins)
         if count <= dimension:
-            half = min(count // 2, MOST) // 2
+            quarter = count // 4
             scores = game.orthogonal_scores(coins, generator=generator)
-            right = int(guess(scores, include=half, exclude=half).correct(coins).sum())
-            made[ORTHOGONAL] = fdp.epsilon_lower(2 * half, right, canaries=count, delta=DELTA)
+            right = int(guess(scores, include=quarter, exclude=quarter).correct(coins).sum())
+            made[ORTHOGONAL] = fdp.epsilon_lower(2 * quarter, right, canaries=count, delta=DELTA)
         for name, value in made.items():
             found.setdefault(name, []).append(value)
     return {name: np.array(values) for name, values in found.items()}
@@ -191,7 +198,7 @@ def bars(first: dict[int, Runs], decoded: dict[str, Runs]) -> list[tuple[str, bo
         ours = first[epsilon][UNCORRECTED]
         error = math.hypot(spread / math.sqrt(ANCHOR_RUNS), ours.std(ddof=1) / math.sqrt(len(ours)))
         off = (ours.mean() - mean) / error
-        text = f"ε = {epsilon}: uncorrected mean {ours.mean():.3f}, reference {mean} (off by {off:+.1f} standard errors)"
+        text = f"ε = {epsilon}: uncorrected mean {ours.mean():.3f}, reference {mean} ({off:+.1f} standard errors)"
         checks.append((text, abs(off) <= 2.0))
     for epsilon, mean in ANCHOR_PATH.items():
         share = first[epsilon][PURE].mean() / mean
@@ -288,7 +295,7 @@ def page(
         f"Made by `python reproductions/004_one_run_audit.py`, seed {SEED}: {seconds:.0f} CPU seconds on one core, "
         f"Python {platform.python_version()}, NumPy {np.__version__}.",
         "",
-        "m canaries, each included by a fair coin; the sum plus normal noise of the classical σ for δ = 1e-6 is",
+        "m canaries, each included by a fair coin; the sum plus normal noise of the classical formula for δ = 1e-6 is",
         "released; the score is the inner product; the k highest are guessed in, the k lowest out, k = 1 ... K =",
         "min(m/2, 500). Entries are means ± standard deviations over runs of the 95 % lower bound on ε; bands in",
         "the figures hold the middle 80 % of the runs.",

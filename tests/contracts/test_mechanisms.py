@@ -93,7 +93,7 @@ def test_seeded_draws_repeat_and_secure_ones_do_not(mechanism: Mechanism) -> Non
 @pytest.mark.slow
 @each_example
 def test_is_not_refuted(mechanism: Mechanism) -> None:
-    (verdict,) = refute([of_mechanism(mechanism)]).verdicts
+    (verdict,) = refute([of_mechanism(mechanism, draws=2400)]).verdicts
     assert {outcome.test for outcome in verdict.outcomes} == {"law", "neighbours", "audit"}
     assert not verdict.refuted, verdict.summary()
 

@@ -47,15 +47,7 @@ def calibrate(
         )
     if unsafe is None:
         return safe
-    # Where the target says by how much it is missed, the logarithm of that is nearly linear in the
-    # logarithm of the noise: secant steps, aimed a little to the safe side, then bisection for the rest.
-    for _ in range(40):
-        if safe - unsafe <= tolerance * safe:
-            return safe
-        middle = _secant(excess, unsafe, safe, tolerance)
-        if middle is None:
-            break
-        unsafe, safe = middle
+    unsafe, safe = _narrowed(excess, unsafe, safe, tolerance)
     return safe_side(excess, unsafe, safe, tolerance=tolerance)
 
 
@@ -77,29 +69,44 @@ def _bracket(excess: Callable[[float], float], low: float, high: float) -> tuple
     return level, None
 
 
-def _secant(
+def _narrowed(
     excess: Callable[[float], float], unsafe: float, safe: float, tolerance: float
-) -> tuple[float, float] | None:
-    """A smaller bracket by one step of the Illinois kind; None if the excess carries no slope."""
-    above, below = excess(unsafe), excess(safe)
-    if abs(above) == 1.0 and abs(below) == 1.0:
-        return None
-    for _ in range(60):
-        if safe - unsafe <= tolerance * safe:
+) -> tuple[float, float]:
+    """A smaller bracket by interpolation, where the target says by how much it is missed.
+
+    The root is guessed by an inverse parabola through three points, and approached alternately from
+    just above and just below, so that the bracket closes after few evaluations. Bisection does the rest.
+    """
+    third: float | None = None
+    for attempt in range(30):
+        ends = [unsafe, safe] if third is None else [unsafe, safe, third]
+        values = [excess(end) for end in ends]
+        if safe - unsafe <= tolerance * safe or len(set(values)) < len(values):
             break
-        share = above / (above - below) if above > below else 0.5
-        share = min(max(share, 0.02), 0.98)
-        guess = unsafe * math.exp(share * math.log(safe / unsafe))
-        # Nearly converged: step past the root, so that the bracket closes from both sides.
-        guess = min(guess * (1 + 0.3 * tolerance), safe) if share > 0.5 else guess
+        root = _inverse(values, [math.log(end) for end in ends])
+        side = 0.4 * tolerance * (1 if attempt % 2 == 0 else -1)
+        guess = math.exp(root) * (1 + side) if math.log(unsafe) < root < math.log(safe) else 0.0
+        if not unsafe < guess < safe or attempt % 6 == 5:
+            guess = math.sqrt(unsafe) * math.sqrt(safe)
         if not unsafe < guess < safe:
             break
-        value = excess(guess)
-        if value <= 0:
-            safe, below, above = guess, value, above / 2
+        if excess(guess) <= 0:
+            third, safe = safe, guess
         else:
-            unsafe, above, below = guess, value, below / 2
+            third, unsafe = unsafe, guess
     return unsafe, safe
+
+
+def _inverse(values: list[float], points: list[float]) -> float:
+    """Lagrange interpolation of the point at value 0."""
+    total = 0.0
+    for i, point in enumerate(points):
+        weight = 1.0
+        for j, other in enumerate(values):
+            if j != i:
+                weight *= -other / (values[i] - other)
+        total += weight * point
+    return total
 
 
 def gaussian_sigma(epsilon: Number, delta: Number, *, l2_sensitivity: Number = 1.0) -> float:

@@ -172,7 +172,7 @@ class Composed(PrivacyCurve):
     def epsilon(self, delta: float) -> float:
         """The least epsilon over the bounds that hold."""
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
-        return min(bound.epsilon(delta) for bound in self._bounds)
+        return 0.0 if delta == 1.0 else min(bound.epsilon(delta) for bound in self._bounds)
 
     def pairs(self) -> None:
         """No single pair: the product's is computed as a loss distribution."""

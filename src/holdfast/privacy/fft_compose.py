@@ -212,25 +212,20 @@ def _joined(
     loss_error = sum(times * part.loss_error for part, times in parts)
     lost = sum(times * math.log1p(-min(part.infinity, 1 - 1e-16)) for part, times in parts)
     infinity = -math.expm1(lost)
-    if lower:
-        best = np.zeros(grid.size)
-    else:
-        # A point's mass is at most the tail from there on: e^(K(t) - t l).
-        best = np.ones(grid.size)
-        for s in sums:
-            best = np.minimum(best, np.exp(np.minimum(s.log_total - s.tilt * grid, 0.0)) * (1 + 1e-9))
+    # A point's mass is at most the whole tail from there on, e^(K(t) - t l), and at least 0.
+    best = np.zeros(grid.size) if lower else np.ones(grid.size)
     for s in sums:
+        exponent = s.log_total - s.tilt * grid
+        doubt = 8 * ROUND_OFF * (float(max(abs(exponent[0]), abs(exponent[-1]))) + abs(s.log_total) + 4.0)
         part = slice(s.low - low, s.low - low + s.masses.size)
-        exponent = s.log_total - s.tilt * grid[part]
-        doubt = 8 * ROUND_OFF * (float(np.max(np.abs(exponent))) + abs(s.log_total) + 4.0)
         with np.errstate(under="ignore", over="ignore"):
-            untilt = np.exp(exponent)
+            untilt = np.exp(np.minimum(exponent, 700.0))
             if lower:
-                best[part] = np.maximum(best[part], (s.masses - s.error) * (1.0 - doubt) * untilt)
+                best[part] = np.maximum(best[part], (s.masses - s.error) * ((1.0 - doubt) * untilt[part]))
             else:
-                best[part] = np.minimum(
-                    best[part], np.maximum(s.masses + s.error, 0.0) * (1.0 + doubt) * untilt
-                )
+                untilt *= 1.0 + doubt
+                np.minimum(best, untilt, out=best)
+                best[part] = np.minimum(best[part], np.maximum(s.masses + s.error, 0.0) * untilt[part])
     if lower:
         return GridLosses(
             spacing, low, np.maximum(best, 0.0), max(0.0, infinity * (1 - 1e-12)), loss_error, True

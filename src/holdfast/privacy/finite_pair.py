@@ -90,6 +90,6 @@ def _atomic(p: np.ndarray[Any, np.dtype[np.float64]], q: np.ndarray[Any, np.dtyp
     shared = (p > 0) & (q > 0)
     lost = float(np.sum(p[(p > 0) & (q == 0)]))
     if not np.any(shared):
-        return AtomicPair(np.zeros(1), np.zeros(1), lost)
+        return AtomicPair(np.zeros(1), np.full(1, 1e-300), lost)  # nothing shared: all is lost
     losses = np.log(p[shared] / q[shared])
     return AtomicPair(losses, p[shared], lost, float(np.max(np.abs(losses))) or None)

@@ -132,7 +132,10 @@ class GridLosses:
         if k >= values.size:
             k = values.size - 1
         if k == 0:
-            answer = self.first * self.spacing
+            # Below the grid delta is total - e^(epsilon - bottom) (total - excess at the bottom).
+            total = (float(self.masses[0]) + float(self.above[0])) * wobble + self.infinity
+            left = (total - delta) / max(total - float(values[0]), 1e-300)
+            answer = self.first * self.spacing + (math.log(left) if left > 0 else -math.inf)
         else:
             high, low = float(values[k - 1]), float(values[k])
             share = min(1.0, max(0.0, (delta - low) / (high - low))) if high > low else 0.0

@@ -48,7 +48,8 @@ class LossSum:
         # Near the mean, and where a few large losses decide, all tilts are needed.
         key = int(min(tail, 44.0) // _WIDTH) if self._is_plain and tail >= 3.0 else -1
         if key not in self._sums:
-            logs = TAIL_LOGS if key < 0 else ((key + 0.5) * _WIDTH,)
+            near = (0.0, 8.0) if self._is_plain else TAIL_LOGS
+            logs = near if key < 0 else ((key + 0.5) * _WIDTH,)
             self._sums[key] = convolve(self._parts, tail_logs=logs, cumulants=self._cumulants)
         return self._sums[key]
 

@@ -28,7 +28,8 @@ def suitable_spacing(
     cumulants = Cumulants.of_atoms(atoms)
     count = sum(times for _, times in parts)
     _, _, variance = cumulants.moments(np.zeros(1))
-    spread = max(math.sqrt(float(variance[0])), 1e-12)
+    largest = max(float(np.max(np.abs(losses))) for _, losses, _ in cumulants.blocks)
+    spread = max(math.sqrt(float(variance[0])), 1e-4 * largest, 1e-12)
     tilts = np.geomspace(1e-3, 1e3, 60) / spread
     log_moment, _, variances = cumulants.moments(tilts)
     # Chernoff: delta(epsilon) <= e^(K(t) - t epsilon): epsilon is about the least (K(t) + log 1/delta) / t.

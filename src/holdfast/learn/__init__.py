@@ -1,0 +1,1 @@
+"""Private learning: methods with proofs, behind scikit-learn's faces."""
