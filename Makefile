@@ -36,8 +36,12 @@ mutants: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
+# Everything in the docs that a script makes: figures, command reference, tables, papers.
 figures: $(VENV)/.dev
 	$(BIN)/python docs/figures/make.py
+	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_tables.py
+	$(BIN)/python docs/make_papers.py
 
 benchmarks: $(VENV)/.dev
 	for name in kernel noise accounting ledger data; do $(BIN)/python benchmarks/$$name.py --save; done

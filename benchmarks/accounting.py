@@ -35,8 +35,8 @@ and 5,000 steps, by each library's own calibration.
 
 References: closed form (A), grids of spacing 1e-5 on which several accountants agree (B, D), our own bracket at spacing
 2e-5 (C). Our error is that of the upper side. Both sides of the bracket are certified; the time is that of the upper
-one, as for dp-accounting, both directions of the neighbour relation in each. dp-accounting rounds the atoms of randomised
-response up: in C it would need a spacing a hundred times finer to be as accurate.""".splitlines()
+one, as for dp-accounting, both directions of the neighbour relation in each. dp-accounting rounds the atoms of
+randomised response up: in C it would need a spacing a hundred times finer to be as accurate.""".splitlines()
 
 
 def gaussian_numeric() -> PrivacyCurve:

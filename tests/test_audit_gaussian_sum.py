@@ -115,3 +115,11 @@ def test_bad_numbers_are_refused() -> None:
             GaussianSum(**({"count": 3, "dimension": 4, "sigma": 1.0} | change))
     with pytest.raises(ParameterError, match="truth values"):
         GaussianSum(count=3, dimension=4, sigma=1.0).scores([1, 0, 1], generator=np.random.default_rng(1))
+
+
+def test_each_coordinate_carries_its_share_of_the_length() -> None:
+    game = GaussianSum(count=3, dimension=3, sigma=1.0)
+    made = np.array([next(game._triangle(3, np.array([seed], np.int64))) for seed in range(3000)])
+    # A uniform point of the sphere has mean squares 1/3; what is right of the diagonal is gathered on it.
+    expected = np.array([[3, 0, 0], [1, 2, 0], [1, 1, 1]]) / 3
+    assert np.allclose(np.mean(made**2, axis=0), expected, rtol=0, atol=0.03)

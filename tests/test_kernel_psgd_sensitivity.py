@@ -160,7 +160,7 @@ def overflowing_run(records: int, added: bool) -> float:
         eta = min(1 / 1.02, 1 / (penalty * (t + 1)))
         z = np.zeros(records)
         if added and t % batches == 0:
-            z = np.append(z[:-1], 10.0)
+            z = np.append(z, 10.0)
         w = (1 - eta * penalty) * w - eta / b * float(np.clip(w - z, -1, 1).sum())
     return w
 
@@ -171,17 +171,15 @@ def test_i_batches_beyond_twice_b_break_the_bound(records: int, share: float) ->
         decreasing(0.02, 1.0, 10), batch=10, passes=2, gradient_change=1.0, smoothness=1.0, penalty=0.02
     )
     moved = abs(overflowing_run(records, True) - overflowing_run(records, False))
-    assert moved / bound == pytest.approx(share, rel=0.02)
+    assert moved / bound == pytest.approx(share, rel=0.01)
 
 
 def test_many_rows_of_one_unit_fill_the_worst_batches() -> None:
     steps = np.array([0.5, 1.0, 0.25, 0.125])
-    parts = {"batch": 2, "passes": 2, "gradient_change": 2.0, "smoothness": 1.0}
 
     def of(rows: int) -> float:
         return psgd_sensitivity(steps, batch=2, passes=2, gradient_change=2.0, smoothness=1.0, unit_rows=rows)
 
-    assert parts["batch"] == 2
     assert of(1) == pytest.approx(1.0 + 0.25)
     assert of(2) == pytest.approx(2 * of(1))
     assert of(3) == pytest.approx(2 * (1.0 + 0.25) + (0.5 + 0.125))

@@ -261,3 +261,58 @@ def test_deltas_are_the_least_of_the_bounds() -> None:
     points = np.array([0.0, 0.1, 0.2999, 0.3000001, 0.4])
     assert plan.deltas(points)[-2:].tolist() == [0.0, 0.0]
     assert np.all(plan.deltas(points)[:3] > 0)
+
+
+DEGENERATE: list[tuple[tuple[PrivacyCurve, int], ...]] = [
+    ((PureDP(0.0), 5),),
+    ((GaussianDP(0.0), 1), (PureDP(0.0), 1)),
+    ((PureDP(700.0), 3),),
+    ((LaplaceCurve(1e-9), 10),),
+    ((GaussianDP(200.0), 1), (PureDP(1.0), 1)),
+    ((SubsampledGaussianCurve(100.0, 1e-6), 10),),
+    ((FinitePair((1.0, 0.0), (0.0, 1.0)), 2),),
+    ((ApproxDP(1.0, 0.9), 3),),
+    ((DiscreteGaussianCurve(0.05, 1), 2),),
+    ((DiscreteLaplaceCurve(1e5, 300), 5),),
+    ((LaplaceCurve(300.0), 3),),
+    ((SubsampledGaussianCurve(1.0, 1.0), 10),),
+]
+
+
+@pytest.mark.parametrize("parts", DEGENERATE, ids=repr)
+def test_degenerate_plans_still_have_a_bracket(parts: tuple[tuple[PrivacyCurve, int], ...]) -> None:
+    plan = Composed(parts)
+    for delta in (0.0, 1e-300, 1e-18, 1e-6, 0.5, 0.9999, 1.0):
+        low, high = plan.bracket(delta)
+        assert low <= high * (1 + 1e-12)
+        assert math.isinf(high) or plan.delta(high) <= delta * (1 + 1e-12) or plan.as_pure() is not None
+    assert 0 <= plan.delta(math.inf) <= plan.delta(1.0) <= plan.delta(0.0) <= 1
+    assert plan.epsilon(1.0) == 0.0
+
+
+@settings(max_examples=30)
+@given(
+    p=st.lists(st.floats(0.02, 1.0), min_size=3, max_size=3),
+    q=st.lists(st.floats(0.02, 1.0), min_size=3, max_size=3),
+    times=st.integers(1, 7),
+    share=st.floats(0.0, 0.95),
+)
+def test_finite_pairs_against_enumeration(p: list[float], q: list[float], times: int, share: float) -> None:
+    """All outcomes of the product, counted with multiplicity."""
+    first, second = [x / math.fsum(p) for x in p], [x / math.fsum(q) for x in q]
+    plan = Composed(((FinitePair(tuple(first), tuple(second)), times),))
+    epsilon = share * times * float(FinitePair(tuple(first), tuple(second)).as_pure() or 0)
+    truth = 0.0
+    for a, b in ((first, second), (second, first)):
+        total = 0.0
+        for i in range(times + 1):
+            for j in range(times + 1 - i):
+                k = times - i - j
+                ways = math.factorial(times) / (math.factorial(i) * math.factorial(j) * math.factorial(k))
+                log_a = i * math.log(a[0]) + j * math.log(a[1]) + k * math.log(a[2])
+                log_b = i * math.log(b[0]) + j * math.log(b[1]) + k * math.log(b[2])
+                total += ways * max(0.0, math.exp(log_a) - math.exp(epsilon + log_b))
+        truth = max(truth, total)
+    assert plan.lower is not None
+    assert plan.lower.delta(epsilon) <= truth * (1 + 1e-9) + 1e-15
+    assert plan.delta(epsilon) >= truth * (1 - 1e-12) - 1e-16

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ GOLDEN = json.loads((Path(__file__).parent / "golden" / "accounting_prv.json").r
 @pytest.mark.parametrize("name", sorted(GOLDEN))
 def test_brackets_overlap_with_prv_accountant(name: str) -> None:
     case = GOLDEN[name]
-    make = {
+    make: dict[str, Callable[[float, float], PrivacyCurve]] = {
         "gaussian": lambda noise, rate: GaussianDP(1 / noise),
         "laplace": lambda ratio, rate: LaplaceCurve(ratio),
         "subsampled_gaussian": lambda noise, rate: SubsampledGaussianCurve(noise, rate),

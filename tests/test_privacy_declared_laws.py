@@ -63,12 +63,9 @@ def test_gamma_norm_marginals(dimension: int) -> None:
         tail = (2 + np.abs(z)) * np.exp(-np.abs(z)) / 4
         assert law == pytest.approx(np.where(z < 0, tail, 1 - tail), abs=1e-6)
     # E|X|^2 = E R^2 / d = d (d + 1) / d; by parts, E X^2 = 4 int x P[X > x] dx.
-    x = np.linspace(0, 60, 20_001)
-    second = (
-        float(np.trapezoid(4 * x * (1 - gamma_norm_cdf(x, dimension=dimension)), x))
-        if hasattr(np, "trapezoid")
-        else float(np.trapz(4 * x * (1 - gamma_norm_cdf(x, dimension=dimension)), x))
-    )  # noqa: NPY201
+    x = np.linspace(0, 60, 5_001)
+    height = 4 * x * (1 - gamma_norm_cdf(x, dimension=dimension))
+    second = float(np.sum((height[1:] + height[:-1]) / 2) * (x[1] - x[0]))
     assert second == pytest.approx(dimension + 1, rel=1e-4)
 
 

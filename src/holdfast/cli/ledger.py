@@ -35,6 +35,7 @@ def ledger() -> None:
     type=click.Choice(["replace", "zero_out", "add_remove"]),
     default="replace",
     show_default=True,
+    help="Which tables count as neighbours.",
 )
 @click.option(
     "--currency", type=click.Choice(["pure", "basic", "zcdp", "gdp", "renyi"]), help="What is counted in."

@@ -19,6 +19,8 @@ from holdfast.privacy.tradeoff import TradeOff
 
 WIDTH, HEIGHT = 460, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 34, 46
+_LEAST_STEP = 0.7
+"""Points of a line closer together than this, in units of the drawing, are left out."""
 _LABELS, _LABEL_LETTERS = 176, 28
 
 STYLE = """
@@ -46,8 +48,13 @@ class Series:
 
 
 def _path(x: Axis, y: Axis, xs: ArrayLike, ys: ArrayLike) -> str:
-    places = zip(x.place(np.asarray(xs, float)), y.place(np.asarray(ys, float)), strict=True)
-    return "M" + "L".join(f"{a:.1f},{b:.1f}" for a, b in places)
+    places = np.column_stack([x.place(np.asarray(xs, float)), y.place(np.asarray(ys, float))])
+    kept = [places[0]]
+    for place in places[1:-1]:
+        if np.max(np.abs(place - kept[-1])) >= _LEAST_STEP:
+            kept.append(place)
+    kept.append(places[-1])
+    return "M" + "L".join(f"{a:.2f},{b:.2f}" for a, b in kept)
 
 
 def _frame(title: str, description: str, x: Axis, y: Axis, body: str) -> str:

@@ -63,7 +63,7 @@ class Cumulants:
     def _table(self) -> tuple[Array, Array, Array, Array]:
         """Tilts over many scales with K, K' and the rate t K' - K, which grows with the tilt."""
         _, _, variance = self.moments(np.array([0.0]))
-        scale = 1.0 / max(math.sqrt(float(variance[0])), 1e-12)
+        scale = 1.0 / max(math.sqrt(float(variance[0])), 0.1 * self.spacing)
         grid = np.concatenate(
             [np.geomspace(0.02, 0.5, 8), np.geomspace(0.6, 20.0, 40), np.geomspace(25, 2e3, 10)]
         )

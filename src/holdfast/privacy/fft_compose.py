@@ -199,7 +199,9 @@ def _outside(
         step = cumulants.chernoff_step(tilt, sign, edge)
         moment = log_moment(parts, tilt + sign * step)
         spacing = parts[0][0].spacing
-        total += math.exp(min(0.0, moment - log_total - sign * step * edge * spacing + 1e-9))
+        total += math.exp(
+            min(0.0, moment - log_total - sign * step * edge * spacing + 1e-13 * abs(moment) + 1e-9)
+        )
     return total
 
 
@@ -217,6 +219,8 @@ def _joined(
     for s in sums:
         exponent = s.log_total - s.tilt * grid
         doubt = 8 * ROUND_OFF * (float(max(abs(exponent[0]), abs(exponent[-1]))) + abs(s.log_total) + 4.0)
+        if doubt > 1e-6:  # exponents too large to be undone; the other tilts will do
+            continue
         part = slice(s.low - low, s.low - low + s.masses.size)
         with np.errstate(under="ignore", over="ignore"):
             untilt = np.exp(np.minimum(exponent, 700.0))
@@ -234,7 +238,10 @@ def _joined(
     bottom, top = support(parts)
     if high <= top:
         last = sums[-1]
-        infinity += math.exp(min(0.0, last.log_total - last.tilt * high * spacing + 1e-9))
+        exponent = last.log_total - last.tilt * high * spacing
+        infinity += math.exp(
+            min(0.0, exponent + 1e-13 * (abs(last.log_total) + last.tilt * abs(high) * spacing))
+        )
     if low > bottom:
         best[0] += _below(parts, cumulants, low)
     infinity = min(1.0, infinity * (1 + 1e-12))

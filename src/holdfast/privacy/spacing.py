@@ -35,7 +35,7 @@ def suitable_spacing(
     # Chernoff: delta(epsilon) <= e^(K(t) - t epsilon): epsilon is about the least (K(t) + log 1/delta) / t.
     epsilons = (log_moment + _REFERENCE) / tilts
     best = int(np.argmin(epsilons))
-    epsilon, tilt = float(epsilons[best]), float(tilts[best])
+    epsilon, tilt = max(float(epsilons[best]), 1e-3 * spread), float(tilts[best])
     spacing = math.sqrt(8.0 * accuracy * epsilon / (count * (tilt + 1.0)))
     # Never so coarse that the sum has fewer than a few hundred points, nor so fine that it does not fit.
     spacing = min(spacing, epsilon / 100.0)

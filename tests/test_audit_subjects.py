@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import holdfast.audit.subjects as home
+from holdfast.audit.subjects import Subject, label, mechanism_subjects, of_mechanism, subjects
+from holdfast.audit.trial import Analysis
+from holdfast.errors import ParameterError
+from holdfast.privacy import MECHANISMS, Gaussian, SubsampledGaussian
+
+
+def test_every_mechanism_is_a_subject_without_further_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [subject.name for subject in mechanism_subjects()]
+    assert len(names) == sum(len(kind.examples()) for kind in MECHANISMS)
+    assert len(set(names)) == len(names)
+
+    class Newcomer(Gaussian):
+        @classmethod
+        def examples(cls) -> Any:
+            return (cls(sigma=7.0, l2_sensitivity=1.0),)
+
+    monkeypatch.setattr(home, "MECHANISMS", (*MECHANISMS, Newcomer))
+    assert "Newcomer(sigma=7.0, l2_sensitivity=1.0)" in [subject.name for subject in subjects()]
+
+
+def test_three_tests_for_a_mechanism() -> None:
+    subject = of_mechanism(SubsampledGaussian(sigma=1.0, l2_sensitivity=1.0, rate=0.25))
+    kinds = [type(trial).__name__ for trial in subject.trials]
+    assert set(kinds) == {"Law", "Neighbours", "Worlds"}
+    assert "rate 0.25" in subject.trials[-1].what  # type: ignore[attr-defined]
+    assert subject.broken == ""
+
+
+def test_names() -> None:
+    assert label(Gaussian(sigma=1.0, l2_sensitivity=2.0, arithmetic="idealised")) == (
+        "Gaussian(sigma=1.0, l2_sensitivity=2.0) idealised"
+    )
+    assert {s.name.split("(")[0] for s in subjects("discrete-gaussian")} == {"DiscreteGaussian"}
+    assert [s.name for s in subjects("bolt_on")] == ["bolt_on"]
+    with pytest.raises(ParameterError, match="RandomisedResponse"):
+        subjects("nothing")
+
+
+def test_a_subject_needs_a_name_and_a_trial() -> None:
+    with pytest.raises(ParameterError, match="trials"):
+        Subject(name="idle", claim="", trials=())
+    with pytest.raises(ParameterError, match="name"):
+        Subject(name="", claim="", trials=(Analysis(what="", value=lambda: 0.0, claimed=1.0),))
