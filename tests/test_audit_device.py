@@ -11,13 +11,13 @@ import pytest
 from holdfast.audit.canaries import RademacherCanaries
 from holdfast.audit.device import DeviceCanaries
 from holdfast.errors import MissingExtra
+from tests.conftest import missing
 
-HAS_JAX = importlib.util.find_spec("jax") is not None
 
-
-@pytest.mark.skipif(not HAS_JAX, reason="jax is not installed (extra: gan)")
 @pytest.mark.parametrize(("count", "dimension"), [(5, 7), (1500, 300), (70, 4100)])
 def test_products_are_those_of_the_host(count: int, dimension: int) -> None:
+    if importlib.util.find_spec("jax") is None:
+        missing("jax", "pip install 'holdfast[gan]'")
     host = RademacherCanaries(count=count, dimension=dimension, seed=3, row_norm=2.0)
     device, rng = DeviceCanaries(host=host), np.random.default_rng(1)
     direction, weights, coins = rng.normal(size=dimension), rng.normal(size=count), rng.random(count) < 0.5

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def uniforms(source: Source, size: int) -> Floats:
-    return (source.words(size) + 0.5) * 2.0**-64
+    return np.asarray((source.words(size) + 0.5) * 2.0**-64, float)
 
 
 def identity(at: Floats) -> Floats:

@@ -17,7 +17,7 @@ from holdfast.noise.source import Source
 
 
 def uniforms(source: Source, size: int) -> NDArray[np.float64]:
-    return (source.words(size) + 0.5) * 2.0**-64
+    return np.asarray((source.words(size) + 0.5) * 2.0**-64, float)
 
 
 def law(power: float = 1.0) -> Law:

@@ -28,8 +28,8 @@ def response(epsilon: float, *, claimed: float, draws: int = 2000) -> Worlds:
 
 def test_a_true_claim_is_refuted_no_oftener_than_the_error() -> None:
     trial = response(1.0, claimed=1.0, draws=400)
-    alarms = sum(trial.run(Source(seed=seed), error=0.2).refuted for seed in range(300))
-    assert alarms <= 300 * 0.2 + 3 * math.sqrt(300 * 0.16)
+    alarms = sum(trial.run(Source(seed=seed), error=0.2).refuted for seed in range(200))
+    assert alarms <= 200 * 0.2 + 3 * math.sqrt(200 * 0.16)
 
 
 def test_a_normal_pair_on_its_own_curve() -> None:

@@ -43,7 +43,7 @@ EVERY_KIND: list[PrivacyCurve] = [
     SubsampledCurve(LaplaceCurve(1.0), 0.05),
     SubsampledGaussianCurve(1.0, 0.02),
     SubsampledGaussianCurve(2.0, 0.99),
-    SubsampledGaussianCurve(1.0, 1e-3),
+    SubsampledGaussianCurve(3.0, 0.3),
     LossDistribution.laplace(0.2, spacing=0.01),
     WithSlack(GaussianDP(0.1), 1e-12, 1e-9),
 ]
@@ -316,3 +316,17 @@ def test_finite_pairs_against_enumeration(p: list[float], q: list[float], times:
     assert plan.lower is not None
     assert plan.lower.delta(epsilon) <= truth * (1 + 1e-9) + 1e-15
     assert plan.delta(epsilon) >= truth * (1 - 1e-12) - 1e-16
+
+
+@pytest.mark.parametrize("delta", [1e-2, 1e-6])
+def test_the_order_of_the_directions_does_not_matter(delta: float) -> None:
+    """The second direction is skipped only when a bound says that it cannot decide."""
+    one, other = (0.9, 0.1), (0.6, 0.4)
+    forward, backward = Composed(((FinitePair(one, other), 12),)), Composed(((FinitePair(other, one), 12),))
+    assert forward.epsilon(delta) == pytest.approx(backward.epsilon(delta), rel=1e-6)
+    assert forward.delta(3.0) == pytest.approx(backward.delta(3.0), rel=1e-6)
+    upper = forward.upper
+    assert upper is not None
+    ways = [way.epsilon(delta) for way in upper.directions]
+    assert abs(ways[0] - ways[1]) > 0.1
+    assert forward.epsilon(delta) == pytest.approx(max(ways), rel=1e-6)

@@ -43,14 +43,16 @@ def test_laplace_and_its_discrete_twins() -> None:
         whole, rel=1e-12
     )
     fine = DiscreteLaplace(scale=2.0, l1_sensitivity=1.0, dimension=1, grid=0.1)
-    points = np.arange(-20, 20) * 0.1  # not exact in binary: the last grid point must still count as reached
+    points = np.asarray(
+        np.arange(-20, 20) * 0.1, float
+    )  # not exact in binary: the last grid point must still count as reached
     assert fine.cdf(np.zeros(1), points) == pytest.approx(dlaplace.cdf(np.arange(-20, 20), 0.05), rel=1e-9)
 
 
 def test_discrete_gaussian() -> None:
     k = np.arange(-60, 61)
     mass = np.exp(-(k**2) / 18.0)
-    law = DiscreteGaussian(sigma=3.0, l2_sensitivity=1).cdf(np.array([2]), k + 2.0)
+    law = DiscreteGaussian(sigma=3.0, l2_sensitivity=1).cdf(np.array([2]), np.asarray(k + 2.0, float))
     assert law == pytest.approx(np.cumsum(mass) / mass.sum(), rel=1e-9, abs=1e-15)
 
 

@@ -48,7 +48,8 @@ def refute(name: str | None, table: bool, broken: bool, fresh: bool, as_json: bo
     if as_json:
         click.echo(json.dumps(found.to_json()))
     else:
-        click.echo(found.table() if table or broken else "", nl=table or broken)
+        if table:
+            click.echo(found.table())
         if broken:
             _show_broken(found, fresh=fresh)
         else:

@@ -238,9 +238,9 @@ def _joined(
     bottom, top = support(parts)
     if high <= top:
         last = sums[-1]
-        exponent = last.log_total - last.tilt * high * spacing
+        far = last.tilt * high * spacing
         infinity += math.exp(
-            min(0.0, exponent + 1e-13 * (abs(last.log_total) + last.tilt * abs(high) * spacing))
+            min(0.0, last.log_total - far + 1e-13 * (abs(last.log_total) + abs(far)) + 1e-13)
         )
     if low > bottom:
         best[0] += _below(parts, cumulants, low)
