@@ -20,8 +20,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from holdfast.privacy.calibrate import calibrate
-from holdfast.privacy.compose import Composed, compose
+from holdfast.privacy.calibration import calibrate
+from holdfast.privacy.composition import Composed, compose
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.gaussian_dp import GaussianDP
 from holdfast.privacy.laplace_curve import LaplaceCurve

@@ -43,6 +43,16 @@ def test_a_normal_pair_on_its_own_curve() -> None:
     assert alarms <= 60 * 0.2 + 3 * math.sqrt(60 * 0.16)
 
 
+def test_events_are_not_chosen_on_the_draws_that_test_them() -> None:
+    """Two equal worlds: bins picked for their likelihood ratio look different on the draws that picked them."""
+    rng, same = np.random.default_rng(2), PureDP(0.0).trade_off()
+    alarms = sum(
+        worst_event(same, rng.normal(size=800), rng.normal(size=800), error=0.2).contradicts
+        for _ in range(60)
+    )
+    assert alarms <= 60 * 0.2
+
+
 def test_false_claims_fall() -> None:
     assert response(2.0, claimed=1.0).run(Source(seed=1), error=1e-8).refuted
     found = response(5.0, claimed=1.0).run(Source(seed=1), error=1e-8)

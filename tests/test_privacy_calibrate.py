@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.calibrate import calibrate, classical_gaussian_sigma, gaussian_sigma
-from holdfast.privacy.compose import compose
+from holdfast.privacy.calibration import calibrate, classical_gaussian_sigma, gaussian_sigma
+from holdfast.privacy.composition import compose
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.gaussian_dp import GaussianDP
 from holdfast.privacy.laplace_curve import LaplaceCurve

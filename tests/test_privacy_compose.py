@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
 from holdfast.privacy.bounded_range import BoundedRange
-from holdfast.privacy.compose import Composed, compose, point
+from holdfast.privacy.composition import Composed, compose, point
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.discrete_gaussian_curve import DiscreteGaussianCurve
 from holdfast.privacy.discrete_laplace_curve import DiscreteLaplaceCurve

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.privacy.compose import Composed, compose
+from holdfast.privacy.composition import Composed, compose
 from holdfast.privacy.curve import PrivacyCurve, PureDP
 from holdfast.privacy.discrete_gaussian_curve import DiscreteGaussianCurve
 from holdfast.privacy.discrete_laplace_curve import DiscreteLaplaceCurve

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.dominating_pair import DominatingPair
-from holdfast.privacy.fft_compose import convolve, fast_size
 from holdfast.privacy.gaussian_dp import GaussianDP
-from holdfast.privacy.grid_losses import LARGEST_GRID, GridLosses
 from holdfast.privacy.laplace_curve import LaplaceCurve
 from holdfast.privacy.loss_distribution import LossDistribution
-from holdfast.privacy.pairs.atoms import AtomicPair
-from holdfast.privacy.pairs.laplace import LaplacePair
-from holdfast.privacy.pairs.normal import NormalPair
-from holdfast.privacy.pairs.subsampled import AddedUnit, RemovedUnit
+from holdfast.privacy.numeric.dominating_pair import DominatingPair
+from holdfast.privacy.numeric.fft_compose import convolve, fast_size
+from holdfast.privacy.numeric.grid_losses import LARGEST_GRID, GridLosses
+from holdfast.privacy.numeric.pairs.atoms import AtomicPair
+from holdfast.privacy.numeric.pairs.laplace import LaplacePair
+from holdfast.privacy.numeric.pairs.normal import NormalPair
+from holdfast.privacy.numeric.pairs.subsampled import AddedUnit, RemovedUnit
 from holdfast.privacy.storage import curve_from_json
 from holdfast.privacy.teaching import optimal
 

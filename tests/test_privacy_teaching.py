@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.privacy.compose import Composed
+from holdfast.privacy.composition import Composed
 from holdfast.privacy.curve import ApproxDP, PureDP
 from holdfast.privacy.teaching import (
     advanced,

@@ -21,7 +21,7 @@ from holdfast.kernel import SgdOptions, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity
 from holdfast.noise.continuous import laplace
 from holdfast.noise.source import Source
-from holdfast.privacy.calibrate import calibrate
+from holdfast.privacy.calibration import calibrate
 from holdfast.privacy.curve import ApproxDP, PureDP
 from holdfast.privacy.gaussian_dp import GaussianDP
 from holdfast.privacy.rounding import as_written

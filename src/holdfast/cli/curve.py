@@ -40,7 +40,7 @@ def curve(
       holdfast curve 'gaussian:sigma=5*10' 'exponential:epsilon=0.1*20' --plot curve.svg
     """
     from holdfast.cli.spec import parse
-    from holdfast.privacy.compose import compose
+    from holdfast.privacy.composition import compose
 
     parts = [parse(text) for text in mechanisms]
     total = compose([one.repeat(times) for one, times in parts])

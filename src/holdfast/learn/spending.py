@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from holdfast.errors import AdjacencyError, BudgetExceeded, ParameterError
 from holdfast.learn.examples import Examples
 from holdfast.learn.problem import Problem
 from holdfast.privacy.account import Account
-from holdfast.privacy.calibrate import calibrate
 from holdfast.privacy.curve import PrivacyCurve
 from holdfast.privacy.mechanism import Arithmetic, Mechanism
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
-from holdfast.privacy.rounding import as_written
+from holdfast.privacy.rounding import safe_side
 
 
 def admit(
@@ -55,41 +55,55 @@ def is_pure(curve: PrivacyCurve) -> bool:
     return curve.as_pure() is not None
 
 
-def noise_within(account: Account, *, l2_sensitivity: float, arithmetic: Arithmetic = "strict") -> Mechanism:
-    """The mechanism that spends all that remains on one vector: Gaussian, or Gamma-norm noise in pure DP.
+@dataclass(frozen=True, kw_only=True)
+class VectorNoise:
+    """A mechanism for one vector, and the standard deviation that its noise has in each coordinate."""
+
+    mechanism: Mechanism
+    deviation: float
+
+
+def noise_within(
+    account: Account, *, l2_sensitivity: float, dimension: int, arithmetic: Arithmetic = "strict"
+) -> VectorNoise:
+    """All that remains, spent on one vector: Gaussian noise, or Gamma-norm noise in pure DP.
 
     >>> from holdfast.privacy import GaussianDP
-    >>> float(noise_within(Account(GaussianDP(0.5)), l2_sensitivity=2.0).curve.mu)
-    0.5
+    >>> round(noise_within(Account(GaussianDP(0.5)), l2_sensitivity=2.0, dimension=3).deviation, 6)
+    4.0
     """
     left = account.remaining()
     pure = left.as_pure()
     if pure is None:
-        return Gaussian.within(
+        gaussian = Gaussian.within(
             left, l2_sensitivity=l2_sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
         )
+        return VectorNoise(mechanism=gaussian, deviation=float(gaussian.sigma))
     if pure <= 0:
         raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-    return VectorLaplace(
-        epsilon=pure, l2_sensitivity=l2_sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
+    spread = l2_sensitivity / float(pure)
+    # Idealised: |noise| ~ Gamma(d), so E|noise|^2 = d (d + 1) spread^2; strict: Laplace of sqrt(d) spread.
+    per_coordinate = (dimension + 1) if arithmetic == "idealised" else 2 * dimension
+    return VectorNoise(
+        mechanism=VectorLaplace(
+            epsilon=pure, l2_sensitivity=l2_sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
+        ),
+        deviation=spread * float(per_coordinate) ** 0.5,
     )
 
 
 def largest_epsilon(account: Account, curve: Callable[[float], PrivacyCurve]) -> float:
-    """The largest epsilon whose curve, from `curve(epsilon)`, fits into what remains; checked to fit."""
+    """The largest epsilon such that `curve(epsilon)` fits into what remains; checked to fit."""
     left = account.remaining()
-    noise = calibrate(lambda level: curve(1.0 / level), left)
-    return 1.0 / noise
 
+    def excess(epsilon: float) -> float:
+        return left.excess(curve(epsilon))
 
-def noise_deviation(mechanism: Mechanism, *, dimension: int) -> float | None:
-    """The standard deviation of one coordinate of a released vector, where the law has a simple one."""
-    if isinstance(mechanism, Gaussian):
-        return float(mechanism.sigma)
-    if isinstance(mechanism, VectorLaplace):
-        spread = float(as_written(mechanism.l2_sensitivity) / as_written(mechanism.epsilon))
-        if mechanism.arithmetic == "idealised":
-            # |noise| ~ Gamma(d): E|noise|^2 = d (d + 1) spread^2, shared by d coordinates.
-            return spread * float(dimension + 1) ** 0.5
-        return spread * float(2 * dimension) ** 0.5
-    return None
+    low, high = 1.0, 1.0
+    while excess(low) > 0:
+        low /= 2.0
+        if low < 1e-12:
+            raise BudgetExceeded("next to nothing remains in the account; nothing was drawn")
+    while excess(high) <= 0 and high < 1e6:
+        high *= 2.0
+    return safe_side(excess, unsafe=high, safe=min(low, high)) if excess(high) > 0 else high

@@ -13,7 +13,7 @@ from fractions import Fraction
 from holdfast.errors import HoldfastError
 from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.entry import canonical
-from holdfast.privacy.compose import compose
+from holdfast.privacy.composition import compose
 from holdfast.privacy.currency import Cost
 from holdfast.privacy.curve import PrivacyCurve
 from holdfast.privacy.journal import Charge, add_up

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from holdfast.privacy.adjacency import resolve_adjacency as resolve_adjacency
     from holdfast.privacy.amplify import to_replace as to_replace
     from holdfast.privacy.bounded_range import BoundedRange as BoundedRange
-    from holdfast.privacy.calibrate import calibrate as calibrate
-    from holdfast.privacy.compose import compose as compose
+    from holdfast.privacy.calibration import calibrate as calibrate
+    from holdfast.privacy.composition import compose as compose
     from holdfast.privacy.curve import ApproxDP as ApproxDP
     from holdfast.privacy.curve import PrivacyCurve as PrivacyCurve
     from holdfast.privacy.curve import PureDP as PureDP
@@ -43,8 +43,8 @@ _HOMES = {
     "adjacency": ("Adjacency", "PrivacyUnit", "resolve_adjacency"),
     "amplify": ("to_replace",),
     "bounded_range": ("BoundedRange",),
-    "calibrate": ("calibrate",),
-    "compose": ("compose",),
+    "calibration": ("calibrate",),
+    "composition": ("compose",),
     "curve": ("ApproxDP", "PrivacyCurve", "PureDP"),
     "gaussian_dp": ("GaussianDP",),
     "guarantee": ("Guarantee",),

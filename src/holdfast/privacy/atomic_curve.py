@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.dominating_pair import Array, DominatingPair
-from holdfast.privacy.pairs.atoms import AtomicPair
+from holdfast.privacy.numeric.dominating_pair import Array, DominatingPair
+from holdfast.privacy.numeric.pairs.atoms import AtomicPair
 
 
 class AtomicCurve(PrivacyCurve):

@@ -304,7 +304,7 @@ class Plan(Currency):
 
     def curve(self, amounts: tuple[Fraction, ...]) -> PrivacyCurve:
         """The composed plan, whatever of it was used."""
-        from holdfast.privacy.compose import compose
+        from holdfast.privacy.composition import compose
 
         return compose([mechanism.curve.repeat(times) for mechanism, times in self.items])
 

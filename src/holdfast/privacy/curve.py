@@ -20,8 +20,8 @@ from holdfast.privacy.rounding import Number, as_written, round_up, safe_side
 from holdfast.privacy.tradeoff import TradeOff
 
 if TYPE_CHECKING:
-    from holdfast.privacy.dominating_pair import DominatingPair
     from holdfast.privacy.loss_distribution import LossDistribution
+    from holdfast.privacy.numeric.dominating_pair import DominatingPair
 
 
 class PrivacyCurve(ABC):
@@ -115,13 +115,13 @@ class PrivacyCurve(ABC):
 
     def compose(self, other: PrivacyCurve) -> PrivacyCurve:
         """Both releases together, by the tightest sound rule for a fixed plan."""
-        from holdfast.privacy.compose import compose
+        from holdfast.privacy.composition import compose
 
         return compose([self, other])
 
     def repeat(self, times: int) -> PrivacyCurve:
         """The same release many times, fixed in advance."""
-        from holdfast.privacy.compose import compose
+        from holdfast.privacy.composition import compose
 
         return compose([self], times=times)
 
@@ -250,7 +250,7 @@ class PureDP(PrivacyCurve):
 
     def pairs(self) -> tuple[DominatingPair, ...]:
         """Randomised response: two atoms."""
-        from holdfast.privacy.pairs.atoms import AtomicPair
+        from holdfast.privacy.numeric.pairs.atoms import AtomicPair
 
         own = round_up(self.as_pure())
         # 1 / (1 + e^own) computed as such: 1 - high would lose the small atom's digits.
@@ -320,7 +320,7 @@ class ApproxDP(PrivacyCurve):
 
     def pairs(self) -> tuple[DominatingPair, ...]:
         """Randomised response that reveals everything with probability delta."""
-        from holdfast.privacy.pairs.atoms import AtomicPair
+        from holdfast.privacy.numeric.pairs.atoms import AtomicPair
 
         own, lost = round_up(self.epsilon_bound), round_up(self.delta_bound)
         high, low = (

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.privacy.atomic_curve import AtomicCurve
-from holdfast.privacy.dominating_pair import DominatingPair
-from holdfast.privacy.pairs.atoms import AtomicPair
+from holdfast.privacy.numeric.dominating_pair import DominatingPair
+from holdfast.privacy.numeric.pairs.atoms import AtomicPair
 from holdfast.privacy.rounding import Number, as_written
 from holdfast.privacy.zcdp import ZCDP
 

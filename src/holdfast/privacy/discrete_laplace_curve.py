@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from holdfast.errors import require
 from holdfast.privacy.atomic_curve import AtomicCurve
 from holdfast.privacy.curve import PureDP
-from holdfast.privacy.dominating_pair import DominatingPair
-from holdfast.privacy.pairs.atoms import AtomicPair
+from holdfast.privacy.numeric.dominating_pair import DominatingPair
+from holdfast.privacy.numeric.pairs.atoms import AtomicPair
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 _LARGEST = 2**19

@@ -12,7 +12,7 @@ import numpy as np
 
 from holdfast.errors import require
 from holdfast.privacy.atomic_curve import AtomicCurve
-from holdfast.privacy.pairs.atoms import AtomicPair
+from holdfast.privacy.numeric.pairs.atoms import AtomicPair
 
 
 @dataclass(frozen=True, repr=False)

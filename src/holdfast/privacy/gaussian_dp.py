@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.dominating_pair import DominatingPair
-from holdfast.privacy.pairs.atoms import AtomicPair
-from holdfast.privacy.pairs.normal import NormalPair
+from holdfast.privacy.numeric.dominating_pair import DominatingPair
+from holdfast.privacy.numeric.pairs.atoms import AtomicPair
+from holdfast.privacy.numeric.pairs.normal import NormalPair
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 

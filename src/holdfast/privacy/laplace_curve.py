@@ -9,8 +9,8 @@ import numpy as np
 
 from holdfast.errors import require
 from holdfast.privacy.curve import PureDP
-from holdfast.privacy.dominating_pair import DominatingPair
-from holdfast.privacy.pairs.laplace import LaplacePair
+from holdfast.privacy.numeric.dominating_pair import DominatingPair
+from holdfast.privacy.numeric.pairs.laplace import LaplacePair
 from holdfast.privacy.rounding import round_up
 
 

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.privacy import discretise
 from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.fft_compose import convolve
-from holdfast.privacy.grid_losses import LARGEST_GRID, GridLosses
-from holdfast.privacy.pairs.atoms import AtomicPair
-from holdfast.privacy.pairs.laplace import LaplacePair
-from holdfast.privacy.pairs.normal import NormalPair
+from holdfast.privacy.numeric import discretise
+from holdfast.privacy.numeric.fft_compose import convolve
+from holdfast.privacy.numeric.grid_losses import LARGEST_GRID, GridLosses
+from holdfast.privacy.numeric.pairs.atoms import AtomicPair
+from holdfast.privacy.numeric.pairs.laplace import LaplacePair
+from holdfast.privacy.numeric.pairs.normal import NormalPair
 
 if TYPE_CHECKING:
-    from holdfast.privacy.dominating_pair import DominatingPair
+    from holdfast.privacy.numeric.dominating_pair import DominatingPair
     from holdfast.privacy.tradeoff import TradeOff
 
 

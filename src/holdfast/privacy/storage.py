@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.errors import FormatError, HoldfastError
 from holdfast.privacy.bounded_range import BoundedRange
-from holdfast.privacy.compose import Composed
+from holdfast.privacy.composition import Composed
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.discrete_gaussian_curve import DiscreteGaussianCurve
 from holdfast.privacy.discrete_laplace_curve import DiscreteLaplaceCurve

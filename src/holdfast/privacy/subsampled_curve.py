@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curve import PrivacyCurve, number, plain
-from holdfast.privacy.dominating_pair import DominatingPair
-from holdfast.privacy.pairs.subsampled import AddedUnit, RemovedUnit
+from holdfast.privacy.numeric.dominating_pair import DominatingPair
+from holdfast.privacy.numeric.pairs.subsampled import AddedUnit, RemovedUnit
 from holdfast.privacy.rounding import Number, round_up
 
 

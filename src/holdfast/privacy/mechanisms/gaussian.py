@@ -12,7 +12,7 @@ from holdfast.errors import require
 from holdfast.noise.continuous import normal
 from holdfast.noise.rounded_gaussian import rounded_gaussian
 from holdfast.noise.source import Source
-from holdfast.privacy.calibrate import calibrate
+from holdfast.privacy.calibration import calibrate
 from holdfast.privacy.curve import PrivacyCurve
 from holdfast.privacy.gaussian_dp import GaussianDP
 from holdfast.privacy.grid import Grid, root_above

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from holdfast.privacy.cumulants import Cumulants
-from holdfast.privacy.dominating_pair import Array, DominatingPair
-from holdfast.privacy.grid_losses import LARGEST_GRID
+from holdfast.privacy.numeric.cumulants import Cumulants
+from holdfast.privacy.numeric.dominating_pair import Array, DominatingPair
+from holdfast.privacy.numeric.grid_losses import LARGEST_GRID
 
 ACCURACY = 2e-5
 """The relative error in epsilon that is aimed at, at delta = 1e-6."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdfast.privacy.dominating_pair import UNIT, Array, Cells, DominatingPair, between
+from holdfast.privacy.numeric.dominating_pair import UNIT, Array, Cells, DominatingPair, between
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from holdfast.privacy.dominating_pair import UNIT, Array, DominatingPair
-from holdfast.privacy.grid_losses import LARGEST_GRID, GridLosses
+from holdfast.privacy.numeric.dominating_pair import UNIT, Array, DominatingPair
+from holdfast.privacy.numeric.grid_losses import LARGEST_GRID, GridLosses
 
 TAIL = 1e-34
 """P-mass cut off above; it is charged to infinity."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from holdfast.errors import require
-from holdfast.privacy.cumulants import Cumulants, support
-from holdfast.privacy.dominating_pair import Array
-from holdfast.privacy.grid_losses import LARGEST_GRID, GridLosses
+from holdfast.privacy.numeric.cumulants import Cumulants, support
+from holdfast.privacy.numeric.dominating_pair import Array
+from holdfast.privacy.numeric.grid_losses import LARGEST_GRID, GridLosses
 
 ROUND_OFF = 2.0**-53
 TAIL_LOGS = (0.0, 12.0, 42.0)

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from holdfast.privacy.dominating_pair import Array
-from holdfast.privacy.grid_losses import GridLosses
+from holdfast.privacy.numeric.dominating_pair import Array
+from holdfast.privacy.numeric.grid_losses import GridLosses
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdfast.privacy.dominating_pair import UNIT, Array, Cells, DominatingPair
+from holdfast.privacy.numeric.dominating_pair import UNIT, Array, Cells, DominatingPair
 
 
 @dataclass(frozen=True)

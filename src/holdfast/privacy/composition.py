@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.discretise import upper
-from holdfast.privacy.grid_losses import LARGEST_GRID
 from holdfast.privacy.loss_distribution import LossDistribution
-from holdfast.privacy.loss_sum import LossSum, LossSums
+from holdfast.privacy.numeric.discretise import upper
+from holdfast.privacy.numeric.grid_losses import LARGEST_GRID
+from holdfast.privacy.numeric.loss_sum import LossSum, LossSums
+from holdfast.privacy.numeric.spacing import suitable_spacing
 from holdfast.privacy.renyi import ORDERS, RenyiDP
 from holdfast.privacy.rounding import round_up
 from holdfast.privacy.slack import WithSlack
-from holdfast.privacy.spacing import suitable_spacing
 from holdfast.privacy.zcdp import ZCDP
 
 

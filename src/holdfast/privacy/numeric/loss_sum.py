@@ -13,10 +13,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.privacy.cumulants import Cumulants
 from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.fft_compose import TAIL_LOGS, aligned, convolve, log_moment
-from holdfast.privacy.grid_losses import GridLosses
+from holdfast.privacy.numeric.cumulants import Cumulants
+from holdfast.privacy.numeric.fft_compose import TAIL_LOGS, aligned, convolve, log_moment
+from holdfast.privacy.numeric.grid_losses import GridLosses
 
 _WIDTH = 3.0  # of the tails (in logs) that share one tilt
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdfast.privacy.dominating_pair import UNIT, Array, Cells, DominatingPair
-from holdfast.privacy.pairs.atoms import AtomicPair
+from holdfast.privacy.numeric.dominating_pair import UNIT, Array, Cells, DominatingPair
+from holdfast.privacy.numeric.pairs.atoms import AtomicPair
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from holdfast.errors import require
-from holdfast.privacy.dominating_pair import Array
-from holdfast.privacy.pairs.atoms import AtomicPair
+from holdfast.privacy.numeric.dominating_pair import Array
+from holdfast.privacy.numeric.pairs.atoms import AtomicPair
 
 LARGEST_GRID = 2**21
 """More points than this are never allocated: the spacing is doubled instead, rounding outwards."""

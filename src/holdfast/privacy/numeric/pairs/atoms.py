@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast.errors import require
-from holdfast.privacy.dominating_pair import UNIT, Array, Cells, DominatingPair
+from holdfast.privacy.numeric.dominating_pair import UNIT, Array, Cells, DominatingPair
 
 
 @dataclass(frozen=True, eq=False)

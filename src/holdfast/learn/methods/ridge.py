@@ -1,0 +1,190 @@
+"""Ridge regression with noise on the solution, scaled to how far one row can move it.
+
+theta* = (X^T X + lambda I)^-1 X^T y of the sum loss, lambda = penalty times the public count. Rows have norm at
+most R and labels are clipped to |y| <= Y, so the proof holds for every table and not for the one at hand:
+estimating the largest residual from the data would not be private (soundness, section 12).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ParameterError, require
+from holdfast.learn.examples import Examples
+from holdfast.learn.method import Fit, Method
+from holdfast.learn.moments import Moments, second_moments, squared_loss
+from holdfast.learn.problem import Problem
+from holdfast.learn.spending import admit, noise_within
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.mechanism import Arithmetic
+
+Floats = NDArray[np.float64]
+
+UNIT_ROUNDOFF = 2.0**-53
+THEOREM = (
+    "ridge output perturbation: rank-one update of the normal equations, residual bounded for every table"
+)
+THEOREM_BALL = "ridge output perturbation over a ball: strong convexity, residual bounded on the ball"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RidgeBounds:
+    """How far one row can move the ridge solution; every number here is public.
+
+    `ridge` is lambda of the sum loss, `count_bound` a public bound on the number of rows, `radius` the ball
+    over which the problem is solved (infinite: unconstrained).
+
+    >>> bounds = RidgeBounds(row_norm=1.0, target_bound=1.0, ridge=5.0, count_bound=10_000)
+    >>> round(bounds.residual * bounds.row_norm / bounds.ridge, 3), round(bounds.one_row, 3)
+    (4.672, 3.893)
+    """
+
+    row_norm: float
+    target_bound: float
+    ridge: float
+    count_bound: int
+    radius: float = math.inf
+
+    def __post_init__(self) -> None:
+        require(0 < self.row_norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
+        require(0 < self.target_bound < math.inf, "target_bound", self.target_bound, "> 0 and finite")
+        require(0 < self.ridge < math.inf, "ridge", self.ridge, "> 0 and finite")
+        require(self.count_bound >= 1, "count_bound", self.count_bound, ">= 1")
+        require(self.radius > 0, "radius", self.radius, "> 0")
+
+    @property
+    def weight_norm(self) -> float:
+        """|theta*| <= Y sqrt(n) / (2 sqrt(lambda)), since s / (s^2 + lambda) <= 1 / (2 sqrt(lambda)); attained."""
+        free = self.target_bound * math.sqrt(self.count_bound) / (2.0 * math.sqrt(self.ridge))
+        return min(free, self.radius)
+
+    @property
+    def residual(self) -> float:
+        """M >= |<theta*, x> - y| for every table of at most `count_bound` rows and every admissible row."""
+        return self.target_bound + self.row_norm * self.weight_norm
+
+    @property
+    def one_row(self) -> float:
+        """How far adding or removing one row moves theta*.
+
+        Unconstrained: theta* - theta' = H^-1 x (x^T theta* - y) / (1 + x^T H^-1 x), and |H^-1 x|^2 <=
+        x^T H^-1 x / lambda bounds the first factor by R / (lambda + R^2), or 1 / (2 sqrt(lambda)) if
+        R^2 > lambda. On a ball: the sum loss is lambda-strongly convex and one row changes its gradient by
+        R M, so R M / lambda; projecting the unconstrained solution would not reduce M.
+        """
+        if math.isfinite(self.radius):
+            return self.residual * self.row_norm / self.ridge
+        if self.row_norm**2 <= self.ridge:
+            return self.residual * self.row_norm / (self.ridge + self.row_norm**2)
+        return self.residual / (2.0 * math.sqrt(self.ridge))
+
+    def rounding(self, dimension: int) -> float:
+        """A bound, for every table, on the distance of the computed solution from the exact one.
+
+        Sums of n products err by at most 2 n u of the sum of their sizes, the eigensolver by a modest
+        multiple of d^2 u |H|; an error g in the gradient moves the minimiser by g / lambda.
+        """
+        n, d, u = self.count_bound, dimension, UNIT_ROUNDOFF
+        largest = n * self.row_norm**2 + self.ridge
+        gram_error = u * (2 * n + 100 * d * d) * largest
+        cross_error = u * 2 * n * n * self.row_norm * self.target_bound
+        # On the ball the radius is met to 64 d u, and the minimiser moves by at most the condition number of it.
+        boundary = 64 * d * u * self.weight_norm * largest / self.ridge
+        return (gram_error * self.weight_norm + cross_error) / self.ridge + boundary
+
+    def l2_sensitivity(self, adjacency: Adjacency, *, dimension: int, rows_per_unit: int = 1) -> float:
+        """Steps of one row, two of them under replace, c rows for a unit; and twice the rounding."""
+        steps = adjacency.gradient_factor * rows_per_unit
+        return steps * self.one_row + 2.0 * self.rounding(dimension)
+
+
+def ridge(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    count_bound: int | None = None,
+    arithmetic: Arithmetic = "strict",
+    **options: Any,
+) -> Fit:
+    """Solve ridge regression exactly, on the ball if the problem has a radius, and release it with noise.
+
+    Private for every table of rows within `row_norm` whose number is at most `count_bound`; that number is the
+    public count where the adjacency makes it public. Gaussian noise, or Gamma-norm noise in a pure account.
+    """
+    require(not options, "options", sorted(options), "empty", "ridge takes count_bound and arithmetic")
+    loss = squared_loss(problem, method="ridge")
+    problem.require_strongly_convex("ridge")
+    admit(examples, problem, account, method="ridge")
+    rows = examples.unit.max_rows
+    known = account.adjacency.count_is_public and rows == 1
+    if count_bound is None and not known and not math.isfinite(problem.radius):
+        raise ParameterError(
+            "ridge without a radius needs a public bound on the number of rows where that number is private, "
+            "got count_bound=None; give count_bound=..., or radius=..."
+        )
+    # With a radius the bound enters the rounding only; 16 times the public count is generous there.
+    most = examples.public_count * (1 if known else 16) if count_bound is None else count_bound
+    require(not known or most >= examples.public_count, "count_bound", most, ">= the public count")
+    bounds = RidgeBounds(
+        row_norm=problem.norm_bound,
+        target_bound=loss.target_bound,
+        ridge=problem.penalty * examples.public_count,
+        count_bound=most,
+        radius=problem.radius,
+    )
+    sensitivity = bounds.l2_sensitivity(account.adjacency, dimension=problem.dimension, rows_per_unit=rows)
+    noise = noise_within(
+        account, l2_sensitivity=sensitivity, dimension=problem.dimension, arithmetic=arithmetic
+    )
+    moments = second_moments(examples, target_bound=loss.target_bound)
+    theta = solve_ridge(moments, ridge=bounds.ridge, radius=problem.radius)
+    weights = account.release(noise.mechanism, theta, label="ridge")
+    return Fit(
+        weights=np.asarray(weights),
+        theorem=THEOREM_BALL if math.isfinite(problem.radius) else THEOREM,
+        parameters={
+            "ridge": bounds.ridge,
+            "count_bound": most,
+            "residual_bound": bounds.residual,
+            "l2_sensitivity": sensitivity,
+        },
+        noise_std=noise.deviation,
+        assumptions=() if known else (f"the table has at most {most} rows",),
+    )
+
+
+def solve_ridge(moments: Moments, *, ridge: float, radius: float = math.inf) -> Floats:
+    """argmin of |X theta - y|^2 / 2 + ridge |theta|^2 / 2 over |theta| <= radius, by eigenvalues.
+
+    On the sphere the solution is that of a larger ridge: |theta(ridge + nu)| = radius, found by bisection.
+    """
+    eigenvalues, basis = np.linalg.eigh(moments.gram)
+    damping = np.maximum(eigenvalues, 0.0) + ridge
+    target = basis.T @ moments.cross
+    theta = target / damping
+    if math.isfinite(radius) and np.linalg.norm(theta) > radius:
+        low, high = 0.0, float(np.linalg.norm(target)) / radius
+        for _ in range(200):  # a fixed number, far beyond the digits of a float
+            middle = 0.5 * (low + high)
+            if np.linalg.norm(target / (damping + middle)) > radius:
+                low = middle
+            else:
+                high = middle
+        theta = target / (damping + high)
+    return np.asarray(basis @ theta)
+
+
+METHOD = Method(
+    name="ridge",
+    run=ridge,
+    paper="Dwork et al. 2014; Wang 2018 (output perturbation of ridge, with a residual bound for every table)",
+    needs=("convex", "strongly_convex"),
+    pure=True,
+)

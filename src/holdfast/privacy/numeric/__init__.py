@@ -1,0 +1,1 @@
+"""The numeric core: privacy losses on a grid, composed by Fourier transforms, with certified errors."""
