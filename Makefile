@@ -15,7 +15,7 @@ demo: $(VENV)/.base
 demo-broken: $(VENV)/.base
 	$(BIN)/holdfast refute bolt_on --broken --table
 
-test: lint types layers unit mutants docs
+test: lint types layers unit refute mutants docs
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -29,6 +29,10 @@ layers: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+# Every mechanism against its proof, and every known mistake caught.
+refute: $(VENV)/.dev
+	$(BIN)/holdfast refute --table
 
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants

@@ -301,4 +301,25 @@ FAULTS: tuple[Fault, ...] = (
         new="absent = 0.0",
         tests=("tests/test_audit_planting.py",),
     ),
+    Fault(
+        name="bolt-on: sensitivity divided by the batch",
+        file="kernel/sensitivity.py",
+        old="moved = gradient_change * eta / batch * _damping(factor, averaging_weights)",
+        new="moved = gradient_change * eta / batch**2 * _damping(factor, averaging_weights)",
+        tests=("tests/test_kernel_psgd_sensitivity.py",),
+    ),
+    Fault(
+        name="refute: events chosen on the draws that test them",
+        file="audit/worlds.py",
+        old="    test = binned(without[half:]), binned(present[other_half:])",
+        new="    test = pilot",
+        tests=("tests/test_audit_worlds.py",),
+    ),
+    Fault(
+        name="refute: error not shared among the trials",
+        file="audit/refute.py",
+        old="share = false_alarm / max(chances, 1)",
+        new="share = false_alarm",
+        tests=("tests/test_audit_refute.py",),
+    ),
 )

@@ -27,11 +27,17 @@ if TYPE_CHECKING:
 @click.option("--delta", type=float, default=0.0, show_default=True, help="The claim.")
 @click.option("--adjacency", type=click.Choice(["replace", "add_remove"]), required=True, help="The claim.")
 @click.option(
-    "--kind", type=click.Choice(["one-run", "multi-run", "sequential"]), default="one-run", show_default=True,
+    "--kind",
+    type=click.Choice(["one-run", "multi-run", "sequential"]),
+    default="one-run",
+    show_default=True,
     help="One training with many planted records, or many trainings with one.",
 )
 @click.option(
-    "--bound", type=click.Choice(["path", "fixed", "gaussian"]), default="path", show_default=True,
+    "--bound",
+    type=click.Choice(["path", "fixed", "gaussian"]),
+    default="path",
+    show_default=True,
     help="In one run: the best number of guesses, a fixed number, or whole Gaussian curves.",
 )
 @click.option("--canaries", type=int, default=1000, show_default=True, help="Planted records, in one run.")

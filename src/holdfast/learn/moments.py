@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import ParameterError
-from holdfast.learn.examples import Examples
+from holdfast.errors import ParameterError, require
+from holdfast.learn.examples import CHUNK_ROWS, Examples
 from holdfast.learn.losses import Squared
 from holdfast.learn.problem import Problem
 
@@ -33,6 +33,34 @@ def second_moments(examples: Examples, *, target_bound: float) -> Moments:
         gram += features.T @ features
         cross += features.T @ np.clip(labels, -target_bound, target_bound)
     return Moments(gram=gram, cross=cross)
+
+
+UNIT_ROUNDOFF = 2.0**-53
+
+
+def summation_error(count: int) -> float:
+    """How far a sum of that many products may be from the exact one, relative to the sum of their sizes.
+
+    One chunk of at most `CHUNK_ROWS` rows is summed at once, then chunks of at least 1024 rows are added up;
+    the last one may be shorter.
+
+    >>> summation_error(1) < 1e-15 < summation_error(10**6) < 1e-10
+    True
+    """
+    return 2.0 * UNIT_ROUNDOFF * min(count + 1, CHUNK_ROWS + count / 1024 + 1)
+
+
+def largest_count(examples: Examples, count_bound: int | None) -> tuple[int, tuple[str, ...]]:
+    """A public bound on the number of rows, for rounding errors, and what it assumes.
+
+    The public count itself where rows are the units and their number is public; else the declared bound, else
+    16 times the public count, which is generous.
+    """
+    if examples.adjacency.count_is_public and examples.unit.max_rows == 1:
+        return examples.public_count, ()
+    most = 16 * examples.public_count if count_bound is None else count_bound
+    require(most >= 1, "count_bound", most, ">= 1")
+    return most, (f"the table has at most {most} rows",)
 
 
 def squared_loss(problem: Problem, *, method: str) -> Squared:

@@ -45,7 +45,8 @@ class Problem:
     @property
     def lipschitz(self) -> float:
         """L of the data loss: the penalty cancels when two records are compared at one point."""
-        return self.norm_bound * self.loss.slope
+        # The slack once more: a bound on predictions inside the slope is for the declared norm.
+        return self.norm_bound * self.loss.slope * (1.0 + NORM_SLACK)
 
     @property
     def smoothness(self) -> float:
@@ -61,7 +62,14 @@ class Problem:
         if not math.isfinite(self.lipschitz):
             raise ParameterError(
                 f"{method} needs a loss with a bounded gradient; the {self.loss.name} loss has one only with a "
-                f"finite radius, got radius={self.radius!r}; give radius=..."
+                f"finite radius, got radius={self.radius!r}; give radius=... and, to the loss, "
+                "prediction_bound=row_norm * radius"
+            )
+        bound = getattr(self.loss, "prediction_bound", math.inf)
+        if bound < self.row_norm * self.radius * (1.0 - 1e-12) and math.isfinite(bound):
+            raise ParameterError(
+                f"prediction_bound must be >= row_norm * radius = {self.row_norm * self.radius!r} for {method}, "
+                f"got prediction_bound={bound!r}; its Lipschitz constant holds on the ball only"
             )
 
     def require_smooth(self, method: str) -> None:

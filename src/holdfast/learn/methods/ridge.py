@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from holdfast.errors import ParameterError, require
 from holdfast.learn.examples import Examples
 from holdfast.learn.method import Fit, Method
-from holdfast.learn.moments import Moments, second_moments, squared_loss
+from holdfast.learn.moments import (
+    UNIT_ROUNDOFF,
+    Moments,
+    largest_count,
+    second_moments,
+    squared_loss,
+    summation_error,
+)
 from holdfast.learn.problem import Problem
 from holdfast.learn.spending import admit, noise_within
 from holdfast.privacy.account import Account
@@ -26,7 +33,6 @@ from holdfast.privacy.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 
-UNIT_ROUNDOFF = 2.0**-53
 THEOREM = (
     "ridge output perturbation: rank-one update of the normal equations, residual bounded for every table"
 )
@@ -87,13 +93,13 @@ class RidgeBounds:
     def rounding(self, dimension: int) -> float:
         """A bound, for every table, on the distance of the computed solution from the exact one.
 
-        Sums of n products err by at most 2 n u of the sum of their sizes, the eigensolver by a modest
-        multiple of d^2 u |H|; an error g in the gradient moves the minimiser by g / lambda.
+        The eigensolver errs by a modest multiple of d^2 u |H|; an error g in the gradient moves the minimiser
+        by g / lambda.
         """
         n, d, u = self.count_bound, dimension, UNIT_ROUNDOFF
         largest = n * self.row_norm**2 + self.ridge
-        gram_error = u * (2 * n + 100 * d * d) * largest
-        cross_error = u * 2 * n * n * self.row_norm * self.target_bound
+        gram_error = (summation_error(n) + 100 * u * d * d) * largest
+        cross_error = summation_error(n) * n * self.row_norm * self.target_bound
         # On the ball the radius is met to 64 d u, and the minimiser moves by at most the condition number of it.
         boundary = 64 * d * u * self.weight_norm * largest / self.ridge
         return (gram_error * self.weight_norm + cross_error) / self.ridge + boundary
@@ -129,9 +135,7 @@ def ridge(
             "ridge without a radius needs a public bound on the number of rows where that number is private, "
             "got count_bound=None; give count_bound=..., or radius=..."
         )
-    # With a radius the bound enters the rounding only; 16 times the public count is generous there.
-    most = examples.public_count * (1 if known else 16) if count_bound is None else count_bound
-    require(not known or most >= examples.public_count, "count_bound", most, ">= the public count")
+    most, assumptions = largest_count(examples, count_bound)
     bounds = RidgeBounds(
         row_norm=problem.norm_bound,
         target_bound=loss.target_bound,
@@ -156,7 +160,7 @@ def ridge(
             "l2_sensitivity": sensitivity,
         },
         noise_std=noise.deviation,
-        assumptions=() if known else (f"the table has at most {most} rows",),
+        assumptions=assumptions,
     )
 
 
@@ -184,7 +188,7 @@ def solve_ridge(moments: Moments, *, ridge: float, radius: float = math.inf) -> 
 METHOD = Method(
     name="ridge",
     run=ridge,
-    paper="Dwork et al. 2014; Wang 2018 (output perturbation of ridge, with a residual bound for every table)",
+    paper="Chaudhuri, Monteleoni and Sarwate 2011 (output perturbation); closed form for ridge",
     needs=("convex", "strongly_convex"),
     pure=True,
 )

@@ -1,0 +1,166 @@
+"""Least squares from noisy second moments, with a ridge that adapts to the data (AdaSSP, Wang 2018).
+
+Released together: the least eigenvalue of X^T X, X^T X itself and X^T y, with Gaussian noise. The ridge is set
+from the noisy eigenvalue and public numbers only, so everything after the release is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ParameterError, require
+from holdfast.learn.examples import Examples
+from holdfast.learn.method import Fit, Method
+from holdfast.learn.moments import (
+    UNIT_ROUNDOFF,
+    Moments,
+    from_upper_triangle,
+    largest_count,
+    second_moments,
+    squared_loss,
+    summation_error,
+    upper_triangle,
+)
+from holdfast.learn.problem import Problem
+from holdfast.learn.spending import admit, is_pure, noise_within
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.mechanism import Arithmetic
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+"""Of the bounds on the noise from which the ridge is set; a matter of accuracy, not of privacy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistics:
+    """How far one unit moves each of the three statistics; all public (soundness, section 20)."""
+
+    least_eigenvalue: float
+    gram: float
+    cross: float
+
+    @classmethod
+    def of(
+        cls, adjacency: Adjacency, *, row_norm: float, target_bound: float, rows_per_unit: int = 1
+    ) -> Statistics:
+        """X^2 by Weyl for both adjacencies; |x x^T - z z^T|_F <= sqrt(2) X^2 and 2 X Y under replace.
+
+        A unit of c rows adds a matrix between 0 and c X^2 I: c times each, by the same arguments.
+
+        >>> Statistics.of(Adjacency.replace, row_norm=1.0, target_bound=1.0)
+        Statistics(least_eigenvalue=1.0, gram=1.4142135623730951, cross=2.0)
+        """
+        factor = adjacency.gradient_factor
+        square = rows_per_unit * row_norm**2
+        return cls(
+            least_eigenvalue=square,
+            gram=math.sqrt(factor) * square,
+            cross=factor * rows_per_unit * row_norm * target_bound,
+        )
+
+    def stack(self, moments: Moments) -> Floats:
+        """The three statistics in units of their sensitivities: one vector that moves by at most sqrt(3)."""
+        least = float(np.linalg.eigvalsh(moments.gram)[0])
+        return np.concatenate(
+            [
+                [least / self.least_eigenvalue],
+                upper_triangle(moments.gram) / self.gram,
+                moments.cross / self.cross,
+            ]
+        )
+
+    def unstack(self, noisy: Floats, dimension: int) -> tuple[float, Moments]:
+        """The noisy statistics."""
+        gram = from_upper_triangle(noisy[1 : noisy.size - dimension], dimension) * self.gram
+        return float(noisy[0]) * self.least_eigenvalue, Moments(
+            gram=gram, cross=noisy[-dimension:] * self.cross
+        )
+
+
+def adassp(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    count_bound: int | None = None,
+    arithmetic: Arithmetic = "strict",
+    **options: Any,
+) -> Fit:
+    """Release the second moments with Gaussian noise, then solve with an adaptive ridge.
+
+    Private for every table of rows within `row_norm`, labels clipped to the target bound. `count_bound`, a
+    public bound on the number of rows, enters only the slack for rounding errors of the sums.
+    """
+    require(not options, "options", sorted(options), "empty", "adassp takes count_bound and arithmetic")
+    loss = squared_loss(problem, method="adassp")
+    admit(examples, problem, account, method="adassp")
+    if is_pure(account.remaining()):
+        raise ParameterError(
+            "adassp needs delta > 0: its noise is Gaussian; use method='functional' or 'ridge'"
+        )
+    statistics = Statistics.of(
+        account.adjacency,
+        row_norm=problem.norm_bound,
+        target_bound=loss.target_bound,
+        rows_per_unit=examples.unit.max_rows,
+    )
+    most, assumptions = largest_count(examples, count_bound)
+    d = problem.dimension
+    # Both neighbours' sums are rounded: each statistic, in its own units, by this much of its size.
+    rounding = most * (summation_error(most) + 100 * UNIT_ROUNDOFF * d * d)
+    sensitivity = math.sqrt(3.0) * (1.0 + 2.0 * rounding)
+    noise = noise_within(
+        account, l2_sensitivity=sensitivity, dimension=1 + d * (d + 3) // 2, arithmetic=arithmetic
+    )
+    moments = second_moments(examples, target_bound=loss.target_bound)
+    noisy = account.release(noise.mechanism, statistics.stack(moments), label="adassp")
+    least, released = statistics.unstack(np.asarray(noisy), d)
+    ridge = adaptive_ridge(
+        least,
+        eigenvalue_noise=noise.deviation * statistics.least_eigenvalue,
+        gram_noise=noise.deviation * statistics.gram,
+        dimension=d,
+    )
+    weights = solve_noisy(
+        released,
+        ridge=max(ridge, problem.penalty * examples.public_count),
+        floor=noise.deviation * statistics.gram,
+    )
+    size = float(np.linalg.norm(weights))
+    return Fit(
+        weights=weights * min(1.0, problem.radius / max(size, 1e-300)),
+        theorem="Gaussian mechanism on second moments (Wang 2018, AdaSSP; sensitivities of soundness, section 20)",
+        parameters={
+            "ridge": ridge,
+            "gram_noise_std": noise.deviation * statistics.gram,
+            "cross_noise_std": noise.deviation * statistics.cross,
+        },
+        assumptions=assumptions,
+    )
+
+
+def adaptive_ridge(least: float, *, eigenvalue_noise: float, gram_noise: float, dimension: int) -> float:
+    """Wang 2018, Algorithm 2: what the noise of X^T X may take, less what its least eigenvalue surely gives.
+
+    The noise matrix has deviation `gram_noise` on the diagonal and less off it; its norm is at most
+    gram_noise sqrt(d ln(2 d^2 / u)) with probability 1 - u.
+    """
+    miss = 1.0 - CONFIDENCE
+    surely = max(0.0, least - eigenvalue_noise * math.sqrt(2.0 * math.log(1.0 / miss)))
+    return max(0.0, gram_noise * math.sqrt(dimension * math.log(2.0 * dimension**2 / miss)) - surely)
+
+
+def solve_noisy(moments: Moments, *, ridge: float, floor: float) -> Floats:
+    """(X^T X + ridge)^-1 X^T y with eigenvalues floored at a public number: post-processing."""
+    eigenvalues, basis = np.linalg.eigh(moments.gram)
+    return np.asarray(basis @ (basis.T @ moments.cross / np.maximum(eigenvalues + ridge, floor)))
+
+
+METHOD = Method(name="adassp", run=adassp, paper="Wang 2018 (UAI), Algorithm 2", needs=("convex", "delta"))

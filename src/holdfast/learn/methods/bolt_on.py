@@ -1,0 +1,217 @@
+"""Bolt-on permutation SGD: run SGD as it is, and add noise to what it returns.
+
+Wu, Li, Kumar, Chaudhuri, Jha and Naughton, "Bolt-on differential privacy for scalable stochastic gradient
+descent-based analytics", SIGMOD 2017; seed 001, Algorithms 1 and 2. The sensitivity is the backward recursion
+of soundness, section 1, and nothing else: the printed "divide by the batch" is wrong for penalised losses.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import DataError, require
+from holdfast.kernel import SgdOptions, start
+from holdfast.kernel.options import SgdRun
+from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
+from holdfast.learn.batches import drawn_batches
+from holdfast.learn.examples import Examples
+from holdfast.learn.method import Fit, Method
+from holdfast.learn.problem import Problem
+from holdfast.learn.schedules import SCHEDULES, Course
+from holdfast.learn.spending import admit, noise_within, refuse_users
+from holdfast.noise.source import Source
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.mechanism import Arithmetic
+
+Floats = NDArray[np.float64]
+THEOREM = "Bolt-on permutation SGD (Wu et al. 2017), by the backward recursion over batches"
+OVERFULL = 2
+"""Under add_remove a batch keeps at most this many times its nominal size (soundness, section 1)."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pass:
+    """Public constants of a run: what the sensitivity is computed from, and what the kernel is told.
+
+    `replace` and `zero_out`: batches are cut from a secret permutation, fresh for each pass. `add_remove`:
+    every record draws its batch by itself, and a batch keeps at most 2 b of them; one record more may push
+    one other out of a full batch, so a gradient moves by 2 L, and no failure probability is charged.
+    """
+
+    problem: Problem
+    adjacency: Adjacency
+    records: int
+    batch: int
+    passes: int
+    schedule: str
+    step: float | None = None
+    offset_power: float = 0.5
+    average_from: int = 0
+
+    def __post_init__(self) -> None:
+        require(self.batch >= 1, "batch", self.batch, ">= 1")
+        require(self.passes >= 1, "passes", self.passes, ">= 1")
+        require(self.schedule in SCHEDULES, "schedule", self.schedule, f"one of {sorted(SCHEDULES)}")
+        require(
+            0 <= self.average_from <= self.count,
+            "average_from",
+            self.average_from,
+            f"in [0, {self.count}], a step; 0 returns the last iterate",
+        )
+
+    @property
+    def batches(self) -> int:
+        """Batches of one pass, the short last one included."""
+        return math.ceil(self.records / self.batch)
+
+    @property
+    def count(self) -> int:
+        """Steps of all passes."""
+        return self.passes * self.batches
+
+    @property
+    def steps(self) -> Floats:
+        """Their sizes; never above what the contraction proof allows."""
+        smoothness, penalty = self.problem.smoothness, self.problem.penalty
+        # Soundness, section 1: eta <= 1/beta if penalised, else 2/beta_0; always 1/beta where batches may overflow.
+        halved = penalty > 0 or not self.adjacency.count_is_public
+        cap = 1.0 / (smoothness + penalty) if halved else 2.0 / smoothness
+        course = Course(
+            steps=self.count, records=self.records, smoothness=smoothness, penalty=penalty, cap=cap,
+            step=self.step, offset_power=self.offset_power,
+        )  # fmt: skip
+        return SCHEDULES[self.schedule](course)
+
+    @property
+    def l2_sensitivity(self) -> float:
+        """The recursion, and what rounding in the kernel may add."""
+        problem, steps = self.problem, self.steps
+        ranked = self.adjacency.count_is_public
+        moved = psgd_sensitivity(
+            steps, batch=self.batch, passes=self.passes, penalty=problem.penalty,
+            gradient_change=problem.gradient_change(self.adjacency) if ranked else 2.0 * problem.lipschitz,
+            smoothness=problem.smoothness if ranked else OVERFULL * problem.smoothness,
+            averaging_weights=averaging_from(self.average_from, steps=self.count),
+        )  # fmt: skip
+        rounded = rounding_slack(
+            steps, dimension=problem.dimension, batch=OVERFULL * self.batch + 1, lipschitz=OVERFULL * problem.lipschitz,
+            smoothness=OVERFULL * problem.smoothness, penalty=problem.penalty, radius=problem.radius,
+        )  # fmt: skip
+        return moved + rounded
+
+    def train(self, examples: Examples, source: Source) -> Floats:
+        """The result before noise: private until a mechanism has released it."""
+        return self._drawn(examples, source) if not self.adjacency.count_is_public else self._cut(examples, source)
+
+    def _cut(self, examples: Examples, source: Source) -> Floats:
+        """Batches in the order of a secret permutation."""
+        run = start(self._options(batch=self.batch, steps=self.steps, penalty=self.problem.penalty))
+        for done in range(1, self.passes + 1):
+            seen = 0
+            for rows, labels in examples.shuffled(source):
+                seen += len(labels)
+                if seen <= self.records:
+                    run.feed(rows, labels)
+            run.end_pass()
+            if seen != self.records or run.steps_taken != done * self.batches:
+                raise DataError(
+                    f"public_count must be the number of rows under adjacency={self.adjacency.value!r}, "
+                    f"got public_count={self.records}"
+                )
+        return run.final()
+
+    def _drawn(self, examples: Examples, source: Source) -> Floats:
+        """Batches that the records drew, at most 2 b in each.
+
+        The kernel divides by its batch size, here c = 2 b + 1: the steps are enlarged by c / b and the penalty
+        reduced, which is the update of divisor b. A null row opens every batch, so that an empty one takes its
+        step too; it fills the place that is left over.
+        """
+        capacity = OVERFULL * self.batch
+        ratio = (capacity + 1) / self.batch
+        run = start(self._options(
+            batch=capacity + 1, steps=self.steps * ratio, penalty=self.problem.penalty / ratio
+        ))  # fmt: skip
+        null = np.zeros((1, self.problem.dimension)), np.zeros(1)
+        for _ in range(self.passes):
+            for rows, labels in drawn_batches(examples, source, batches=self.batches):
+                _feed(run, null)
+                _feed(run, (rows[:capacity], labels[:capacity]))
+                run.end_pass()
+        return run.final()
+
+    def _options(self, *, batch: int, steps: Floats, penalty: float) -> SgdOptions:
+        loss = self.problem.loss
+        return SgdOptions(
+            dimension=self.problem.dimension, batch=batch, loss=loss.name, row_norm=self.problem.row_norm,
+            penalty=penalty, radius=self.problem.radius, steps=steps, average_from=self.average_from,
+            width=getattr(loss, "width", 0.1), label_bound=getattr(loss, "target_bound", 1.0),
+        )  # fmt: skip
+
+
+def _feed(run: SgdRun, chunk: tuple[Floats, Floats]) -> None:
+    if len(chunk[1]):
+        run.feed(*chunk)
+
+
+def bolt_on(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    passes: int = 10,
+    batch: int = 50,
+    schedule: str = "auto",
+    step: float | None = None,
+    offset_power: float = 0.5,
+    average: str | int = "last",
+    arithmetic: Arithmetic = "strict",
+    **options: Any,
+) -> Fit:
+    """Permutation SGD over so many passes, then noise scaled to the recursion's sensitivity.
+
+    Private when the loss is convex, Lipschitz and smooth, and everything but the rows is fixed in advance.
+    `schedule` is 'constant', 'decreasing', 'square_root' or 'strongly_convex' ('auto': the last if there is a
+    penalty, else constant). `average` is 'last', 'uniform', or the step from which iterates are averaged.
+    """
+    known = "passes, batch, schedule, step, offset_power, average, arithmetic"
+    require(not options, "options", sorted(options), f"none but {known}")
+    admit(examples, problem, account, method="bolt_on")
+    refuse_users(examples, method="bolt_on")
+    problem.require_lipschitz("bolt_on")
+    problem.require_smooth("bolt_on")
+    named: dict[str | int, int] = {"last": 0, "uniform": 1}
+    if average not in named and (isinstance(average, str) or isinstance(average, bool)):
+        require(False, "average", average, "'last', 'uniform' or a step")
+    automatic = "strongly_convex" if problem.penalty > 0 else "constant"
+    course = Pass(
+        problem=problem, adjacency=account.adjacency, records=examples.public_count,
+        batch=min(batch, examples.public_count), passes=passes,
+        schedule=automatic if schedule == "auto" else schedule, step=step, offset_power=offset_power,
+        average_from=named.get(average, average if isinstance(average, int) else 0),
+    )  # fmt: skip
+    sensitivity = course.l2_sensitivity
+    noise = noise_within(
+        account, l2_sensitivity=sensitivity, dimension=problem.dimension, arithmetic=arithmetic
+    )
+    centre = course.train(examples, account.source)
+    return Fit(
+        weights=account.release(noise.mechanism, centre, label="bolt_on"),
+        theorem=THEOREM,
+        parameters={
+            "l2_sensitivity": sensitivity, "passes": passes, "batch": course.batch, "schedule": course.schedule,
+            "average": average, "penalty": problem.penalty, "arithmetic": arithmetic,
+        },
+        noise_std=noise.deviation,
+    )  # fmt: skip
+
+
+METHOD = Method(
+    name="bolt_on", run=bolt_on, paper="Wu et al. 2017", needs=("convex", "lipschitz", "smooth"), pure=True
+)

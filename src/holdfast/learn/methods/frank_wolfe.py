@@ -1,0 +1,379 @@
+"""Frank-Wolfe over a polytope, each corner chosen by the exponential mechanism (Talwar, Thakurta and Zhang 2015).
+
+For the L1 ball this is private lasso and sparse logistic regression: noise enters through the choice of one of
+2 d corners, so the error grows with ln d, not with d. The iterates are functions of the chosen corners, which
+are the release (soundness, section 8).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import AdjacencyError, require
+from holdfast.learn.examples import Chunk, Examples
+from holdfast.learn.losses import Squared
+from holdfast.learn.method import Fit, Method
+from holdfast.learn.moments import largest_count, summation_error
+from holdfast.learn.parallel import parallel
+from holdfast.learn.polytope import Corners, L1Ball, Polytope
+from holdfast.learn.problem import Problem
+from holdfast.learn.spending import admit, largest_epsilon, refuse_users
+from holdfast.noise.bernoulli import bernoulli
+from holdfast.noise.source import Source
+from holdfast.noise.uniform import integers
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.exponential import Exponential
+from holdfast.privacy.mechanisms.subsampled_pure import SubsampledPure
+
+Floats = NDArray[np.float64]
+Sampling = Literal["full", "disjoint", "poisson"]
+Choose = Callable[[int, Floats], int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrankWolfeBounds:
+    """Constants of the proof, for all points of the polytope and all admissible rows; public.
+
+    `slope` bounds the loss's derivative there, `feature_bound` every |x_j|, `l1_norm` every |w|_1.
+    """
+
+    slope: float
+    feature_bound: float
+    l1_norm: float
+    curvature: float
+    penalty: float = 0.0
+
+    @property
+    def gradient(self) -> float:
+        """L_inf: every entry of one row's gradient is at most this."""
+        return self.slope * self.feature_bound
+
+    def score_change(self, adjacency: Adjacency, *, divisor: float, rows_per_unit: int = 1) -> float:
+        """2 L_inf C / N under replace, L_inf C / n_0 otherwise: how far one unit moves <gradient, corner>.
+
+        >>> lasso = FrankWolfeBounds(slope=3.0, feature_bound=1.0, l1_norm=2.0, curvature=1.0)
+        >>> lasso.score_change(Adjacency.replace, divisor=100.0)
+        0.12
+        """
+        return adjacency.gradient_factor * rows_per_unit * self.gradient * self.l1_norm / divisor
+
+    @property
+    def smoothness(self) -> float:
+        """L_1, with respect to the L1 norm."""
+        return self.curvature * self.feature_bound**2 + self.penalty
+
+    @property
+    def curvature_term(self) -> float:
+        """B = 2 L_1 (2 C)^2: without noise the excess after T steps is at most B / (T + 1)."""
+        return 2.0 * self.smoothness * (2.0 * self.l1_norm) ** 2
+
+    def steps(self, *, noise_per_root_step: float, corners: int, count: int) -> int:
+        """T* = (2 B / a)^(2/3), a = noise_per_root_step ln K: least B / T + a sqrt(T); in [1, N^2]."""
+        a = noise_per_root_step * math.log(corners)
+        return int(min(max(1, round((2.0 * self.curvature_term / a) ** (2.0 / 3.0))), count**2))
+
+    def excess_risk(self, *, steps: int, gumbel_scale: float, corners: int) -> float:
+        """B / (T + 1) + scale ln K: a bound on the expected excess of the objective over the polytope."""
+        return self.curvature_term / (steps + 1) + gumbel_scale * math.log(corners)
+
+
+def frank_wolfe(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    l1_radius: float | None = None,
+    vertices: Floats | None = None,
+    feature_bound: float | None = None,
+    steps: int | None = None,
+    sampling: Sampling = "full",
+    batch: int | None = None,
+    arithmetic: Arithmetic = "strict",
+    **options: Any,
+) -> Fit:
+    """Minimise over the L1 ball (or the hull of `vertices`) by privately chosen corners.
+
+    Private for rows within `row_norm`, whose features are then clipped to `feature_bound` (the row norm unless
+    given). `sampling`: "full" uses all rows in each of `steps` steps, "disjoint" each row in one step only,
+    "poisson" a fresh secret sample of expected size `batch` in each step (not under replace).
+    """
+    require(not options, "options", sorted(options), "empty", "see the parameters of frank_wolfe")
+    names = ("full", "disjoint", "poisson")
+    require(sampling in names, "sampling", sampling, "one of " + ", ".join(names))
+    require(steps is None or steps >= 1, "steps", steps, ">= 1")
+    problem.require_smooth("frank_wolfe")
+    admit(examples, problem, account, method="frank_wolfe")
+    polytope: Polytope = (
+        L1Ball(radius=problem.radius if l1_radius is None else l1_radius, dimension=problem.dimension)
+        if vertices is None
+        else Corners(points=np.asarray(vertices, dtype=np.float64))
+    )
+    bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
+    plan = _PLANS[sampling](
+        examples, bounds, polytope, account, steps=steps, batch=batch, arithmetic=arithmetic
+    )
+    w = polytope.centre()
+    for t in range(plan.steps):
+        gradient = _gradient(plan.rows(), w, problem, bounds) / plan.divisor + problem.penalty * w
+        chosen = plan.choose(t, -polytope.products(gradient))
+        w = w + 2.0 / (t + 2.0) * (polytope.corner(chosen) - w)
+    return Fit(
+        weights=w,
+        theorem=plan.theorem,
+        parameters={
+            "steps": plan.steps,
+            "score_sensitivity": plan.score_change,
+            "epsilon_per_choice": plan.epsilon,
+            "corners": polytope.corners,
+        }
+        | ({} if sampling != "full" else {"excess_risk_bound": plan.excess_risk(bounds, polytope)}),
+        assumptions=plan.assumptions,
+    )
+
+
+def bounds_of(problem: Problem, polytope: Polytope, *, feature_bound: float | None) -> FrankWolfeBounds:
+    """L_inf over the whole polytope: for the squared loss |<w, x> - y| <= C X + Y, not a constant O(1)."""
+    require(
+        feature_bound is None or 0 < feature_bound < math.inf,
+        "feature_bound",
+        feature_bound,
+        "> 0 and finite",
+    )
+    # Rows of norm X have features of size at most X; a smaller declared bound is enforced by clipping.
+    largest = problem.norm_bound if feature_bound is None else min(feature_bound, problem.norm_bound)
+    loss = problem.loss
+    prediction = polytope.l1_norm * largest
+    slope = prediction + loss.target_bound if isinstance(loss, Squared) else loss.slope
+    return FrankWolfeBounds(
+        slope=slope,
+        feature_bound=largest,
+        l1_norm=polytope.l1_norm,
+        curvature=loss.curvature,
+        penalty=problem.penalty,
+    )
+
+
+def _gradient(rows: Iterable[Chunk], w: Floats, problem: Problem, bounds: FrankWolfeBounds) -> Floats:
+    """The sum of the data loss's gradients; clipping makes the bounds true whatever the rows hold."""
+    total = np.zeros(w.size)
+    for features, labels in rows:
+        clipped = np.clip(features, -bounds.feature_bound, bounds.feature_bound)
+        slopes = problem.loss.slopes(clipped @ w, labels)
+        total += clipped.T @ np.clip(slopes, -bounds.slope, bounds.slope)
+    return total
+
+
+# Three ways to meet the rows. Each is paid for before the first choice.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Plan:
+    """Steps that are paid for: where each one's rows come from, and how it chooses."""
+
+    steps: int
+    divisor: float
+    rows: Callable[[], Iterable[Chunk]]
+    choose: Choose
+    score_change: float
+    epsilon: float
+    theorem: str
+    assumptions: tuple[str, ...] = ()
+
+    def excess_risk(self, bounds: FrankWolfeBounds, polytope: Polytope) -> float:
+        scale = 2.0 * self.score_change / self.epsilon
+        return bounds.excess_risk(steps=self.steps, gumbel_scale=scale, corners=polytope.corners)
+
+
+def _full(
+    examples: Examples,
+    bounds: FrankWolfeBounds,
+    polytope: Polytope,
+    account: Account,
+    *,
+    steps: int | None,
+    batch: int | None,
+    arithmetic: Arithmetic,
+) -> _Plan:
+    """All rows in every step; epsilon per choice sqrt(8 rho / T) in zCDP, epsilon / T in pure DP."""
+    require(batch is None, "batch", batch, "None when every step uses all rows", "give sampling='poisson'")
+    divisor = float(examples.public_count)
+    change = bounds.score_change(account.adjacency, divisor=divisor, rows_per_unit=examples.unit.max_rows)
+    # Section 16: both neighbours' sums are rounded.
+    most, assumptions = largest_count(examples, None)
+    change += 2.0 * summation_error(most) * most * bounds.gradient * bounds.l1_norm / divisor
+    count = steps or bounds.steps(
+        noise_per_root_step=change * _noise_per_root_step(account.remaining()),
+        corners=polytope.corners,
+        count=examples.public_count,
+    )
+
+    def mechanism(epsilon: float) -> Exponential:
+        return Exponential(
+            epsilon=epsilon, sensitivity=change, adjacency=account.adjacency, arithmetic=arithmetic
+        )
+
+    epsilon = largest_epsilon(account, lambda each: mechanism(each).curve.repeat(count))
+    permit = account.permit(mechanism(epsilon), times=count, label="frank_wolfe")
+    return _Plan(
+        steps=count,
+        divisor=divisor,
+        rows=examples.chunks,
+        choose=lambda t, scores: int(permit.release(scores)),
+        score_change=change,
+        epsilon=epsilon,
+        theorem="exponential mechanism, composed over all steps (Talwar, Thakurta and Zhang 2015; zCDP)",
+        assumptions=assumptions,
+    )
+
+
+def _noise_per_root_step(left: PrivacyCurve) -> float:
+    """1 / sqrt(2 rho): the Gumbel scale over sensitivity and sqrt(T), by a rho that what remains allows."""
+    rho = left.as_zcdp()
+    orders = getattr(left, "orders", None)
+    known = float(rho) if rho is not None else left.renyi(orders[0]) / orders[0] if orders else 0.5
+    return 1.0 / math.sqrt(2.0 * max(known, 1e-12))
+
+
+def _disjoint(
+    examples: Examples,
+    bounds: FrankWolfeBounds,
+    polytope: Polytope,
+    account: Account,
+    *,
+    steps: int | None,
+    batch: int | None,
+    arithmetic: Arithmetic,
+) -> _Plan:
+    """Section 8 (a): each row takes part in one step, so the whole run costs as much as one choice."""
+    refuse_users(examples, method="frank_wolfe with sampling='disjoint'")
+    require((steps is None) != (batch is None), "steps", steps, "given, or batch, but not both")
+    size = batch if batch is not None else max(1, examples.public_count // (steps or 1))
+    count = steps or max(1, examples.public_count // size)
+    divisor = float(size)
+    change = bounds.score_change(account.adjacency, divisor=divisor)
+    change *= 1.0 + 2.0 * summation_error(16 * size) * 16 * size
+    accounts = parallel(account, parts=count, label="frank_wolfe")
+    curve = lambda each: Exponential(epsilon=each, sensitivity=change).curve  # noqa: E731
+    epsilon = largest_epsilon(accounts[0], curve)
+    mechanism = Exponential(
+        epsilon=epsilon, sensitivity=change, adjacency=account.adjacency, arithmetic=arithmetic
+    )
+    batches = disjoint_batches(examples, account.source, size=size, count=count)
+    return _Plan(
+        steps=count,
+        divisor=divisor,
+        rows=lambda: next(batches),
+        choose=lambda t, scores: int(accounts[t].release(mechanism, scores)),
+        score_change=change,
+        epsilon=epsilon,
+        theorem="exponential mechanism on disjoint batches (parallel composition)",
+        assumptions=(f"no batch has more than {16 * size} rows",)
+        if not account.adjacency.count_is_public
+        else (),
+    )
+
+
+def _poisson(
+    examples: Examples,
+    bounds: FrankWolfeBounds,
+    polytope: Polytope,
+    account: Account,
+    *,
+    steps: int | None,
+    batch: int | None,
+    arithmetic: Arithmetic,
+) -> _Plan:
+    """Section 8 (b): a fresh sample of rate q in each step, divisor q n_0, epsilon' = ln(1 + q (e^eps - 1))."""
+    refuse_users(examples, method="frank_wolfe with sampling='poisson'")
+    if account.adjacency is Adjacency.replace:
+        raise AdjacencyError(
+            "sampling='poisson' is proved for adjacency add_remove and zero_out, got 'replace'; "
+            "use sampling='disjoint' or 'full'"
+        )
+    require(batch is not None and batch >= 1, "batch", batch, "a whole number >= 1 for sampling='poisson'")
+    assert batch is not None
+    rate = min(1.0, batch / examples.public_count)
+    count = steps or max(1, round(1.0 / rate))
+    divisor = rate * examples.public_count
+    most, assumptions = largest_count(examples, None)
+    change = bounds.score_change(account.adjacency, divisor=divisor)
+    change += 2.0 * summation_error(most) * most * bounds.gradient * bounds.l1_norm / divisor
+
+    def mechanism(epsilon: float) -> SubsampledPure:
+        base = Exponential(epsilon=epsilon, sensitivity=change, arithmetic=arithmetic)
+        return SubsampledPure(base=base, rate=rate, adjacency=account.adjacency, arithmetic=arithmetic)
+
+    epsilon = largest_epsilon(account, lambda each: mechanism(each).curve.repeat(count))
+    permit = account.permit(mechanism(epsilon), times=count, label="frank_wolfe")
+    return _Plan(
+        steps=count,
+        divisor=divisor,
+        rows=lambda: poisson_sample(examples, account.source, rate=Fraction(rate)),
+        choose=lambda t, scores: int(permit.release(scores)),
+        score_change=change,
+        epsilon=epsilon,
+        theorem="exponential mechanism on Poisson samples (Balle, Barthe and Gaboardi 2018), composed",
+        assumptions=assumptions,
+    )
+
+
+_PLANS = {"full": _full, "disjoint": _disjoint, "poisson": _poisson}
+
+
+def poisson_sample(examples: Examples, source: Source, *, rate: Fraction) -> Iterator[Chunk]:
+    """Each row by a coin of its own."""
+    for features, labels in examples.chunks():
+        kept = bernoulli(source, p=rate, size=labels.size)
+        yield features[kept], labels[kept]
+
+
+def disjoint_batches(examples: Examples, source: Source, *, size: int, count: int) -> Iterator[list[Chunk]]:
+    """Batches that share no row; which row is where depends on secret coins only.
+
+    Where the number of rows is public: consecutive places of a secret permutation. Under add_remove any such
+    order shifts with a row, so each row draws its batch by itself and batches vary in size.
+    """
+    if examples.adjacency.count_is_public:
+        yield from _cut(examples.shuffled(source), size=size, count=count)
+        return
+    places = [integers(source, bound=count, size=labels.size) for _, labels in examples.chunks()]
+    for number in range(count):
+        chosen = zip(examples.chunks(), places, strict=True)
+        yield [(features[place == number], labels[place == number]) for (features, labels), place in chosen]
+
+
+def _cut(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chunk]]:
+    batch: list[Chunk] = []
+    room, made = size, 0
+    for features, labels in chunks:
+        start = 0
+        while start < labels.size and made < count:
+            stop = min(labels.size, start + room)
+            batch.append((features[start:stop], labels[start:stop]))
+            room -= stop - start
+            start = stop
+            if room == 0:
+                yield batch
+                batch, room, made = [], size, made + 1
+    while made < count:
+        yield batch
+        batch, made = [], made + 1
+
+
+METHOD = Method(
+    name="frank_wolfe",
+    run=frank_wolfe,
+    paper="Talwar, Thakurta and Zhang 2015",
+    needs=("convex", "smooth"),
+    pure=True,
+)

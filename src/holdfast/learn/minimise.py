@@ -1,0 +1,149 @@
+"""A minimiser with a certificate: proofs are about the exact argmin, solvers are not exact.
+
+`minimise(risk, tolerance=t)` gives a point within t / penalty of the exact minimiser, for every table
+(soundness, section 3). A fast solver is tried first and its answer checked; where the check fails, gradient
+descent of a length that theory fixes takes over. How long it takes depends on the table and is no promise.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import HoldfastError, require
+from holdfast.learn.risk import Risk
+
+Floats = NDArray[np.float64]
+NEWTON_DIMENSION = 1_500
+"""Above this, second derivatives cost more than they save."""
+SPHERE = 2.0**-48
+"""How close to the sphere, relatively, a point counts as on it."""
+
+
+class NotCertified(HoldfastError):
+    """No point could be certified: the tolerance is below what this machine's arithmetic can show."""
+
+
+def residual(risk: Risk, w: Floats, *, precise: bool = False) -> float:
+    """A bound on the distance of 0 from gradient + normal cone: divided by the penalty, on that to the argmin.
+
+    In the interior it is |gradient|. On the sphere, outward multiples of w are free: strong monotonicity of
+    gradient and normal cone together gives penalty |w - w*| <= residual. Rounding is included.
+    """
+    gradient, doubt = risk.gradient(w, precise=precise)
+    length, radius = float(np.linalg.norm(w)), risk.problem.radius
+    if length > radius * (1 + SPHERE):
+        return math.inf
+    if length >= radius * (1 - SPHERE):
+        outward = max(0.0, -float(gradient @ w) / length**2)
+        gradient = gradient + outward * w
+        # The point of the sphere next to w: the gradient there, and the way to it.
+        doubt += (risk.smoothness + risk.penalty + outward) * 2 * SPHERE * radius
+    return float(np.linalg.norm(gradient)) * (1 + 1e-12) + doubt
+
+
+def is_certified(risk: Risk, w: Floats, *, tolerance: float) -> bool:
+    """Whether the residual is within the tolerance, in plain arithmetic or else in the machine's widest."""
+    return residual(risk, w) <= tolerance or residual(risk, w, precise=True) <= tolerance
+
+
+def minimise(risk: Risk, *, tolerance: float, start: Floats | None = None) -> Floats:
+    """A point within tolerance / penalty of the minimiser; never one without its certificate.
+
+    >>> from holdfast.learn.examples import ArrayExamples
+    >>> from holdfast.learn.losses import Logistic
+    >>> from holdfast.learn.problem import Problem
+    >>> from holdfast.privacy import Adjacency
+    >>> rows = ArrayExamples(features=np.eye(2), labels=np.array([1.0, -1.0]),
+    ...                      adjacency=Adjacency.replace, public_count=2)
+    >>> risk = Risk(examples=rows, problem=Problem(loss=Logistic(), dimension=2), penalty=0.25, divisor=2.0)
+    >>> minimise(risk, tolerance=1e-10).round(6)
+    array([ 0.752675, -0.752675])
+    """
+    require(0 < tolerance < math.inf, "tolerance", tolerance, "> 0 and finite")
+    w = np.zeros(risk.examples.dimension) if start is None else start
+    w = newton(risk, w, tolerance=tolerance) if w.size <= NEWTON_DIMENSION else quasi_newton(risk, w)
+    if float(np.linalg.norm(w)) > risk.problem.radius and w.size <= NEWTON_DIMENSION:
+        w = on_sphere(risk, w, tolerance=tolerance)
+    if is_certified(risk, w, tolerance=tolerance):
+        return w
+    w = descend(risk, tolerance=tolerance)
+    if is_certified(risk, w, tolerance=tolerance):
+        return w
+    raise NotCertified(
+        f"tolerance={tolerance!r} is below what this machine's arithmetic can certify; give a larger tolerance"
+    )
+
+
+def newton(risk: Risk, w: Floats, *, tolerance: float, shift: float = 0.0, steps: int = 100) -> Floats:
+    """Damped Newton steps on risk + (shift / 2) |w|^2 over the whole space; stops where nothing improves."""
+    gradient, doubt = risk.gradient(w)
+    gradient = gradient + shift * w
+    for _ in range(steps):
+        size = float(np.linalg.norm(gradient))
+        # Half the tolerance: the certificate, computed apart, must not miss by a rounding error.
+        if size + doubt <= tolerance / 2:
+            break
+        step = np.linalg.solve(risk.hessian(w) + shift * np.eye(w.size), -gradient)
+        share = 1.0
+        while share > 2.0**-20:
+            # |gradient|^2 falls along a Newton step, by its square at first: Armijo's test.
+            there, doubt_there = risk.gradient(w + share * step)
+            there = there + shift * (w + share * step)
+            if float(np.linalg.norm(there)) <= (1.0 - share / 8.0) * size:
+                break
+            share /= 2.0
+        else:
+            break
+        w, gradient, doubt = w + share * step, there, doubt_there
+    return w
+
+
+def quasi_newton(risk: Risk, w: Floats) -> Floats:
+    """L-BFGS, for many columns."""
+    from scipy.optimize import minimize
+
+    found = minimize(
+        lambda point: (risk.value(point), risk.gradient(point)[0]), w, jac=True, method="L-BFGS-B",
+        options={"maxiter": 5000, "maxfun": 10_000, "gtol": 1e-14, "ftol": 0.0, "maxcor": 30},
+    )  # fmt: skip
+    return np.asarray(found.x, dtype=np.float64)
+
+
+def on_sphere(risk: Risk, w: Floats, *, tolerance: float) -> Floats:
+    """The minimiser on the sphere |w| = radius: that of risk + (shift / 2)|w|^2 for one shift > 0.
+
+    The shift is found by the step of Moré and Sorensen (1983): 1/|w(shift)| is nearly linear in it.
+    """
+    radius, shift = risk.problem.radius, 0.0
+    for _ in range(60):
+        length = float(np.linalg.norm(w))
+        # Scaling onto the sphere moves the gradient by at most this.
+        if abs(length - radius) * (risk.smoothness + shift) <= tolerance / 8:
+            break
+        slope = float(w @ np.linalg.solve(risk.hessian(w) + shift * np.eye(w.size), w))
+        following = shift + (length / radius - 1.0) * length**2 / slope
+        if not following > 0 or following == shift:
+            break
+        shift = following
+        w = newton(risk, w, tolerance=tolerance / 8, shift=shift)
+    return np.asarray(w * (radius / float(np.linalg.norm(w))))
+
+
+def descend(risk: Risk, *, tolerance: float) -> Floats:
+    """Projected gradient descent with step 1/beta from 0, for as many steps as make the residual small.
+
+    Distances to w* shrink by 1 - penalty/beta a step and start at |w*| <= reach; the residual is at most
+    2 beta times the distance of the step before.
+    """
+    beta, radius = risk.smoothness, risk.problem.radius
+    steps = math.ceil(beta / risk.penalty * max(1.0, math.log(max(4.0 * beta * risk.reach / tolerance, 1.0))))
+    w = np.zeros(risk.examples.dimension)
+    for _ in range(steps + 1):
+        w = w - risk.gradient(w)[0] / beta
+        length = float(np.linalg.norm(w))
+        if length > radius:
+            w = w * (radius / length)
+    return w

@@ -1,0 +1,138 @@
+"""Risk: a penalised sum of losses, with a bound on what floating point does to its gradient.
+
+A certificate such as |gradient| <= tolerance is a statement about real numbers. So the gradient comes with
+`doubt`, a first-order bound on its rounding error, and a certificate counts only with the doubt added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.kernel import clip
+from holdfast.learn.examples import Chunk, Examples
+from holdfast.learn.problem import Problem
+
+Floats = NDArray[np.float64]
+BLOCK = 256
+"""Rows summed by the machine in whatever order; sums of blocks are added exactly."""
+PRECISE_ROWS = 8_192
+SIGNED = ("logistic", "huber", "hinge")
+"""Losses whose labels count by their sign, as in the kernel."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Risk:
+    """(1 / divisor) sum of losses + (penalty / 2) |w|^2 + <linear, w>, over |w| <= problem.radius.
+
+    `penalty` and `divisor` are the risk's own: the problem gives the loss, the norm of rows and the radius.
+    Rows beyond the declared norm are clipped and rows that are not finite count as null records.
+    """
+
+    examples: Examples
+    problem: Problem
+    penalty: float
+    divisor: float = 1.0
+    linear: Floats | None = None
+
+    def __post_init__(self) -> None:
+        require(0 < self.penalty < math.inf, "penalty", self.penalty, "> 0 and finite")
+        require(0 < self.divisor < math.inf, "divisor", self.divisor, "> 0 and finite")
+
+    @cached_property
+    def rows(self) -> int:
+        """How many there are; private under add_remove."""
+        return sum(int(labels.size) for _, labels in self.examples.chunks())
+
+    @property
+    def smoothness(self) -> float:
+        """The largest eigenvalue that the Hessian can have, with as many rows as there are."""
+        return self.rows / self.divisor * self.problem.smoothness + self.penalty
+
+    @property
+    def reach(self) -> float:
+        """No minimiser is farther from the origin (soundness, section 3: |w*| <= L / penalty)."""
+        shift = 0.0 if self.linear is None else float(np.linalg.norm(self.linear))
+        free = (self.rows / self.divisor * self.problem.lipschitz + shift) / self.penalty
+        return min(self.problem.radius, free)
+
+    def admissible(self) -> Iterator[Chunk]:
+        """Rows within the declared norm, and labels as the loss takes them."""
+        bound = self.problem.norm_bound**2
+        for x, y in self.examples.chunks():
+            with np.errstate(over="ignore", invalid="ignore"):
+                squares = np.einsum("ij,ij->i", x, x)
+            long = ~(squares <= bound)
+            null = ~np.isfinite(y)
+            if long.any() or null.any():
+                x, y = x.copy(), np.where(null, 0.0, y)
+                if long.any():
+                    x[long] = clip(x[long], row_norm=self.problem.row_norm)
+                x[null] = 0.0
+            yield x, np.where(y > 0, 1.0, -1.0) if self.problem.loss.name in SIGNED else y
+
+    def value(self, w: Floats) -> float:
+        """The risk, for line searches."""
+        total = math.fsum(
+            float(np.sum(self.problem.loss.values(x @ w, y))) for x, y in self.admissible()
+        )
+        own = 0.0 if self.linear is None else float(self.linear @ w)
+        return total / self.divisor + 0.5 * self.penalty * float(w @ w) + own
+
+    def gradient(self, w: Floats, *, precise: bool = False) -> tuple[Floats, float]:
+        """The gradient, and a bound on the norm of its rounding error.
+
+        Precise arithmetic is the machine's long double, where it has one: slower, with a smaller doubt.
+        """
+        total, blocks = self._precise_sum(w) if precise else self._sum(w)
+        unit = float(np.finfo(np.longdouble if precise else np.float64).eps) / 2
+        loss, norm, length = self.problem.loss, self.problem.norm_bound, float(np.linalg.norm(w))
+        # An inner product of d terms errs by d units of |x| |w|, and the slope by its curvature times that; a
+        # sum of m terms, in any order, by m units of their absolute sum (Higham 2002, chapter 3).
+        slope_error = loss.curvature * ((w.size + 6) * norm * length + 4.0) + 16.0 * loss.slope
+        data = self.rows * norm * (slope_error + (BLOCK + blocks + 2) * loss.slope) * 1.01 * unit
+        linear = np.zeros_like(w) if self.linear is None else self.linear
+        gradient = total / self.divisor + self.penalty * w + linear
+        own = float(np.linalg.norm(total)) / self.divisor + self.penalty * length + float(np.linalg.norm(linear))
+        return gradient, data / self.divisor + 4.0 * 2.0**-53 * own
+
+    def hessian(self, w: Floats) -> Floats:
+        """The second derivative, in plain arithmetic: it steers the solver and proves nothing."""
+        total = np.zeros((w.size, w.size))
+        for x, y in self.admissible():
+            total += (x * self.problem.loss.curvatures(x @ w, y)[:, None]).T @ x
+        return np.asarray(total / self.divisor + self.penalty * np.eye(w.size))
+
+    def _sum(self, w: Floats) -> tuple[Floats, int]:
+        """Blocks by the machine's matrix product, then exactly."""
+        blocks = [np.zeros((1, w.size))]
+        for x, y in self.admissible():
+            blocks.append(_block_sums(self.problem.loss.slopes(x @ w, y), x))
+        stacked = np.concatenate(blocks)
+        return np.array([math.fsum(column) for column in stacked.T]), 0
+
+    def _precise_sum(self, w: Floats) -> tuple[Floats, int]:
+        """The same in long doubles."""
+        wide: Any = w.astype(np.longdouble)
+        total, blocks = np.zeros(w.size, dtype=np.longdouble), 0
+        for x, y in self.admissible():
+            for start in range(0, len(x), PRECISE_ROWS):
+                rows: Any = x[start : start + PRECISE_ROWS].astype(np.longdouble)
+                labels: Any = y[start : start + PRECISE_ROWS].astype(np.longdouble)
+                sums = _block_sums(self.problem.loss.slopes(rows @ wide, labels), rows)
+                total, blocks = total + sums.sum(axis=0), blocks + len(sums)
+        return total.astype(np.float64), blocks
+
+
+def _block_sums(slopes: Any, x: Any) -> Any:
+    """The sum of slope times row over each block of rows."""
+    whole = len(x) // BLOCK * BLOCK
+    sums = np.matmul(slopes[:whole].reshape(-1, 1, BLOCK), x[:whole].reshape(-1, BLOCK, x.shape[1]))[:, 0, :]
+    return np.concatenate([sums, (slopes[whole:] @ x[whole:])[None, :]])
