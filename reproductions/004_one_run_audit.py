@@ -208,10 +208,9 @@ def bars(first: dict[int, Runs], decoded: dict[str, Runs]) -> list[tuple[str, bo
         )
     lower = first[16][FDP].mean()
     checks.append((f"ε = 16: f-DP, k = 250 fixed, {lower:.2f} (bar: 7.5)", lower >= 7.5))
-    name, best = max(((n, r[FDP].mean()) for n, r in decoded.items()), key=lambda pair: pair[1])
-    checks.append(
-        (f"ε = 16, one run, better canaries or decoder: {best:.2f} by {name} (goal: 9)", best >= 9.0)
-    )
+    for name in (RIDGE, HADAMARD):
+        lower = decoded[name][FDP].mean()
+        checks.append((f"ε = 16: f-DP, k = 250 fixed, {name}, {lower:.2f} (goal: 9)", lower >= 9.0))
     return checks
 
 
@@ -247,7 +246,7 @@ def draw(
         for series, (colour, line, marker) in STYLES.items():
             here = [x for x in cases if series in cases[x]]
             runs = [cases[x][series] for x in here]
-            low, high = ([float(np.quantile(r, q)) for r in runs] for q in (0.1, 0.9))
+            low, high = ([max(0.01, float(np.quantile(r, q))) for r in runs] for q in (0.1, 0.9))
             axes.fill_between(here, low, high, color=colour, alpha=0.13, linewidth=0)
             means = [float(r.mean()) for r in runs]
             axes.plot(here, means, color=colour, linestyle=line, marker=marker, markersize=4.5, label=series)

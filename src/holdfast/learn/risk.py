@@ -65,18 +65,7 @@ class Risk:
 
     def admissible(self) -> Iterator[Chunk]:
         """Rows within the declared norm, and labels as the loss takes them."""
-        bound = self.problem.norm_bound**2
-        for x, y in self.examples.chunks():
-            with np.errstate(over="ignore", invalid="ignore"):
-                squares = np.einsum("ij,ij->i", x, x)
-            long = ~(squares <= bound)
-            null = ~np.isfinite(y)
-            if long.any() or null.any():
-                x, y = x.copy(), np.where(null, 0.0, y)
-                if long.any():
-                    x[long] = clip(x[long], row_norm=self.problem.row_norm)
-                x[null] = 0.0
-            yield x, np.where(y > 0, 1.0, -1.0) if self.problem.loss.name in SIGNED else y
+        return (clipped(chunk, self.problem) for chunk in self.examples.chunks())
 
     def value(self, w: Floats) -> float:
         """The risk, for line searches."""
@@ -136,3 +125,21 @@ def _block_sums(slopes: Any, x: Any) -> Any:
     whole = len(x) // BLOCK * BLOCK
     sums = np.matmul(slopes[:whole].reshape(-1, 1, BLOCK), x[:whole].reshape(-1, BLOCK, x.shape[1]))[:, 0, :]
     return np.concatenate([sums, (slopes[whole:] @ x[whole:])[None, :]])
+
+
+def clipped(chunk: Chunk, problem: Problem) -> Chunk:
+    """Rows within the declared norm, null records where they are not finite, labels as the loss takes them.
+
+    A second clipping, after the encoder's: what it lets through would break the promise, so it is checked here.
+    """
+    x, y = chunk
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("ij,ij->i", x, x)
+    long = ~(squares <= problem.norm_bound**2)
+    null = ~np.isfinite(y)
+    if long.any() or null.any():
+        x, y = x.copy(), np.where(null, 0.0, y)
+        if long.any():
+            x[long] = clip(x[long], row_norm=problem.row_norm)
+        x[null] = 0.0
+    return x, np.where(y > 0, 1.0, -1.0) if problem.loss.name in SIGNED else y

@@ -84,15 +84,19 @@ class Account:
         mechanism: Mechanism,
         *,
         times: int,
+        parts: int = 1,
         delta: float | None = None,
         key: str | None = None,
         label: str = "",
     ) -> Permit:
         """Charge a number of uses of one mechanism at once, for a loop whose length is fixed in advance.
 
-        In the currency 'basic' the uses are charged together at one (epsilon, delta) point.
+        In the currency 'basic' the uses are charged together at one (epsilon, delta) point. A use may be
+        drawn once on each of `parts` disjoint parts of the units, if who is in which part is decided unit by
+        unit and not by values: then one unit is in one draw only (parallel composition, soundness, section 19).
         """
         require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
+        require(isinstance(parts, int) and parts >= 1, "parts", parts, "a whole number >= 1")
         mechanism.require_adjacency(self.adjacency)
         charge = self._charge(mechanism, times, delta=delta, key=key, label=label)
         entry = self.journal.charge(charge, self._caps)
@@ -100,7 +104,7 @@ class Account:
             raise AlreadyReleased(
                 f"the permit of key {key!r} was already drawn from; use a new key, which is charged again"
             )
-        return Permit(self, mechanism, times, entry.number)
+        return Permit(self, mechanism, times * parts, entry.number)
 
     def split(self, *shares: float) -> tuple[Account, ...]:
         """Accounts of their own limits, spent from this one; shares are fractions of the limit.

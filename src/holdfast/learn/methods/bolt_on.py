@@ -160,6 +160,13 @@ def _feed(run: SgdRun, chunk: tuple[Floats, Floats]) -> None:
         run.feed(*chunk)
 
 
+def _first_averaged(average: str | int) -> int:
+    """The step from which iterates are averaged; 0 for the last iterate alone."""
+    first = {"last": 0, "uniform": 1}.get(str(average), average)
+    require(isinstance(first, int), "average", average, "'last', 'uniform' or a step")
+    return int(first)
+
+
 def bolt_on(
     examples: Examples,
     problem: Problem,
@@ -186,15 +193,12 @@ def bolt_on(
     refuse_users(examples, method="bolt_on")
     problem.require_lipschitz("bolt_on")
     problem.require_smooth("bolt_on")
-    named: dict[str | int, int] = {"last": 0, "uniform": 1}
-    if average not in named and (isinstance(average, str) or isinstance(average, bool)):
-        require(False, "average", average, "'last', 'uniform' or a step")
     automatic = "strongly_convex" if problem.penalty > 0 else "constant"
     course = Pass(
         problem=problem, adjacency=account.adjacency, records=examples.public_count,
         batch=min(batch, examples.public_count), passes=passes,
         schedule=automatic if schedule == "auto" else schedule, step=step, offset_power=offset_power,
-        average_from=named.get(average, average if isinstance(average, int) else 0),
+        average_from=_first_averaged(average),
     )  # fmt: skip
     sensitivity = course.l2_sensitivity
     noise = noise_within(

@@ -8,7 +8,7 @@ are the release (soundness, section 8).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, require
+from holdfast.learn.batches import disjoint_batches, poisson_sample
 from holdfast.learn.examples import Chunk, Examples
 from holdfast.learn.losses import Squared
 from holdfast.learn.method import Fit, Method
@@ -25,9 +26,6 @@ from holdfast.learn.parallel import parallel
 from holdfast.learn.polytope import Corners, L1Ball, Polytope
 from holdfast.learn.problem import Problem
 from holdfast.learn.spending import admit, largest_epsilon, refuse_users
-from holdfast.noise.bernoulli import bernoulli
-from holdfast.noise.source import Source
-from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curve import PrivacyCurve
@@ -77,10 +75,20 @@ class FrankWolfeBounds:
         """B = 2 L_1 (2 C)^2: without noise the excess after T steps is at most B / (T + 1)."""
         return 2.0 * self.smoothness * (2.0 * self.l1_norm) ** 2
 
-    def steps(self, *, noise_per_root_step: float, corners: int, count: int) -> int:
-        """T* = (2 B / a)^(2/3), a = noise_per_root_step ln K: least B / T + a sqrt(T); in [1, N^2]."""
-        a = noise_per_root_step * math.log(corners)
-        return int(min(max(1, round((2.0 * self.curvature_term / a) ** (2.0 / 3.0))), count**2))
+    def steps(self, left: PrivacyCurve, *, score_change: float, corners: int, count: int) -> int:
+        """T* that minimises B / T + (Gumbel scale) ln K, rounded into [1, N^2]; all public.
+
+        The scale is score_change sqrt(T / (2 rho)) in zCDP: T* = (2 B / a)^(2/3), a = score_change ln K /
+        sqrt(2 rho). In pure DP it is 2 score_change T / epsilon: T* = sqrt(B / a).
+        """
+        reach = score_change * math.log(corners)
+        pure = left.as_pure()
+        if pure is not None:
+            best = math.sqrt(self.curvature_term * float(pure) / (2.0 * reach))
+        else:
+            a = reach / math.sqrt(2.0 * _concentrated(left))
+            best = (2.0 * self.curvature_term / a) ** (2.0 / 3.0)
+        return int(min(max(1, round(best)), count**2))
 
     def excess_risk(self, *, steps: int, gumbel_scale: float, corners: int) -> float:
         """B / (T + 1) + scale ln K: a bound on the expected excess of the objective over the polytope."""
@@ -212,9 +220,7 @@ def _full(
     most, assumptions = largest_count(examples, None)
     change += 2.0 * summation_error(most) * most * bounds.gradient * bounds.l1_norm / divisor
     count = steps or bounds.steps(
-        noise_per_root_step=change * _noise_per_root_step(account.remaining()),
-        corners=polytope.corners,
-        count=examples.public_count,
+        account.remaining(), score_change=change, corners=polytope.corners, count=examples.public_count
     )
 
     def mechanism(epsilon: float) -> Exponential:
@@ -236,12 +242,11 @@ def _full(
     )
 
 
-def _noise_per_root_step(left: PrivacyCurve) -> float:
-    """1 / sqrt(2 rho): the Gumbel scale over sensitivity and sqrt(T), by a rho that what remains allows."""
+def _concentrated(left: PrivacyCurve) -> float:
+    """A rho that what remains allows, for the rule above: exact in zCDP, by its one order in Renyi."""
     rho = left.as_zcdp()
-    orders = getattr(left, "orders", None)
-    known = float(rho) if rho is not None else left.renyi(orders[0]) / orders[0] if orders else 0.5
-    return 1.0 / math.sqrt(2.0 * max(known, 1e-12))
+    orders = getattr(left, "orders", (2.0,))
+    return max(float(rho) if rho is not None else left.renyi(orders[0]) / orders[0], 1e-12)
 
 
 def _disjoint(
@@ -261,10 +266,10 @@ def _disjoint(
     count = steps or max(1, examples.public_count // size)
     divisor = float(size)
     change = bounds.score_change(account.adjacency, divisor=divisor)
-    change *= 1.0 + 2.0 * summation_error(16 * size) * 16 * size
+    most, assumptions = largest_count(examples, None)
+    change += 2.0 * summation_error(most) * most * bounds.gradient * bounds.l1_norm / divisor
     accounts = parallel(account, parts=count, label="frank_wolfe")
-    curve = lambda each: Exponential(epsilon=each, sensitivity=change).curve  # noqa: E731
-    epsilon = largest_epsilon(accounts[0], curve)
+    epsilon = largest_epsilon(accounts[0], lambda each: Exponential(epsilon=each, sensitivity=change).curve)
     mechanism = Exponential(
         epsilon=epsilon, sensitivity=change, adjacency=account.adjacency, arithmetic=arithmetic
     )
@@ -277,9 +282,7 @@ def _disjoint(
         score_change=change,
         epsilon=epsilon,
         theorem="exponential mechanism on disjoint batches (parallel composition)",
-        assumptions=(f"no batch has more than {16 * size} rows",)
-        if not account.adjacency.count_is_public
-        else (),
+        assumptions=assumptions,
     )
 
 
@@ -328,46 +331,6 @@ def _poisson(
 
 
 _PLANS = {"full": _full, "disjoint": _disjoint, "poisson": _poisson}
-
-
-def poisson_sample(examples: Examples, source: Source, *, rate: Fraction) -> Iterator[Chunk]:
-    """Each row by a coin of its own."""
-    for features, labels in examples.chunks():
-        kept = bernoulli(source, p=rate, size=labels.size)
-        yield features[kept], labels[kept]
-
-
-def disjoint_batches(examples: Examples, source: Source, *, size: int, count: int) -> Iterator[list[Chunk]]:
-    """Batches that share no row; which row is where depends on secret coins only.
-
-    Where the number of rows is public: consecutive places of a secret permutation. Under add_remove any such
-    order shifts with a row, so each row draws its batch by itself and batches vary in size.
-    """
-    if examples.adjacency.count_is_public:
-        yield from _cut(examples.shuffled(source), size=size, count=count)
-        return
-    places = [integers(source, bound=count, size=labels.size) for _, labels in examples.chunks()]
-    for number in range(count):
-        chosen = zip(examples.chunks(), places, strict=True)
-        yield [(features[place == number], labels[place == number]) for (features, labels), place in chosen]
-
-
-def _cut(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chunk]]:
-    batch: list[Chunk] = []
-    room, made = size, 0
-    for features, labels in chunks:
-        start = 0
-        while start < labels.size and made < count:
-            stop = min(labels.size, start + room)
-            batch.append((features[start:stop], labels[start:stop]))
-            room -= stop - start
-            start = stop
-            if room == 0:
-                yield batch
-                batch, room, made = [], size, made + 1
-    while made < count:
-        yield batch
-        batch, made = [], made + 1
 
 
 METHOD = Method(
