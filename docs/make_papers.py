@@ -14,6 +14,7 @@ _TOPICS = {
     "composition": "Composition",
     "adaptive spending": "Adaptive spending",
     "noise": "Noise on finite computers",
+    "learning": "Learning",
     "auditing": "Auditing",
 }
 _INTRO = """\

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from holdfast.errors import HoldfastError
+from holdfast.learn.methods import METHODS
 from holdfast.privacy import MECHANISMS, Account, ApproxDP, GaussianDP, Mechanism, PrivacyCurve, PureDP
 
 HERE = Path(__file__).resolve().parent
@@ -72,6 +73,17 @@ def currencies() -> str:
     return text
 
 
+def methods() -> str:
+    """Every entry of METHODS: where it is from, what its proof needs, and for which neighbours it holds."""
+    text = _head("method", "paper", "needs", "pure ε", "account with δ", "adjacency")
+    for method in METHODS:
+        needs = ", ".join(need.replace("_", r"\_") for need in method.needs) or "nothing"
+        neighbours = ", ".join(f"`{name}`" for name in method.adjacencies)
+        pure = "yes" if method.pure else "no"
+        text += _row(f"`{method.name}`", method.paper, needs, pure, f"`{method.currency}`", neighbours)
+    return text
+
+
 def benchmarks() -> str:
     """The page that shows every file of results."""
     text = _BENCHMARKS
@@ -83,6 +95,7 @@ def benchmarks() -> str:
 TABLES = {
     "_generated/mechanisms.md": mechanisms,
     "_generated/currencies.md": currencies,
+    "_generated/methods.md": methods,
     "benchmarks.md": benchmarks,
 }
 

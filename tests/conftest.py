@@ -12,6 +12,10 @@ import pytest
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("ci")
 
+collect_ignore_glob = [
+    "golden/*.py"
+]  # scripts that made the golden numbers, with tools that are not installed here
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

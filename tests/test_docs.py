@@ -177,10 +177,21 @@ def test_every_command_has_help_and_says_what_its_options_do() -> None:
         assert not silent, f"options of {name} without help: {silent}"
 
 
-@pytest.mark.parametrize("name", ["_generated/mechanisms.md", "_generated/currencies.md", "benchmarks.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["_generated/mechanisms.md", "_generated/currencies.md", "_generated/methods.md", "benchmarks.md"],
+)
 def test_the_tables_are_fresh(name: str) -> None:
     fresh = _script("make_tables.py")["TABLES"][name]()
     assert (DOCS / name).read_text(encoding="utf-8") == fresh, "run: python docs/make_tables.py"
+
+
+def test_every_method_is_described_where_people_choose_one() -> None:
+    from holdfast.learn.methods import METHODS
+
+    text = (DOCS / "which-method.md").read_text(encoding="utf-8").split("## What each does")[1]
+    described = set(re.findall(r"\*\*`(\w+)`\*\*", text))
+    assert {method.name for method in METHODS} <= described
 
 
 def test_the_list_of_papers_is_fresh() -> None:
@@ -192,7 +203,9 @@ def test_every_figure_is_drawn_by_the_script_and_shown() -> None:
     source = (DOCS / "figures" / "make.py").read_text(encoding="utf-8")
     drawn = set(re.findall(r'^    "(\w+)": ', source.split("FIGURES:")[1], flags=re.M))
     # A reproduction names its own figures, and shows them on the page of results that it writes.
-    results = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "reproductions" / "results").glob("*.md"))
+    results = "".join(
+        p.read_text(encoding="utf-8") for p in (ROOT / "reproductions" / "results").glob("*.md")
+    )
     drawn |= set(re.findall(r"figures/(\w+)\.svg", results))
     assert drawn == {p.stem for p in (DOCS / "figures").glob("*.svg")}, "run: make figures"
     shown = results + "".join(page.read_text(encoding="utf-8") for page in [*TOP, *PAGES])

@@ -135,7 +135,9 @@ def test_the_step_rule() -> None:
 
         def risk(steps: float, left: Any = left, exponent: float = exponent) -> float:
             scale = math.sqrt(1 / (2 * 0.02)) if exponent == 0.5 else 2.0
-            return bounds.curvature_term / steps + change * scale * steps**exponent * math.log(corners)
+            return bounds.curvature_term / steps + change * scale * math.pow(steps, exponent) * math.log(
+                corners
+            )
 
         assert risk(best) <= min(risk(best * 0.8), risk(best * 1.25)) * (1 + 1e-3)
     assert bounds.steps(ZCDP(1e9), score_change=1e-9, corners=2, count=10) == 100
@@ -335,6 +337,7 @@ def test_a_user_of_several_rows() -> None:
         (lasso(20), {"sampling": "shuffled"}, "sampling"),
         (lasso(20), {"sampling": "poisson", "batch": 10}, "poisson"),
         (lasso(20), {"steps": 0}, "steps"),
+        (lasso(20), {"vertices": np.eye(3)}, "vertices"),
         (lasso(20), {"batch": 5}, "batch"),
         (lasso(20), {"feature_bound": -1.0}, "feature_bound"),
         (lasso(20), {"momentum": 1}, "options"),

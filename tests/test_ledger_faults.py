@@ -127,7 +127,7 @@ def test_a_read_only_file_fails_closed_and_can_still_be_checked(path: Path) -> N
     for place, mode in ((path, 0o444), (path.parent, 0o555)):
         place.chmod(mode)
     for folder in path.parent.parents:
-        if os.getuid() == 0 and folder.name.startswith("pytest-"):
+        if os.getuid() == 0 and folder.name.startswith(("pytest-", "popen-")):
             folder.chmod(folder.stat().st_mode | 0o011)  # let the other user pass through
     try:
         done = subprocess.run(
@@ -257,3 +257,14 @@ def test_errors_hold_no_values(path: Path) -> None:
         Ledger.open(path, check="tail").account("d", name="a").release(NOISE, [1.0], key="job/3")
     assert "vT" not in str(damaged.value)
     assert damaged.value.__cause__ is None
+
+
+def test_a_folder_that_cannot_be_entered_is_a_ledger_error(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    def refused(self: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    with pytest.raises(LedgerError, match="cannot be reached"):
+        Ledger.open(path)

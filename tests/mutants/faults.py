@@ -322,4 +322,25 @@ FAULTS: tuple[Fault, ...] = (
         new="share = false_alarm",
         tests=("tests/test_audit_refute.py",),
     ),
+    Fault(
+        name="canaries: unfair coins",
+        file="audit/canaries/design.py",
+        old="p=Fraction(1, 2), size=count",
+        new="p=Fraction(9, 20), size=count",
+        tests=("tests/test_audit_canaries.py",),
+    ),
+    Fault(
+        name="decoder: wrong prior variance",
+        file="audit/decoder.py",
+        old="shift = 4.0 * noise_std**2",
+        new="shift = 2.0 * noise_std**2",
+        tests=("tests/test_audit_decoder.py",),
+    ),
+    Fault(
+        name="simulator: a degree of freedom too many",
+        file="audit/gaussian_sum.py",
+        old="chisquare(self.dimension - inside)",
+        new="chisquare(self.dimension - inside + 1)",
+        tests=("tests/test_audit_gaussian_sum.py",),
+    ),
 )

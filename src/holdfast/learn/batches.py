@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from holdfast.learn.examples import Chunk, Examples
+import numpy as np
+
+from holdfast.errors import require
+from holdfast.learn.examples import ArrayExamples, Chunk, Examples
 from holdfast.noise.bernoulli import bernoulli
 from holdfast.noise.source import Source
-from holdfast.noise.uniform import integers
+from holdfast.noise.uniform import integers, permutation
 
 
 def poisson_sample(examples: Examples, source: Source, *, rate: Fraction) -> Iterator[Chunk]:
@@ -49,3 +52,34 @@ def _cut(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chu
     while made < count:
         yield batch
         batch, made = [], made + 1
+
+
+def partition(examples: Examples, source: Source, *, sizes: Sequence[int]) -> tuple[ArrayExamples, ...]:
+    """Parts that share no row, of these public sizes, by the same secret coins; what is left over belongs to none.
+
+    Under add_remove each row draws its part by itself, in proportion to the sizes, which stay what methods
+    divide by; the true numbers vary.
+    """
+    require(bool(sizes) and min(sizes) >= 1, "sizes", tuple(sizes), "whole numbers >= 1")
+    require(
+        sum(sizes) <= examples.public_count,
+        "sizes",
+        tuple(sizes),
+        f"at most {examples.public_count} together",
+    )
+    chunks = list(examples.chunks())
+    features = np.concatenate([np.zeros((0, examples.dimension)), *(rows for rows, _ in chunks)])
+    labels = np.concatenate([np.zeros(0), *(values for _, values in chunks)])
+    ends = np.cumsum(sizes)
+    if examples.adjacency.count_is_public:
+        places = permutation(source, labels.size)
+    else:
+        places = integers(source, bound=examples.public_count, size=labels.size)
+    part = np.searchsorted(ends, places, side="right")
+    return tuple(
+        ArrayExamples(
+            features=features[part == number], labels=labels[part == number],
+            adjacency=examples.adjacency, public_count=size, unit=examples.unit,
+        )
+        for number, size in enumerate(sizes)
+    )  # fmt: skip

@@ -71,6 +71,11 @@ class ArrayExamples:
         """Columns, the intercept included."""
         return int(self.features.shape[1])
 
+    @property
+    def resident(self) -> bool:
+        """Every pass over `chunks` meets the same arrays in the same order."""
+        return True
+
     def chunks(self) -> Iterator[Chunk]:
         """Slices, without copies."""
         for start in range(0, self.features.shape[0], CHUNK_ROWS):

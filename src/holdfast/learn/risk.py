@@ -69,9 +69,7 @@ class Risk:
 
     def value(self, w: Floats) -> float:
         """The risk, for line searches."""
-        total = math.fsum(
-            float(np.sum(self.problem.loss.values(x @ w, y))) for x, y in self.admissible()
-        )
+        total = math.fsum(float(np.sum(self.problem.loss.values(x @ w, y))) for x, y in self.admissible())
         own = 0.0 if self.linear is None else float(self.linear @ w)
         return total / self.divisor + 0.5 * self.penalty * float(w @ w) + own
 
@@ -89,7 +87,11 @@ class Risk:
         data = self.rows * norm * (slope_error + (BLOCK + blocks + 2) * loss.slope) * 1.01 * unit
         linear = np.zeros_like(w) if self.linear is None else self.linear
         gradient = total / self.divisor + self.penalty * w + linear
-        own = float(np.linalg.norm(total)) / self.divisor + self.penalty * length + float(np.linalg.norm(linear))
+        own = (
+            float(np.linalg.norm(total)) / self.divisor
+            + self.penalty * length
+            + float(np.linalg.norm(linear))
+        )
         return gradient, data / self.divisor + 4.0 * 2.0**-53 * own
 
     def hessian(self, w: Floats) -> Floats:

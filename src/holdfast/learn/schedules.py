@@ -36,7 +36,10 @@ class Course:
         require(0 < self.cap < math.inf, "cap", self.cap, "> 0 and finite")
         allowed = self.step is None or 0 < self.step <= self.cap * (1 + 1e-12)
         require(
-            allowed, "step", self.step, f"in (0, {self.cap:g}], the largest step with a proof for this problem"
+            allowed,
+            "step",
+            self.step,
+            f"in (0, {self.cap:g}], the largest step with a proof for this problem",
         )
         require(0 <= self.offset_power < 1, "offset_power", self.offset_power, "in [0, 1)")
 
@@ -71,13 +74,14 @@ def constant(course: Course) -> Floats:
 def decreasing(course: Course) -> Floats:
     """2 / (smoothness (t + m^c)) (001, Corollary 3.7)."""
     offset = float(course.records) ** course.offset_power
-    return np.minimum(course.largest, 2.0 / (course.smoothness * (course.times + offset)))
+    return np.asarray(np.minimum(course.largest, 2.0 / (course.smoothness * (course.times + offset))))
 
 
 def square_root(course: Course) -> Floats:
     """2 / (smoothness (sqrt(t) + m^c)) (001, Corollary 3.8)."""
     offset = float(course.records) ** course.offset_power
-    return np.minimum(course.largest, 2.0 / (course.smoothness * (np.sqrt(course.times) + offset)))
+    steps = 2.0 / (course.smoothness * (np.sqrt(course.times) + offset))
+    return np.asarray(np.minimum(course.largest, steps))
 
 
 def strongly_convex(course: Course) -> Floats:
@@ -86,7 +90,7 @@ def strongly_convex(course: Course) -> Floats:
         course.penalty > 0, "penalty", course.penalty, "> 0 for schedule='strongly_convex'",
         "use schedule='constant'",
     )  # fmt: skip
-    return np.minimum(course.largest, 1.0 / (course.penalty * course.times))
+    return np.asarray(np.minimum(course.largest, 1.0 / (course.penalty * course.times)))
 
 
 SCHEDULES: Mapping[str, Schedule] = {

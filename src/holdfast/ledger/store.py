@@ -119,7 +119,11 @@ class Store:
         return self._connections[0]
 
     def _open(self) -> sqlite3.Connection:
-        if not self.path.is_file():
+        try:
+            there = self.path.is_file()
+        except OSError as error:
+            raise LedgerError(f"the ledger {str(self.path)!r} cannot be reached: {error.strerror}") from error
+        if not there:
             raise LedgerError(f"there is no ledger at {str(self.path)!r}; create it with Ledger.create")
         options = "mode=ro" if self.read_only else "mode=rw"
         if self.read_only and not os.access(self.path.parent, os.W_OK):

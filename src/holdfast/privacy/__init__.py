@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from holdfast.privacy.mechanisms import Exponential as Exponential
     from holdfast.privacy.mechanisms import Gaussian as Gaussian
     from holdfast.privacy.mechanisms import Laplace as Laplace
+    from holdfast.privacy.mechanisms import ObjectivePerturbation as ObjectivePerturbation
     from holdfast.privacy.mechanisms import PermuteAndFlip as PermuteAndFlip
+    from holdfast.privacy.mechanisms import PureObjectivePerturbation as PureObjectivePerturbation
     from holdfast.privacy.mechanisms import RandomisedResponse as RandomisedResponse
     from holdfast.privacy.mechanisms import SubsampledGaussian as SubsampledGaussian
     from holdfast.privacy.mechanisms import SubsampledPure as SubsampledPure
@@ -57,7 +59,9 @@ _HOMES = {
         "Exponential",
         "Gaussian",
         "Laplace",
+        "ObjectivePerturbation",
         "PermuteAndFlip",
+        "PureObjectivePerturbation",
         "RandomisedResponse",
         "SubsampledGaussian",
         "SubsampledPure",

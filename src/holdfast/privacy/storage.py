@@ -14,6 +14,7 @@ from holdfast.privacy.finite_pair import FinitePair
 from holdfast.privacy.gaussian_dp import GaussianDP
 from holdfast.privacy.laplace_curve import LaplaceCurve
 from holdfast.privacy.loss_distribution import LossDistribution
+from holdfast.privacy.objective_curve import ObjectiveCurve
 from holdfast.privacy.renyi import RenyiDP
 from holdfast.privacy.slack import WithSlack
 from holdfast.privacy.subsampled_curve import SubsampledCurve
@@ -38,6 +39,7 @@ CURVES: tuple[type[PrivacyCurve], ...] = (
     SubsampledCurve,
     SubsampledGaussianCurve,
     TwoSteps,
+    ObjectiveCurve,
 )
 """Every curve that can be stored. Kinds are never removed and never change their meaning."""
 

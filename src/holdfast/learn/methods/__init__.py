@@ -3,5 +3,26 @@
 from __future__ import annotations
 
 from holdfast.learn.method import Method
+from holdfast.learn.methods import (
+    adassp,
+    bolt_on,
+    bst14,
+    frank_wolfe,
+    functional,
+    objective,
+    output,
+    ridge,
+    scs13,
+)
 
-METHODS: tuple[Method, ...] = ()
+METHODS: tuple[Method, ...] = (
+    adassp.METHOD,
+    bolt_on.METHOD,
+    bst14.METHOD,
+    frank_wolfe.METHOD,
+    functional.METHOD,
+    objective.METHOD,
+    output.METHOD,
+    ridge.METHOD,
+    scs13.METHOD,
+)

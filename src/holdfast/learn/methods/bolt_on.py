@@ -1,14 +1,16 @@
 """Bolt-on permutation SGD: run SGD as it is, and add noise to what it returns.
 
-Wu, Li, Kumar, Chaudhuri, Jha and Naughton, "Bolt-on differential privacy for scalable stochastic gradient
-descent-based analytics", SIGMOD 2017; seed 001, Algorithms 1 and 2. The sensitivity is the backward recursion
+Wu, Li, Kumar, Chaudhuri, Jha and Naughton 2017, "Bolt-on differential privacy for scalable stochastic
+gradient descent-based analytics" (SIGMOD); seed 001, Algorithms 1 and 2. The sensitivity is the backward recursion
 of soundness, section 1, and nothing else: the printed "divide by the batch" is wrong for penalised losses.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,9 @@ from numpy.typing import NDArray
 
 from holdfast.errors import DataError, require
 from holdfast.kernel import SgdOptions, start
-from holdfast.kernel.options import SgdRun
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
-from holdfast.learn.batches import drawn_batches
-from holdfast.learn.examples import Examples
+from holdfast.learn.drawn_batches import drawn_batches
+from holdfast.learn.examples import Chunk, Examples
 from holdfast.learn.method import Fit, Method
 from holdfast.learn.problem import Problem
 from holdfast.learn.schedules import SCHEDULES, Course
@@ -107,7 +108,10 @@ class Pass:
 
     def train(self, examples: Examples, source: Source) -> Floats:
         """The result before noise: private until a mechanism has released it."""
-        return self._drawn(examples, source) if not self.adjacency.count_is_public else self._cut(examples, source)
+        if self.adjacency.count_is_public:
+            return self._cut(examples, source)
+        passes = (drawn_batches(examples, source, batches=self.batches) for _ in range(self.passes))
+        return self.over(chain.from_iterable(passes))
 
     def _cut(self, examples: Examples, source: Source) -> Floats:
         """Batches in the order of a secret permutation."""
@@ -126,8 +130,8 @@ class Pass:
                 )
         return run.final()
 
-    def _drawn(self, examples: Examples, source: Source) -> Floats:
-        """Batches that the records drew, at most 2 b in each.
+    def over(self, batches: Iterable[Chunk]) -> Floats:
+        """The result of a run over batches that records drew, of which at most 2 b records count in each.
 
         The kernel divides by its batch size, here c = 2 b + 1: the steps are enlarged by c / b and the penalty
         reduced, which is the update of divisor b. A null row opens every batch, so that an empty one takes its
@@ -135,15 +139,14 @@ class Pass:
         """
         capacity = OVERFULL * self.batch
         ratio = (capacity + 1) / self.batch
-        run = start(self._options(
+        options = self._options(
             batch=capacity + 1, steps=self.steps * ratio, penalty=self.problem.penalty / ratio
-        ))  # fmt: skip
-        null = np.zeros((1, self.problem.dimension)), np.zeros(1)
-        for _ in range(self.passes):
-            for rows, labels in drawn_batches(examples, source, batches=self.batches):
-                _feed(run, null)
-                _feed(run, (rows[:capacity], labels[:capacity]))
-                run.end_pass()
+        )
+        run, null = start(options), np.zeros((1, self.problem.dimension))
+        for rows, labels in batches:
+            run.feed(null, np.zeros(1))
+            run.feed(rows[:capacity], labels[:capacity])
+            run.end_pass()
         return run.final()
 
     def _options(self, *, batch: int, steps: Floats, penalty: float) -> SgdOptions:
@@ -153,11 +156,6 @@ class Pass:
             penalty=penalty, radius=self.problem.radius, steps=steps, average_from=self.average_from,
             width=getattr(loss, "width", 0.1), label_bound=getattr(loss, "target_bound", 1.0),
         )  # fmt: skip
-
-
-def _feed(run: SgdRun, chunk: tuple[Floats, Floats]) -> None:
-    if len(chunk[1]):
-        run.feed(*chunk)
 
 
 def _first_averaged(average: str | int) -> int:

@@ -126,6 +126,7 @@ def frank_wolfe(
         if vertices is None
         else Corners(points=np.asarray(vertices, dtype=np.float64))
     )
+    require(polytope.centre().size == problem.dimension, "vertices", "...", "as long as a row")
     bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
     plan = _PLANS[sampling](
         examples, bounds, polytope, account, steps=steps, batch=batch, arithmetic=arithmetic

@@ -1,6 +1,6 @@
 """Output perturbation: minimise the risk, certify how exactly, and add noise to the minimiser.
 
-Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk minimization", JMLR 2011,
+Chaudhuri, Monteleoni and Sarwate 2011 (JMLR), "Differentially private empirical risk minimization",
 Algorithm 1; seed 001, Algorithms 5 and 6, whose constant is twice too large. Soundness, section 3.
 """
 
@@ -57,7 +57,9 @@ def output_perturbation(
     noise = noise_within(
         account, l2_sensitivity=sensitivity, dimension=problem.dimension, arithmetic=arithmetic
     )
-    risk = Risk(examples=examples, problem=problem, penalty=problem.penalty, divisor=float(examples.public_count))
+    risk = Risk(
+        examples=examples, problem=problem, penalty=problem.penalty, divisor=float(examples.public_count)
+    )
     centre = minimise(risk, tolerance=_tolerance(problem, examples.public_count, inexactness))
     weights = account.release(noise.mechanism, centre, label="output")
     return Fit(

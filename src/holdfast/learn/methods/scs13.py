@@ -1,7 +1,7 @@
 """SCS13: one noisy gradient per disjoint mini-batch. A baseline, with an honest guarantee.
 
-Song, Chaudhuri and Sarwate, "Stochastic gradient descent with differentially private updates", GlobalSIP
-2013; seed 001 compares with it. Soundness, section 6. The batches of a pass are disjoint, so a pass costs as
+Song, Chaudhuri and Sarwate 2013, "Stochastic gradient descent with differentially private updates"
+(GlobalSIP); seed 001 compares with it. Soundness, section 6. The batches of a pass are disjoint, so a pass costs as
 much as one of its steps; passes add up. Noise enters at every step: bolt-on SGD needs it once.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import DataError, require
-from holdfast.learn.batches import cut, drawn_batches
+from holdfast.learn.drawn_batches import cut, drawn_batches
 from holdfast.learn.examples import Chunk, Examples
 from holdfast.learn.method import Fit, Method
 from holdfast.learn.problem import Problem

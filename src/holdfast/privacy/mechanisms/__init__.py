@@ -9,8 +9,10 @@ from holdfast.privacy.mechanism import Mechanism
 from holdfast.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from holdfast.privacy.mechanisms.discrete_laplace import DiscreteLaplace
 from holdfast.privacy.mechanisms.exponential import Exponential
+from holdfast.privacy.mechanisms.fixed_size_gaussian import FixedSizeGaussian
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import Laplace
+from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
 from holdfast.privacy.mechanisms.permute_and_flip import PermuteAndFlip
 from holdfast.privacy.mechanisms.randomised_response import RandomisedResponse
 from holdfast.privacy.mechanisms.subsampled_gaussian import SubsampledGaussian
@@ -22,9 +24,12 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
+    "FixedSizeGaussian",
     "Gaussian",
     "Laplace",
+    "ObjectivePerturbation",
     "PermuteAndFlip",
+    "PureObjectivePerturbation",
     "RandomisedResponse",
     "SubsampledGaussian",
     "SubsampledPure",
@@ -43,6 +48,9 @@ MECHANISMS: tuple[type[Mechanism], ...] = (
     SubsampledPure,
     DiscreteLaplace,
     DiscreteGaussian,
+    ObjectivePerturbation,
+    PureObjectivePerturbation,
+    FixedSizeGaussian,
 )
 """Names are stored in ledgers: they are never removed and never change their meaning."""
 

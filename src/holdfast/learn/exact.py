@@ -1,0 +1,94 @@
+"""The fit without privacy, for epsilon = inf: what the private ones are held against. Not private."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.learn.problem import Problem
+
+Floats = NDArray[np.float64]
+
+
+def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: bool = False) -> Floats:
+    """The minimiser of the mean loss and its penalty, by scikit-learn's solvers; over the ball if there is one.
+
+    With `l1` the radius is that of the L1 ball. Where the free minimiser is outside the ball, projected
+    gradient steps find the one inside.
+    """
+    if not l1:
+        free = _SOLVERS[problem.loss.name](features, labels, problem)
+        if float(np.linalg.norm(free)) <= problem.radius:
+            return np.asarray(free, dtype=np.float64)
+    return _constrained(features, labels, problem, _project_l1 if l1 else _project_l2)
+
+
+def _logistic(features: Floats, labels: Floats, problem: Problem) -> Floats:
+    from sklearn.linear_model import LogisticRegression
+
+    # scikit-learn minimises C sum loss + |w|^2 / 2: C = 1 / (n penalty).
+    c = math.inf if problem.penalty == 0 else 1.0 / (len(labels) * problem.penalty)
+    solver = LogisticRegression(
+        C=c, fit_intercept=False, solver="newton-cholesky", tol=1e-10, max_iter=1000
+    )  # fmt: skip
+    found = solver.fit(features, labels).coef_
+    return np.asarray(found[0] if len(found) == 1 else found)
+
+
+def _hinge(features: Floats, labels: Floats, problem: Problem) -> Floats:
+    from sklearn.svm import LinearSVC
+
+    c = 1.0 / (len(labels) * max(problem.penalty, 1e-12))
+    solver = LinearSVC(
+        C=c, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=200_000, random_state=0
+    )  # fmt: skip
+    return np.asarray(solver.fit(features, labels).coef_[0])
+
+
+def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
+    if problem.penalty == 0:
+        return np.asarray(np.linalg.lstsq(features, labels, rcond=None)[0])
+    gram = features.T @ features + len(labels) * problem.penalty * np.eye(features.shape[1])
+    return np.asarray(np.linalg.solve(gram, features.T @ labels))
+
+
+_SOLVERS: dict[str, Any] = {"logistic": _logistic, "hinge": _hinge, "huber": _hinge, "squared": _squared}
+
+
+def _constrained(features: Floats, labels: Floats, problem: Problem, project: Any) -> Floats:
+    """Accelerated projected gradient descent with restarts, until steps vanish."""
+    n = len(labels)
+    curvature = 1.0 if math.isinf(problem.loss.curvature) else problem.loss.curvature
+    beta = curvature * float(np.linalg.norm(features, 2)) ** 2 / n + problem.penalty
+    w = ahead = np.zeros(features.shape[1])
+    momentum = 1.0
+    for _ in range(50_000):
+        gradient = features.T @ problem.loss.slopes(features @ ahead, labels) / n + problem.penalty * ahead
+        following = project(ahead - gradient / beta, problem.radius)
+        faster = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
+        if float((ahead - following) @ (following - w)) > 0:  # restart: the momentum points uphill
+            faster = 1.0
+        ahead = following + (momentum - 1.0) / faster * (following - w)
+        moved = float(np.linalg.norm(following - w))
+        w, momentum = following, faster
+        if moved <= 1e-13 * (1.0 + float(np.linalg.norm(w))):
+            break
+    return np.asarray(w)
+
+
+def _project_l2(w: Floats, radius: float) -> Floats:
+    return np.asarray(w * min(1.0, radius / max(float(np.linalg.norm(w)), 1e-300)))
+
+
+def _project_l1(w: Floats, radius: float) -> Floats:
+    """The nearest point of the L1 ball: soft thresholding at the level that meets the radius."""
+    size = np.abs(w)
+    if float(size.sum()) <= radius:
+        return w
+    falling = np.sort(size)[::-1]
+    excess = (np.cumsum(falling) - radius) / np.arange(1, w.size + 1)
+    level = excess[np.flatnonzero(falling > excess)[-1]]
+    return np.asarray(np.sign(w) * np.maximum(size - level, 0.0))

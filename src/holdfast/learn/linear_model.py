@@ -1,0 +1,99 @@
+"""LinearModel: the weights that leave, and everything a reader needs to use them without holdfast."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import FormatError, require
+
+Floats = NDArray[np.float64]
+FORMAT = "holdfast-linear-model/1"
+RULE = "shorten x to Euclidean norm row_norm if it is longer; score = coef . x + intercept"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearModel:
+    """coef (one row per score), intercept, and the norm that rows are clipped to, in training and prediction.
+
+    `noise_std` is that of the privacy noise in each coefficient, `intercept_noise_std` in the intercept,
+    `noise_quantile` how many of them hold 95 % of the noise; None where the method does not know them. With
+    `schema`, features come from a table by an `Encoder` of that schema and `columns`.
+    """
+
+    model: str
+    coef: Floats
+    intercept: Floats
+    row_norm: float
+    classes: tuple[Any, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
+    noise_std: float | None = None
+    intercept_noise_std: float | None = None
+    noise_quantile: float | None = None
+    schema: Mapping[str, Any] | None = None
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("classes", "feature_names", "columns"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else tuple(value))
+        object.__setattr__(self, "coef", np.asarray(self.coef, dtype=np.float64))
+        object.__setattr__(self, "intercept", np.asarray(self.intercept, dtype=np.float64))
+        require(self.coef.ndim == 2, "coef.ndim", self.coef.ndim, "2")
+        require(self.intercept.shape == self.coef.shape[:1], "intercept", "...", "one number per row of coef")
+        require(0 < self.row_norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
+
+    def value(self) -> dict[str, Any]:
+        """What a release stores."""
+        return {"format": FORMAT, "rule": RULE} | {
+            name: getattr(self, name) for name in self.__dataclass_fields__
+        }
+
+    @classmethod
+    def of_value(cls, value: Any) -> LinearModel:
+        """The model of a release's value; `FormatError` for a release of something else."""
+        if not isinstance(value, Mapping) or value.get("format") != FORMAT:
+            raise FormatError(f"the release does not hold a model of the format {FORMAT}")
+        try:
+            return cls(**{name: value[name] for name in cls.__dataclass_fields__})
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError("a field of the stored model is missing or of the wrong kind") from error
+
+    def to_json(self, **more: Any) -> str:
+        """Plain JSON: weights and the rule that uses them; needs no holdfast to read."""
+        plain = asdict(self) | {"coef": self.coef.tolist(), "intercept": self.intercept.tolist()}
+        return json.dumps(
+            {"format": FORMAT, "rule": RULE} | plain | more, indent=1, allow_nan=False, default=_item
+        )
+
+    def table(self, most: int = 40) -> str:
+        """One line per coefficient: the number, the privacy noise in it, and 95 % of where it was without."""
+        several = self.coef.shape[0] > 1
+        lines = [f"  {'':<28} {'weight':>12}" + (f" {'noise':>10}   95 % interval" if self.noise_std else "")]
+        for row, (weights, constant) in enumerate(zip(self.coef, self.intercept, strict=True)):
+            names = self.feature_names or tuple(f"x{place}" for place in range(len(weights)))
+            prefix = f"{self.classes[row]}: " if several and self.classes else ""
+            entries = [*zip(names, weights, strict=True)][: most // self.coef.shape[0] or 1]
+            lines += [self._line(f"{prefix}{name}", weight, self.noise_std) for name, weight in entries]
+            left = len(weights) - len(entries)
+            lines += [f"  {prefix}... and {left} more"] * (left > 0)
+            lines.append(self._line(f"{prefix}(intercept)", constant, self.intercept_noise_std))
+        return "\n".join(lines)
+
+    def _line(self, name: str, weight: float, std: float | None) -> str:
+        line = f"  {name[:28]:<28} {weight:>12.5g}"
+        if std is None or self.noise_quantile is None:
+            return line
+        reach = self.noise_quantile * std
+        return f"{line} {std:>10.3g}   [{weight - reach:.4g}, {weight + reach:.4g}]"
+
+
+def _item(value: Any) -> Any:
+    """A NumPy number as a plain one."""
+    return value.item()

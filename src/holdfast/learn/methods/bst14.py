@@ -1,0 +1,175 @@
+"""BST14: noisy SGD for Lipschitz losses, a labelled baseline (Bassily, Smith and Thakurta 2014).
+
+Each step draws a fresh secret batch of fixed size, adds Gaussian noise to its mean gradient, and projects. The
+structure is the paper's; the accounting is not. Printed, the noise has variance sigma^2 iota with iota = 1 for
+the logistic loss: the variance must be (sigma iota)^2, and replacing a record moves a gradient by iota = 2 L
+(soundness, section 6). Here the noise is calibrated by a Renyi bound for sampling without replacement.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ParameterError, require
+from holdfast.learn.examples import Examples
+from holdfast.learn.method import Fit, Method
+from holdfast.learn.problem import Problem
+from holdfast.learn.spending import admit, refuse_users
+from holdfast.noise.source import Source
+from holdfast.noise.uniform import integers
+from holdfast.privacy.account import Account
+from holdfast.privacy.calibration import calibrate
+from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.fixed_size_gaussian import FixedSizeGaussian
+
+Floats = NDArray[np.float64]
+
+ADJACENCIES = ("replace", "zero_out")
+
+
+def bst14(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    passes: int = 1,
+    batch: int = 50,
+    arithmetic: Arithmetic = "idealised",
+    **options: Any,
+) -> Fit:
+    """Noisy SGD with eta_t = 2 R / (G sqrt(t)), or 1 / (penalty t) for a penalised loss; the last iterate.
+
+    Private for a convex loss with gradients of norm at most L, under replace and zero_out, in an account of
+    currency "renyi". `passes` times the public count over `batch` steps; all of it fixed in advance.
+    """
+    require(not options, "options", sorted(options), "empty", "bst14 takes passes, batch and arithmetic")
+    require(passes >= 1, "passes", passes, ">= 1")
+    problem.require_lipschitz("bst14")
+    if not math.isfinite(problem.radius) and problem.penalty <= 0:
+        raise ParameterError(
+            f"bst14 needs a finite radius for an unpenalised loss, got radius={problem.radius!r}; "
+            "give radius=... or penalty=..."
+        )
+    admit(examples, problem, account, method="bst14", adjacencies=ADJACENCIES)
+    refuse_users(examples, method="bst14")
+    population = examples.public_count
+    require(1 <= batch <= population, "batch", batch, f"between 1 and the number of rows, {population}")
+    steps = passes * max(1, population // batch)
+    mechanism = noise_for(
+        account, problem, batch=batch, population=population, steps=steps, arithmetic=arithmetic
+    )
+    features, labels = _matrix(examples, population)
+    permit = account.permit(mechanism, times=steps, label="bst14")
+    noise_std = float(mechanism.sigma) / batch
+    w = np.zeros(problem.dimension)
+    for t in range(1, steps + 1):
+        chosen = without_replacement(account.source, size=batch, population=population)
+        slopes = problem.loss.slopes(features[chosen] @ w, labels[chosen])
+        total = permit.release(features[chosen].T @ slopes)
+        w = w - step_size(t, problem, noise_std=noise_std) * (total / batch + problem.penalty * w)
+        size = float(np.linalg.norm(w))
+        w = w * min(1.0, problem.radius / max(size, 1e-300))
+    return Fit(
+        weights=w,
+        theorem="BST14 steps; " + FixedSizeGaussian.theorem,
+        parameters={"steps": steps, "batch": batch, "gradient_noise_std": noise_std},
+        assumptions=("a baseline from the literature; other methods are more accurate",),
+    )
+
+
+def noise_for(
+    account: Account, problem: Problem, *, batch: int, population: int, steps: int, arithmetic: Arithmetic
+) -> FixedSizeGaussian:
+    """The least noise for which all steps together fit into what remains."""
+    # Section 6: iota is the change of the batch's sum, 2 L; zero_out as well, since an unsampled place is
+    # exchanged for another record and not left empty.
+    iota = 2.0 * problem.lipschitz
+
+    def mechanism(multiplier: float) -> FixedSizeGaussian:
+        return FixedSizeGaussian(
+            sigma=multiplier * iota, l2_sensitivity=iota, batch=batch, population=population,
+            adjacency=account.adjacency, arithmetic=arithmetic,
+        )  # fmt: skip
+
+    if account.currency.name != "renyi":
+        raise ParameterError(
+            f"bst14 is accounted in Renyi divergences, got an account of currency {account.currency.name!r}; "
+            "open it with currency='renyi'"
+        )
+    left = account.remaining()
+    return mechanism(calibrate(lambda multiplier: mechanism(multiplier).curve.repeat(steps), left))
+
+
+def step_size(t: int, problem: Problem, *, noise_std: float) -> float:
+    """1 / (penalty t), or 2 R / (G sqrt(t)) with G^2 = d sigma^2 + L^2, the second moment of a noisy gradient."""
+    if problem.penalty > 0:
+        return 1.0 / (problem.penalty * t)
+    return (
+        2.0
+        * problem.radius
+        / (math.hypot(math.sqrt(problem.dimension) * noise_std, problem.lipschitz) * math.sqrt(t))
+    )
+
+
+def without_replacement(source: Source, *, size: int, population: int) -> NDArray[np.int64]:
+    """A uniformly random set of that many places: draws in turn, repeats dropped.
+
+    >>> sorted(without_replacement(Source(seed=1), size=3, population=3).tolist())
+    [0, 1, 2]
+    """
+    if 2 * size > population:
+        from holdfast.noise.uniform import permutation
+
+        return permutation(source, population)[:size]
+    chosen: dict[int, None] = {}
+    while len(chosen) < size:
+        chosen.update(dict.fromkeys(integers(source, bound=population, size=size - len(chosen)).tolist()))
+    return np.fromiter(chosen, dtype=np.int64, count=size)
+
+
+def _matrix(examples: Examples, population: int) -> tuple[Floats, Floats]:
+    """All rows at random access; a table shorter or longer than its public count is padded with null rows or cut."""
+    chunks = list(examples.chunks())
+    features = np.zeros((population, examples.dimension))
+    labels = np.ones(population)
+    start = 0
+    for rows, values in chunks:
+        stop = min(population, start + values.size)
+        features[start:stop], labels[start:stop] = rows[: stop - start], values[: stop - start]
+        start = stop
+    return features, labels
+
+
+def printed_noise_std(
+    *, epsilon: float, delta: float, passes: int, count: int, sensitivity: float = 1.0
+) -> float:
+    """The deviation that 001 prints for Algorithm 3, with iota = `sensitivity`; for comparison, never for a release.
+
+    eps_1 solves T eps_1 (e^eps_1 - 1) + sqrt(2 T ln(1/delta_1)) eps_1 = epsilon with delta_1 = delta / (k + 1);
+    eps_2 = min(1, m eps_1 / 2); sigma^2 = 2 ln(1.25 / delta_1) / eps_2^2.
+
+    >>> halves = [printed_noise_std(epsilon=1.0, delta=1e-6, passes=1, count=1000, sensitivity=s) for s in (1, 2)]
+    >>> round(halves[1] / halves[0], 12)
+    2.0
+    """
+    steps, delta_1 = passes * count, delta / (passes + 1)
+    low, high = 0.0, epsilon
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        total = steps * middle * math.expm1(middle) + math.sqrt(2 * steps * math.log(1 / delta_1)) * middle
+        low, high = (middle, high) if total <= epsilon else (low, middle)
+    epsilon_2 = min(1.0, count * low / 2)
+    return sensitivity * math.sqrt(2 * math.log(1.25 / delta_1)) / epsilon_2
+
+
+METHOD = Method(
+    name="bst14",
+    run=bst14,
+    paper="Bassily, Smith and Thakurta 2014",
+    needs=("convex", "lipschitz", "delta"),
+    adjacencies=ADJACENCIES,
+)

@@ -1,0 +1,232 @@
+"""Objective perturbation: a random linear term inside the objective, whose minimiser is released.
+
+Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 2 (pure); Kifer, Smith and Thakurta 2012, with the
+privacy profile of Redberg, Koskela and Wang 2023 (Gaussian); approximate minima as in Iyengar et al. 2019.
+Constants and adjacencies from soundness, section 4: the often quoted ones are for add_remove.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import BudgetExceeded, ParameterError, require
+from holdfast.learn.examples import Examples
+from holdfast.learn.method import Fit, Method
+from holdfast.learn.minimise import minimise
+from holdfast.learn.problem import Problem
+from holdfast.learn.risk import Risk
+from holdfast.learn.spending import admit, refuse_users
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.calibration import calibrate
+from holdfast.privacy.curve import ApproxDP, PrivacyCurve
+from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
+from holdfast.privacy.rounding import round_down, round_up
+
+Floats = NDArray[np.float64]
+TWICE_DIFFERENTIABLE = ("logistic",)
+"""The proof changes variables by the Hessian; the Huber-smoothed hinge has corners in its gradient."""
+RELATIVE_TOLERANCE = 1e-11
+"""The solver's, in units of all gradients together: a hundred times what double precision leaves in doubt."""
+OUTPUT_SHARE = 0.05
+"""How much of the privacy parameter covers the solver's inexactness: about a thousandth of the noise."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Losses:
+    """The sum of losses over a table, as the mechanism sees it."""
+
+    examples: Examples
+    problem: Problem
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+        return self.problem.dimension
+
+    def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
+        """A certified minimiser of sum + (penalty/2)|w|^2 + <linear, w>."""
+        risk = Risk(examples=self.examples, problem=self.problem, penalty=penalty, linear=linear)
+        return minimise(risk, tolerance=tolerance)
+
+
+def objective_perturbation(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    penalty_factor: float = 10.0,
+    arithmetic: Arithmetic | None = None,
+    mechanism: ObjectivePerturbation | PureObjectivePerturbation | None = None,
+    **options: Any,
+) -> Fit:
+    """Minimise the losses with a random linear term in them, and release the minimiser.
+
+    Private when the loss is convex, twice differentiable and Lipschitz, predictions are linear, and the
+    penalty acts on every weight, over the whole space. Needs an account that can count it: pure (idealised
+    arithmetic), 'basic', 'renyi', or a plan with this `mechanism`, made by `objective_mechanism`.
+    """
+    require(not options, "options", sorted(options), "none but penalty_factor, arithmetic, mechanism")
+    admit(examples, problem, account, method="objective")
+    refuse_users(examples, method="objective")
+    require_provable(problem)
+    left = account.remaining()
+    if mechanism is None:
+        chosen = objective_mechanism(
+            problem, limit=left, adjacency=account.adjacency, public_count=examples.public_count,
+            penalty_factor=penalty_factor, arithmetic=arithmetic,
+        )  # fmt: skip
+    else:
+        chosen = mechanism
+        for name in ("lipschitz", "smoothness"):
+            held, needed = float(getattr(mechanism, name)), float(getattr(problem, name))
+            require(held >= needed, f"mechanism.{name}", held, f">= {needed!r}, the problem's own")
+    point = left.as_approximate()
+    delta = round_down(point[1]) if point is not None and point[1] > 0 else None
+    permit = account.permit(chosen, times=1, delta=delta, label="objective")
+    weights = permit.release(Losses(examples=examples, problem=problem))
+    return Fit(
+        weights=weights,
+        theorem=type(chosen).theorem,
+        parameters={
+            "mechanism": chosen.to_json(),
+            "penalty_factor": penalty_factor,
+            "arithmetic": chosen.arithmetic,
+        },
+        assumptions=()
+        if chosen.arithmetic == "strict"
+        else ("noise inside the objective is analysed as real numbers",),
+    )
+
+
+def require_provable(problem: Problem) -> None:
+    """Refuse what the change of variables does not cover."""
+    problem.require_lipschitz("objective")
+    problem.require_smooth("objective")
+    if problem.loss.name not in TWICE_DIFFERENTIABLE:
+        raise ParameterError(
+            f"objective needs a loss with a second derivative everywhere, one of {', '.join(TWICE_DIFFERENTIABLE)}, "
+            f"got the {problem.loss.name} loss; use method='output'"
+        )
+    require(
+        math.isinf(problem.radius), "radius", problem.radius, "infinite for objective perturbation",
+        "its proof is about the whole space; use method='output'",
+    )  # fmt: skip
+
+
+def objective_mechanism(
+    problem: Problem,
+    *,
+    limit: PrivacyCurve,
+    adjacency: Adjacency | str,
+    public_count: int,
+    penalty_factor: float = 10.0,
+    arithmetic: Arithmetic | None = None,
+) -> ObjectivePerturbation | PureObjectivePerturbation:
+    """The least noise inside the objective that stays within the limit.
+
+    The penalty on the sum of losses is n times the problem's, and never below
+    penalty_factor * smoothness / (1 - e^-epsilon): with the default, determinants take about a tenth of epsilon.
+
+    >>> from holdfast.learn.losses import Logistic
+    >>> mechanism = objective_mechanism(Problem(loss=Logistic(), dimension=5), limit=ApproxDP(1.0, 1e-6),
+    ...                                 adjacency="add_remove", public_count=1000)
+    >>> round(float(mechanism.sigma), 3), round(float(mechanism.penalty), 3)
+    (4.637, 3.955)
+    """
+    require_provable(problem)
+    require(1.2 <= penalty_factor < math.inf, "penalty_factor", penalty_factor, ">= 1.2 and finite")
+    pure, point = limit.as_pure(), limit.as_approximate()
+    epsilon = float(point[0]) if point is not None else limit.epsilon(1e-6)
+    if epsilon <= 0:
+        raise BudgetExceeded("nothing remains in the account; nothing was drawn")
+    least = penalty_factor * problem.smoothness / -math.expm1(-epsilon)
+    recipe = _Recipe(
+        problem=problem, adjacency=Adjacency.of(adjacency), public_count=public_count,
+        penalty=max(least, public_count * problem.penalty),
+    )  # fmt: skip
+    if pure is not None:
+        return recipe.pure(epsilon=round_down(pure), arithmetic=arithmetic or "idealised")
+    if point is not None:
+        # A hair below: the charge is the curve's own epsilon at this delta, which is rounded up.
+        limit = ApproxDP(round_down(point[0]) * (1.0 - 1e-9), point[1])
+    return recipe.gaussian(limit, arithmetic=arithmetic or "strict")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Recipe:
+    """Everything but the noise."""
+
+    problem: Problem
+    adjacency: Adjacency
+    public_count: int
+    penalty: float
+
+    def pure(self, *, epsilon: float, arithmetic: Arithmetic) -> PureObjectivePerturbation:
+        """epsilon = G/scale + ln(1 + beta/penalty) + the output's share."""
+        output = OUTPUT_SHARE * epsilon
+        made = PureObjectivePerturbation(
+            scale=1.0, output_epsilon=output, tolerance=1.0, arithmetic=arithmetic, **self._constants
+        )
+        left = epsilon - made.log_ratio - output
+        scale = round_up(made.gradient_change) / left * (1.0 + 1e-15)
+        spread = scale * (self.problem.dimension + 10.0 * math.sqrt(self.problem.dimension))
+        while True:
+            sized = dataclasses.replace(made, scale=scale, tolerance=self._tolerance(spread))
+            total = sized.curve.as_pure()
+            if total is not None and round_up(total) <= epsilon:
+                return sized
+            scale *= 1.0 + 1e-15
+
+    def gaussian(self, limit: PrivacyCurve, *, arithmetic: Arithmetic) -> ObjectivePerturbation:
+        """The least sigma, with output noise in proportion."""
+
+        def make(sigma: float) -> ObjectivePerturbation:
+            tolerance = self._tolerance(sigma * (math.sqrt(self.problem.dimension) + 10.0))
+            change = self.problem.gradient_change(self.adjacency)
+            # output_mu = share * mu.
+            output = 2.0 * tolerance / self.penalty * sigma / (OUTPUT_SHARE * change)
+            return ObjectivePerturbation(
+                sigma=sigma,
+                output_sigma=output,
+                tolerance=tolerance,
+                arithmetic=arithmetic,
+                **self._constants,
+            )
+
+        if not make(1e9).curve.within(limit):
+            raise ParameterError(
+                f"objective perturbation has no cost that fits into {limit!r}: it is counted in epsilon and delta or "
+                "in Renyi divergences; open the account with currency='basic' or 'renyi', or by a plan with "
+                "objective_mechanism(...)"
+            )
+        return make(calibrate(lambda sigma: make(sigma).curve, limit))
+
+    @property
+    def _constants(self) -> dict[str, Any]:
+        return {
+            "lipschitz": self.problem.lipschitz,
+            "smoothness": self.problem.smoothness,
+            "penalty": self.penalty,
+            "adjacency": self.adjacency,
+        }
+
+    def _tolerance(self, spread: float) -> float:
+        """Relative to the sizes that rounding errors are relative to: all gradients, and the linear term."""
+        return RELATIVE_TOLERANCE * (self.public_count * self.problem.lipschitz + spread)
+
+
+METHOD = Method(
+    name="objective",
+    run=objective_perturbation,
+    paper="KST12",
+    needs=("convex", "lipschitz", "smooth"),
+    pure=True,
+)

@@ -1,0 +1,71 @@
+"""Who fits the same rows again without an account pays again, and is told so.
+
+A cross-validation clones its estimator and fits overlapping parts of the data; nothing but the rows says that
+they are the same. The process therefore remembers, in memory only, a small sketch of what it has fitted.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import BudgetWarning
+
+SKETCH = 32
+"""Hashes kept of each fit: the smallest, so that overlapping parts keep mostly the same ones (min-hash)."""
+REMEMBERED = 256
+"""Fits remembered."""
+MESSAGE = (
+    "these rows were fitted before in this process without an account: every fit spends its epsilon again, a "
+    "cross-validation or grid search once per fit, and the promise of one release covers one fit only; pass "
+    "account=... to fit, which keeps the sum"
+)
+
+
+def sketch(rows: NDArray[np.float64]) -> frozenset[int]:
+    """The smallest hashes of the rows: of one column of numbers in which nearly all rows differ.
+
+    >>> rows = np.arange(400.0).reshape(100, 4)
+    >>> len(sketch(rows) & sketch(rows[::-1][:90])) > SKETCH // 2
+    True
+    """
+    weights = np.cos(1.0 + np.arange(rows.shape[1]) ** 1.5)
+    # Single precision: the last digits of a matrix product depend on the place of the row.
+    bits = np.ascontiguousarray(rows @ weights, dtype=np.float32).view(np.uint32).astype(np.uint64)
+    hashes = np.unique(bits * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(16))
+    return frozenset(hashes[:SKETCH].tolist())
+
+
+class Refits:
+    """What this process has fitted without an account."""
+
+    def __init__(self) -> None:
+        self._sketches: deque[frozenset[int]] = deque(maxlen=REMEMBERED)
+        self._tables: WeakSet[Any] = WeakSet()
+
+    def rows(self, rows: NDArray[np.float64]) -> bool:
+        """Whether half of these rows, as far as the sketch can tell, were fitted before; remembers them."""
+        new = sketch(rows)
+        seen = any(2 * len(new & old) >= len(new) for old in self._sketches if old)
+        self._sketches.append(new)
+        return seen
+
+    def table(self, table: Any) -> bool:
+        """Whether this table was fitted before; remembers it."""
+        seen = table in self._tables
+        self._tables.add(table)
+        return seen
+
+
+REFITS = Refits()
+
+
+def warn_refit(seen: bool, *, stacklevel: int = 3) -> None:
+    """Say it."""
+    if seen:
+        warnings.warn(MESSAGE, BudgetWarning, stacklevel=stacklevel)

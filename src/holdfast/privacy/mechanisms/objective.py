@@ -1,0 +1,268 @@
+"""Objective perturbation: a random linear term inside what is minimised, then a little noise on the minimiser."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.noise.ball import gamma_ball
+from holdfast.noise.continuous import normal
+from holdfast.noise.rounded_gaussian import rounded_gaussian
+from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curve import PrivacyCurve, PureDP
+from holdfast.privacy.grid import Grid, root_above
+from holdfast.privacy.mechanism import Arithmetic, Mechanism, vector
+from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
+from holdfast.privacy.objective_curve import ObjectiveCurve
+from holdfast.privacy.rounding import Number, as_written, round_up
+
+Floats = NDArray[np.float64]
+
+
+class Objective(Protocol):
+    """A sum of convex, twice differentiable losses of linear predictions, within the declared constants."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+
+    def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
+        """A point where the gradient of sum + (penalty/2)|w|^2 + <linear, w> has norm at most `tolerance`.
+
+        For every linear term; a point without the certificate is never returned.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Perturbed(Mechanism):
+    """What both laws of the linear term share.
+
+    A value is an `Objective`. An array v stands for the losses -<v, w>, whose gradients are constant and
+    whose minimiser is (v - b) / penalty: on them the proof's gradient part is tight.
+    """
+
+    lipschitz: Number
+    smoothness: Number
+    penalty: Number
+    tolerance: Number
+
+    public: ClassVar[tuple[str, ...]] = ("the number of weights", "the loss and its constants")
+
+    def validate(self) -> None:
+        """Positive, finite constants."""
+        for name in ("lipschitz", "smoothness", "penalty", "tolerance", *self.noise_fields):
+            value = getattr(self, name)
+            require(0 < value < math.inf, name, value, "> 0 and finite")
+
+    noise_fields: ClassVar[tuple[str, ...]]
+
+    @property
+    def gradient_change(self) -> Fraction:
+        """G: L if a record comes or goes, 2L if it is replaced, which also covers an undeclared adjacency."""
+        return self._records * as_written(self.lipschitz)
+
+    @property
+    def log_ratio(self) -> float:
+        """ln(1 + beta/penalty), rounded up: the determinants' ratio for a rank-one Hessian, in every adjacency."""
+        ratio = round_up(as_written(self.smoothness) / as_written(self.penalty))
+        return math.log1p(ratio) * (1.0 + 4e-16)
+
+    @property
+    def output_sensitivity(self) -> Fraction:
+        """Two points, each within tolerance/penalty of its exact minimiser (approximate minima perturbation)."""
+        return 2 * as_written(self.tolerance) / as_written(self.penalty)
+
+    @property
+    def _records(self) -> int:
+        return 2 if self.adjacency in (None, Adjacency.replace) else 1
+
+    @property
+    @abstractmethod
+    def output_noise(self) -> Mechanism:
+        """What is added to the minimiser."""
+
+    @abstractmethod
+    def linear_term(self, dimension: int, source: Source) -> Floats:
+        """The random b, within tolerance/2 of an exact draw."""
+
+    def check(self, value: Any) -> Any:
+        """An objective as it is, an array as numbers."""
+        return value if hasattr(value, "minimise") else vector(value).astype(np.float64)
+
+    def sample(self, value: Any, source: Source) -> Floats:
+        """Draw b, minimise with it, add noise to what the solver found."""
+        objective: Objective = value if hasattr(value, "minimise") else _Linear(value)
+        linear = self.linear_term(objective.dimension, source)
+        # Soundness, section 4: tolerance covers the solver's residual and the rounding of b, half each.
+        found = objective.minimise(linear, penalty=float(self.penalty), tolerance=float(self.tolerance) / 2)
+        return np.asarray(self.output_noise.sample(found, source))
+
+    def worst_pair(self) -> tuple[Floats, Floats]:
+        """One record's gradient there and not there, or turned around."""
+        size = float(self.lipschitz)
+        return np.array([-size if self._records == 2 else 0.0]), np.array([size])
+
+    def distance(self, first: Floats, second: Floats) -> float:
+        """Between sums of gradients, in units of what one record changes."""
+        return float(np.linalg.norm(np.subtract(first, second))) / float(self.gradient_change)
+
+    def probes(self) -> tuple[Floats, ...]:
+        """The pair, and vectors."""
+        return (*self.worst_pair(), np.zeros(2), np.zeros(4))
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """Losses -<v, w>, minimised in closed form."""
+
+    total: Floats
+
+    @property
+    def dimension(self) -> int:
+        return self.total.size
+
+    def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
+        return np.asarray((self.total.ravel() - linear) / penalty)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectivePerturbation(_Perturbed):
+    """argmin of losses + (penalty/2)|w|^2 + <b, w>, b ~ N(0, sigma^2), + N(0, output_sigma^2) in every weight.
+
+    One record's loss has gradients of norm at most `lipschitz` and a Hessian of rank one with eigenvalue at
+    most `smoothness`; the penalty acts on every weight, on the scale of the *sum* of losses.
+
+    >>> mechanism = ObjectivePerturbation(sigma=2.0, lipschitz=1.0, smoothness=0.5, penalty=1.0, tolerance=1e-9,
+    ...                                   output_sigma=1e-6, adjacency="add_remove")
+    >>> f"{mechanism.curve.delta(1.0):.4f}"
+    '0.0756'
+    """
+
+    sigma: Number
+    output_sigma: Number
+
+    theorem: ClassVar[str] = (
+        "Gaussian objective perturbation (Kifer, Smith and Thakurta 2012; Redberg, Koskela and Wang 2023), by a "
+        "pointwise bound on the loss; approximate minima (Iyengar et al. 2019)"
+    )
+    noise_fields: ClassVar[tuple[str, ...]] = ("sigma", "output_sigma")
+
+    @property
+    def curve(self) -> ObjectiveCurve:
+        """Soundness, section 4, with the output noise composed."""
+        return ObjectiveCurve(
+            mu=self.gradient_change / as_written(self.sigma),
+            log_ratio=self.log_ratio,
+            freedom=self._records,
+            output_mu=self.output_sensitivity / as_written(self.output_sigma),
+        )
+
+    @property
+    def output_noise(self) -> Gaussian:
+        """Normal."""
+        return Gaussian(
+            sigma=self.output_sigma, l2_sensitivity=self.output_sensitivity, arithmetic=self.arithmetic
+        )
+
+    def linear_term(self, dimension: int, source: Source) -> Floats:
+        """Strict: normal numbers rounded exactly to a grid so fine that they move by tolerance/2 at most."""
+        if self.arithmetic == "idealised":
+            return float(self.sigma) * normal(source, size=dimension)
+        # Each coordinate moves by half a step: sqrt(d) step / 2 <= tolerance / 2.
+        finest = as_written(self.tolerance) / root_above(dimension)
+        grid = Grid(math.floor(math.log2(finest)) - 1)
+        return grid.values(rounded_gaussian(source, sigma=as_written(self.sigma) / grid.step, size=dimension))
+
+    def cdf(self, value: Floats, at: Floats) -> Floats:
+        """(v - b) / penalty and the output noise are normal; the grid is far below either."""
+        from scipy.special import ndtr
+
+        spread = math.hypot(float(self.sigma) / float(self.penalty), float(self.output_sigma))
+        return np.asarray(ndtr((at - float(value.flat[0]) / float(self.penalty)) / spread))
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Both arithmetics; replace, and a record that comes or goes."""
+        constants: dict[str, Any] = {"lipschitz": 1.0, "smoothness": 0.02, "penalty": 2.0, "tolerance": 1e-6}
+        return (
+            cls(sigma=2.0, output_sigma=1e-4, **constants),
+            cls(
+                sigma=1.0,
+                output_sigma=1e-4,
+                adjacency=Adjacency.add_remove,
+                arithmetic="idealised",
+                **constants,
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureObjectivePerturbation(_Perturbed):
+    """argmin of losses + (penalty/2)|w|^2 + <b, w>, b of density exp(-|b|/scale), then pure noise on the weights.
+
+    epsilon = G/scale + ln(1 + smoothness/penalty) + output_epsilon. The Gamma-norm law has no exact twin on a
+    grid, and b needs one here, so arithmetic is idealised.
+
+    >>> PureObjectivePerturbation(scale=4.0, lipschitz=1.0, smoothness=0.25, penalty=10.0, tolerance=1e-9,
+    ...                           output_epsilon=0.01, adjacency="replace").curve
+    PureDP(epsilon=0.534693)
+    """
+
+    scale: Number
+    output_epsilon: Number
+    arithmetic: Arithmetic = "idealised"
+
+    theorem: ClassVar[str] = (
+        "Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011, theorem 9), constants of soundness, section 4"
+    )
+    noise_fields: ClassVar[tuple[str, ...]] = ("scale", "output_epsilon")
+
+    def validate(self) -> None:
+        """Positive, finite constants; idealised arithmetic."""
+        super().validate()
+        require(
+            self.arithmetic == "idealised", "arithmetic", self.arithmetic, "'idealised' for pure objective "
+            "perturbation", "use method='output' or 'bolt_on' for strict arithmetic without delta",
+        )  # fmt: skip
+
+    @property
+    def curve(self) -> PrivacyCurve:
+        """Gradients, determinants, output noise."""
+        gradients = self.gradient_change / as_written(self.scale)
+        return PureDP(gradients + Fraction(self.log_ratio) + as_written(self.output_epsilon))
+
+    @property
+    def output_noise(self) -> VectorLaplace:
+        """Of a pure law too."""
+        return VectorLaplace(
+            epsilon=self.output_epsilon, l2_sensitivity=self.output_sensitivity, arithmetic=self.arithmetic
+        )
+
+    def linear_term(self, dimension: int, source: Source) -> Floats:
+        """A random direction with a Gamma length."""
+        return gamma_ball(source, dimension=dimension, scale=float(self.scale))
+
+    def cdf(self, value: Floats, at: Floats) -> Floats:
+        """(v - b) / penalty; the output noise is too small to count."""
+        spread = float(self.scale) / float(self.penalty)
+        centre = float(value.flat[0]) / float(self.penalty)
+        return gamma_norm_cdf((at - centre) / spread, dimension=value.size)
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """A record that comes or goes."""
+        return (
+            cls(
+                scale=1.0, lipschitz=1.0, smoothness=0.02, penalty=2.0, tolerance=1e-9, output_epsilon=0.01,
+                adjacency=Adjacency.add_remove,
+            ),
+        )  # fmt: skip
