@@ -82,9 +82,10 @@ def _listed(lines: list[str]) -> list[str]:
             inside = True
             continue
         inside = inside and bool(line)
-        entry = re.fullmatch(r"(\S+) : (.*)", line) if inside else None
-        name = entry[1].replace("\\", "") if entry else ""
-        out.append(f"* ``{name}``: {entry[2]}" if entry else line)
+        entry = re.fullmatch(r"([^ :]+(?:, [^ :]+)*) : (.*)", line) if inside else None
+        names = [f"``{name}``" for name in entry[1].replace("\\", "").split(", ")] if entry else []
+        more = f"  {line.strip()}" if inside else line
+        out.append(f"* {', '.join(names)}: {entry[2]}" if entry else more)
     return out
 
 

@@ -31,7 +31,7 @@ def promise(mu: float, adjacency: Adjacency) -> Guarantee:
 
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))
-@pytest.mark.parametrize("bound", ["path", "fixed", "gaussian"])
+@pytest.mark.parametrize("bound", ["path", "geometric", "fixed", "gaussian"])
 def test_one_run_refutes_a_false_claim_and_spares_a_true_one(adjacency: Adjacency, bound: Any) -> None:
     factor = 2.0 if adjacency is Adjacency.replace else 1.0
     sigma = 0.5
@@ -46,15 +46,33 @@ def test_one_run_refutes_a_false_claim_and_spares_a_true_one(adjacency: Adjacenc
     assert 0 < result.epsilon_lower() < honest.epsilon(1e-5)
 
 
-@pytest.mark.parametrize("kind", ["multi-run", "sequential"])
-def test_many_runs_refute_and_spare(kind: Any) -> None:
+@pytest.mark.parametrize(
+    ("kind", "bound"), [("multi-run", "clopper-pearson"), ("multi-run", "gaussian"), ("sequential", None)]
+)
+def test_many_runs_refute_and_spare(kind: Any, bound: str | None) -> None:
     true, false = PureDP(8.0), PureDP(0.2)
     train = noisy_sum(0.5)
     for claim, verdict in ((false, "refuted"), (true, "consistent")):
         result = audit(
-            train, ROWS, claim=claim, adjacency="add_remove", kind=kind, runs=400, delta=1e-4, seed=5
+            train,
+            ROWS,
+            claim=claim,
+            adjacency="add_remove",
+            kind=kind,
+            bound=bound,
+            runs=400,
+            delta=1e-4,
+            seed=5,
         )
         assert result.verdict(claim) == verdict
+
+
+def test_a_credible_bound_never_refutes() -> None:
+    claim = PureDP(0.2)
+    result = audit(
+        noisy_sum(0.5), ROWS, claim=claim, adjacency="add_remove", kind="multi-run", bound="bayesian", seed=5
+    )
+    assert result.verdict(claim) == "warning"
 
 
 def test_sequential_stops_early() -> None:

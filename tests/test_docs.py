@@ -29,6 +29,7 @@ ROOMS = (
     "holdfast.ledger",
     "holdfast.release",
     "holdfast.kernel",
+    "holdfast.learn",
     "holdfast.audit",
 )
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -83,6 +84,12 @@ def test_included_files_and_pictures_exist_and_pictures_have_words(page: Path) -
     ):
         assert (page.parent / target).is_file(), f"{_name(page)} shows {target}"
         assert kind != "image" or ":alt: " in body, f"{target} in {_name(page)} has no text alternative"
+
+
+@pytest.mark.parametrize("page", [*TOP, *PAGES], ids=_name)
+def test_no_line_is_taken_for_a_comment_or_a_bullet(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert not re.search(r"^ *(%|\+ )", text, flags=re.M)
 
 
 @pytest.mark.parametrize("page", [*TOP, *PAGES], ids=_name)

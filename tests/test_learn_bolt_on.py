@@ -123,7 +123,9 @@ def test_neighbours_with_the_same_coins_stay_within(changed: dict[str, Any], adj
     """Soundness, section 1, Test H: fresh permutations, adversarial and random pairs."""
     plan = course(**(changed | {"adjacency": Adjacency.of(adjacency)}))
     largest = 0.0
-    for number, pair in enumerate((pair_a(plan.records), pair_b(plan.records), *random_pairs(plan.records, 2, 4))):
+    for number, pair in enumerate(
+        (pair_a(plan.records), pair_b(plan.records), *random_pairs(plan.records, 2, 4))
+    ):
         x, y, x2, y2 = pair
         if adjacency == "zero_out":
             changed_rows = np.any(x != x2, axis=1) | (y != y2)
@@ -138,7 +140,11 @@ def test_the_bound_is_not_idle() -> None:
     plan = course(records=1000, batch=50, passes=10)
     x, y, x2, y2 = pair_b(1000)
     moved = max(
-        float(np.linalg.norm(plan.train(table(x, y), Source(seed=s)) - plan.train(table(x2, y2), Source(seed=s))))
+        float(
+            np.linalg.norm(
+                plan.train(table(x, y), Source(seed=s)) - plan.train(table(x2, y2), Source(seed=s))
+            )
+        )
         for s in range(3)
     )
     assert moved > plan.l2_sensitivity / 3

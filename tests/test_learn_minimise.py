@@ -119,7 +119,10 @@ def test_linear_losses_move_the_minimiser_by_exactly_the_bound() -> None:
     moved = []
     for total in (1.0, 0.98):  # the mean of z with all +1, and with one -1
         risk = Risk(
-            examples=empty.examples, problem=empty.problem, penalty=0.1, linear=np.array([total, 0.0, 0.0, 0.0])
+            examples=empty.examples,
+            problem=empty.problem,
+            penalty=0.1,
+            linear=np.array([total, 0.0, 0.0, 0.0]),
         )
         moved.append(minimise(risk, tolerance=1e-12))
     assert np.linalg.norm(moved[0] - moved[1]) == pytest.approx(0.2, rel=1e-9)
@@ -139,7 +142,13 @@ def test_rows_that_break_the_declaration_are_clipped_and_null_rows_count_for_not
     assert rows.tolist() == [[0.6000000000000001, 0.8], [0.3, 0.4], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
     assert set(labels.tolist()) <= {-1.0, 1.0}
     squared = Problem(loss=Squared(target_bound=1.0, prediction_bound=1.0), dimension=2, radius=1.0)
-    assert clipped((x, np.array([7.0, 0.0, 1.0, np.inf, -1.0])), squared)[1].tolist() == [7.0, 0.0, 1.0, 0.0, -1.0]
+    assert clipped((x, np.array([7.0, 0.0, 1.0, np.inf, -1.0])), squared)[1].tolist() == [
+        7.0,
+        0.0,
+        1.0,
+        0.0,
+        -1.0,
+    ]
 
 
 def test_refusals() -> None:

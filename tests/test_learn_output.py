@@ -133,8 +133,10 @@ def test_the_noise_is_as_large_as_the_bound_says(limit: Any, arithmetic: Any) ->
     account = Account(limit, adjacency="zero_out", seed=1)
     fit = output_perturbation(rows, problem, account=account, arithmetic=arithmetic)
     delta = 1.0 / (0.1 * count) * 1.002
-    expected = delta / 0.5 if limit == GaussianDP(0.5) else delta / 2.0 * math.sqrt(
-        2 * width if arithmetic == "strict" else width + 1
+    expected = (
+        delta / 0.5
+        if limit == GaussianDP(0.5)
+        else delta / 2.0 * math.sqrt(2 * width if arithmetic == "strict" else width + 1)
     )
     assert fit.noise_std == pytest.approx(expected, rel=1e-3)
     assert float(np.std(fit.weights)) == pytest.approx(expected, rel=0.12)

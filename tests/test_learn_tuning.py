@@ -202,22 +202,24 @@ def test_the_law_sums_to_one_has_its_mean_and_is_drawn(eta: float) -> None:
     assert np.sum(probabilities) == pytest.approx(1.0, abs=1e-12)
     assert probabilities @ np.arange(400) == pytest.approx(law.mean, rel=1e-9)
     source = Source(4)
-    draws = np.array([law.draw(source) for _ in range(3_000)])
+    draws = np.array([law.draw(source) for _ in range(1_500)])
     for k in range(1, 5):
         p = probabilities[k]
-        assert np.mean(draws == k) == pytest.approx(p, abs=4.5 * math.sqrt(p * (1 - p) / 3_000))
+        assert np.mean(draws == k) == pytest.approx(p, abs=4.5 * math.sqrt(p * (1 - p) / 1_500))
     assert np.min(draws) == 1
 
 
 def best_of(law: RandomStopping, base: Floats) -> Floats:
     """The exact law of the best of K draws, outcomes ordered from the worst."""
-    runs = np.array([law.probability(k) for k in range(2_000)])
+    places = np.arange(1, 2_000)
+    shape = np.concatenate([[1.0], np.cumprod((places + law.eta) / (places + 1.0))])
+    runs = np.concatenate([[0.0], law.probability(1) * shape * (1 - law.gamma) ** np.arange(2_000)])
     cumulative = np.concatenate([[0.0], np.cumsum(base)])
     generating = np.polynomial.polynomial.polyval(np.minimum(cumulative, 1.0), runs)
     return np.diff(generating)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**31),
     eta=st.sampled_from([-0.5, 0.0, 0.5, 1.0]),
@@ -291,17 +293,17 @@ def test_the_budget_of_a_run() -> None:
 def test_random_stopping_chooses_well_and_spends_its_limit(limit: Any, currency: str | None) -> None:
     features, labels = classes(3_000)
     right = 0
-    for seed in range(12):
+    for seed in range(8):
         account = Account(limit, currency=currency, seed=seed)
         start = account.remaining()
         chosen = choose_by_random_stopping(
             CANDIDATES, examples_of(features, labels), account=account,
-            stopping=RandomStopping(eta=0.0, gamma=0.02),
+            stopping=RandomStopping(eta=1.0, gamma=0.1),
         )  # fmt: skip
         right += chosen.index == 1
         assert account.spent().within(start)
         assert account.spent().epsilon(1e-6) == pytest.approx(start.epsilon(1e-6), rel=1e-6)
-    assert right >= 8, "about one run in three draws the right candidate; several runs find it"
+    assert right >= 5, "about one run in three draws the right candidate; several runs find it"
 
 
 def test_every_run_gets_its_share_and_no_more() -> None:
@@ -358,7 +360,11 @@ def test_refuses_before_spending() -> None:
     features, labels = classes(50)
     account = Account(PureDP(1.0), seed=0)
     rows = examples_of(features, labels)
-    for wrong, word in [({"candidates": []}, "candidates"), ({"holdout": 1.0}, "holdout")]:
+    wrongs: list[tuple[dict[str, Any], str]] = [
+        ({"candidates": []}, "candidates"),
+        ({"holdout": 1.0}, "holdout"),
+    ]
+    for wrong, word in wrongs:
         arguments: dict[str, Any] = {"candidates": CANDIDATES} | wrong
         with pytest.raises(ParameterError, match=word):
             choose_on_parts(arguments.pop("candidates"), rows, account=account, **arguments)

@@ -43,7 +43,12 @@ from holdfast.privacy.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
 
 Kind = Literal["one-run", "multi-run", "sequential"]
-Bound = Literal["fixed", "path", "gaussian"]
+BOUNDS: dict[str, tuple[str, ...]] = {
+    "one-run": ("path", "geometric", "fixed", "gaussian"),
+    "multi-run": ("clopper-pearson", "gaussian", "bayesian"),
+    "sequential": ("bet",),
+}
+"""The bounds of each kind of audit; the first is the default."""
 CANARIES, RUNS = 1000, 400
 
 
@@ -60,7 +65,7 @@ def audit(
     null: tuple[Any, Any] | None = None,
     score: Score | None = None,
     guesses: int | None = None,
-    bound: Bound = "path",
+    bound: str | None = None,
     delta: float | None = None,
     runs: int = RUNS,
     confidence: float = 0.95,
@@ -72,8 +77,9 @@ def audit(
     `train` takes what `data` is (an array of rows, or a pair (X, y)) and returns a vector, a model with `coef_`
     or `predict_proba`, or anything else together with `score=`. `one-run` trains once with many canaries,
     `multi-run` trains `runs` times with and without one, `sequential` does so until the claim is refuted.
-    `bound` is for one run: `path` takes the best number of guesses and pays for it exactly, `fixed` uses
-    `guesses` as given, `gaussian` tests whole trade-off curves (best where the noise is Gaussian).
+    `bound`, in one run: `path` takes the best number of guesses and pays for it exactly, `geometric` looks at a few
+    numbers, `fixed` uses `guesses` as given, `gaussian` tests whole trade-off curves (best where the noise is
+    Gaussian). In many runs: `clopper-pearson`, `gaussian`, or `bayesian`, which is no confidence bound.
     `delta` is the one at which epsilon is bounded; by default the claim's, if it is an (epsilon, delta) pair.
 
     >>> from holdfast.privacy import PureDP
@@ -85,10 +91,9 @@ def audit(
     world = _adjacency(claim, adjacency)
     shown_delta = _delta(claim, delta)
     source = Source(seed)
-    require(
-        kind in ("one-run", "multi-run", "sequential"), "kind", kind, "'one-run', 'multi-run' or 'sequential'"
-    )
-    require(bound in ("fixed", "path", "gaussian"), "bound", bound, "'fixed', 'path' or 'gaussian'")
+    require(kind in BOUNDS, "kind", kind, "one of " + ", ".join(BOUNDS))
+    chosen = BOUNDS[kind][0] if bound is None else bound
+    require(chosen in BOUNDS[kind], "bound", bound, f"one of {', '.join(BOUNDS[kind])} for {kind}")
     features, labels = _split(data)
     if isinstance(canaries, int | None):
         count = 1 if kind != "one-run" else CANARIES if canaries is None else canaries
@@ -102,10 +107,10 @@ def audit(
     scores: dict[str, float]
     finding: Finding
     if kind == "one-run":
-        finding, scores = _one_run(train, planting, source, guesses, bound)
+        finding, scores = _one_run(train, planting, source, guesses, chosen)
         progress(1, 1)
     elif kind == "multi-run":
-        finding, scores = _multi_run(train, planting, source, runs, shown_delta, progress)
+        finding, scores = _multi_run(train, planting, source, runs, chosen, shown_delta, progress)
     else:
         finding = _sequential(train, planting, source, runs, claim, shown_delta, confidence, progress)
         scores = {}
@@ -120,20 +125,22 @@ def audit(
 
 
 def _one_run(
-    train: Callable[[Any], Any], planting: Planting, source: Source, guesses: int | None, bound: Bound
+    train: Callable[[Any], Any], planting: Planting, source: Source, guesses: int | None, bound: str
 ) -> tuple[Finding, dict[str, float]]:
     """Steinke, Nasr and Jagielski 2023: one training, a coin per canary, guesses from both ends."""
     count = planting.count
     most = count // 2 * 2 if guesses is None else guesses
-    if guesses is None and bound != "path":
+    if guesses is None and bound in ("fixed", "gaussian"):
         most = max(2, count // 2 // 2 * 2)
     require(1 <= most <= count, "guesses", most, f"in [1, {count}], the number of canaries")
     coins = inclusion_coins(source, count)
     values = planting.scores(train(planting.data(coins)))
     right = guess(values, include=most - most // 2, exclude=most // 2).correct(coins)
     made: Finding
-    if bound == "path":
-        made = GuessPath(canaries=count, right=bits_as_text(right))
+    if bound in ("path", "geometric"):
+        made = GuessPath(
+            canaries=count, right=bits_as_text(right), rule="exact" if bound == "path" else "geometric"
+        )
     elif bound == "fixed":
         made = FixedGuesses(canaries=count, guesses=most, correct=int(right.sum()))
     else:
@@ -146,6 +153,7 @@ def _multi_run(
     planting: Planting,
     source: Source,
     runs: int,
+    bound: Any,
     delta: float,
     progress: Callable[[int, int], None],
 ) -> tuple[Finding, dict[str, float]]:
@@ -163,9 +171,9 @@ def _multi_run(
         "large enough that both worlds occur",
         "use more runs",
     )
-    return Trainings(errors=multi_run.held_out(values[coins], values[~coins], delta=delta)), describe_scores(
-        values, coins
-    )
+    return Trainings(
+        errors=multi_run.held_out(values[coins], values[~coins], delta=delta), bound=bound
+    ), describe_scores(values, coins)
 
 
 def _sequential(

@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--bound",
-    type=click.Choice(["path", "fixed", "gaussian"]),
-    default="path",
-    show_default=True,
-    help="In one run: the best number of guesses, a fixed number, or whole Gaussian curves.",
+    type=click.Choice(["path", "geometric", "fixed", "gaussian", "clopper-pearson", "bayesian"]),
+    help="One run: path (default), geometric, fixed, gaussian. Many: clopper-pearson (default), gaussian, bayesian.",
 )
 @click.option("--canaries", type=int, default=1000, show_default=True, help="Planted records, in one run.")
 @click.option("--runs", type=int, default=400, show_default=True, help="Trainings, in many runs.")

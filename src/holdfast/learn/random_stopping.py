@@ -25,7 +25,7 @@ class RandomStopping:
 
     eta = 1 is the geometric law, eta = 0 the logarithmic one. K stays secret; only the best run is released.
 
-    >>> RandomStopping(eta=1.0, gamma=0.1).mean
+    >>> round(RandomStopping(eta=1.0, gamma=0.1).mean, 9)
     10.0
     """
 

@@ -27,16 +27,20 @@ MESSAGE = (
 )
 
 
-def sketch(rows: NDArray[np.float64]) -> frozenset[int]:
+def sketch(rows: NDArray[np.float64], labels: NDArray[np.float64]) -> frozenset[int]:
     """The smallest hashes of the rows: of one column of numbers in which nearly all rows differ.
 
-    >>> rows = np.arange(400.0).reshape(100, 4)
-    >>> len(sketch(rows) & sketch(rows[::-1][:90])) > SKETCH // 2
+    >>> rows, labels = np.arange(400.0).reshape(100, 4), np.arange(100.0)
+    >>> len(sketch(rows, labels) & sketch(rows[10:], labels[10:])) > SKETCH // 2
     True
     """
     weights = np.cos(1.0 + np.arange(rows.shape[1]) ** 1.5)
     # Single precision: the last digits of a matrix product depend on the place of the row.
-    bits = np.ascontiguousarray(rows @ weights, dtype=np.float32).view(np.uint32).astype(np.uint64)
+    bits = (
+        np.ascontiguousarray(rows @ weights + 3.7 * labels, dtype=np.float32)
+        .view(np.uint32)
+        .astype(np.uint64)
+    )
     hashes = np.unique(bits * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(16))
     return frozenset(hashes[:SKETCH].tolist())
 
@@ -48,9 +52,9 @@ class Refits:
         self._sketches: deque[frozenset[int]] = deque(maxlen=REMEMBERED)
         self._tables: WeakSet[Any] = WeakSet()
 
-    def rows(self, rows: NDArray[np.float64]) -> bool:
+    def rows(self, rows: NDArray[np.float64], labels: NDArray[np.float64]) -> bool:
         """Whether half of these rows, as far as the sketch can tell, were fitted before; remembers them."""
-        new = sketch(rows)
+        new = sketch(rows, labels)
         seen = any(2 * len(new & old) >= len(new) for old in self._sketches if old)
         self._sketches.append(new)
         return seen
@@ -66,6 +70,6 @@ REFITS = Refits()
 
 
 def warn_refit(seen: bool, *, stacklevel: int = 3) -> None:
-    """Say it."""
+    """Say it once in each place."""
     if seen:
         warnings.warn(MESSAGE, BudgetWarning, stacklevel=stacklevel)

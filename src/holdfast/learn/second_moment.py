@@ -128,7 +128,9 @@ def second_moment(passes: Passes, *, dimension: int, kind: Preconditioner) -> Fl
     return upper_triangle(total)
 
 
-def whitener(released: Floats, *, kind: Preconditioner, dimension: int, noise_std: float, ridge: float) -> Whitener:
+def whitener(
+    released: Floats, *, kind: Preconditioner, dimension: int, noise_std: float, ridge: float
+) -> Whitener:
     """(M + ridge)^-1/2, its eigenvalues floored at 0, from a noisy M = mean of x x^T; post-processing.
 
     `noise_std` is that of the diagonal of M; `ridge` counts in units of the noise's spectral norm, which for a

@@ -46,6 +46,11 @@ class ClassTarget:
             )
 
     @property
+    def names(self) -> tuple[Any, ...]:
+        """The classes as plain values."""
+        return tuple(self.classes.tolist())
+
+    @property
     def binary(self) -> bool:
         """Whether there are two."""
         return len(self.classes) == 2
@@ -104,7 +109,10 @@ class NumberTarget:
     def __post_init__(self) -> None:
         finite = math.isfinite(self.low) and math.isfinite(self.high - self.low)
         require(
-            finite and self.low < self.high, "target_bounds", (self.low, self.high), "finite, the first smaller"
+            finite and self.low < self.high,
+            "target_bounds",
+            (self.low, self.high),
+            "finite, the first smaller",
         )
 
     @property

@@ -340,4 +340,5 @@ METHOD = Method(
     paper="Talwar, Thakurta and Zhang 2015",
     needs=("convex", "smooth"),
     pure=True,
+    currency="zcdp",
 )

@@ -170,4 +170,5 @@ METHOD = Method(
     paper="Zhang, Zhang, Xiao, Yang and Winslett 2012",
     needs=("convex",),
     pure=True,
+    currency="basic",
 )

@@ -12,11 +12,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import ParameterError
+from holdfast.errors import ParameterError, require
 from holdfast.learn.examples import Examples
 from holdfast.learn.gd_schedule import (
     Preconditioner,
@@ -44,6 +45,7 @@ from holdfast.privacy.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 THEOREM = "Noisy gradient descent: composed Gaussian mechanisms, rows clipped after whitening (soundness, section 20)"
+TAKES = "noisy_gd takes preconditioner, share, ridge, clip, steps, step, momentum, average, count_bound and arithmetic"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,6 +103,7 @@ def noisy_gd(
     average: float | None = None,
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
+    **options: Any,
 ) -> Fit:
     """Descend along noisy gradients; what is not given is set by a rule in public quantities.
 
@@ -108,6 +111,7 @@ def noisy_gd(
     by clipping. Spends what remains of the account. `count_bound`, a public bound on the number of rows, enters
     only the slack for rounding errors of the sums.
     """
+    require(not options, "options", sorted(options), "empty", TAKES)
     admit(examples, problem, account, method="noisy_gd")
     problem.require_lipschitz("noisy_gd")
     if is_pure(account.remaining()):

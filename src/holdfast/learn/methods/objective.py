@@ -229,4 +229,5 @@ METHOD = Method(
     paper="KST12",
     needs=("convex", "lipschitz", "smooth"),
     pure=True,
+    currency="basic",
 )

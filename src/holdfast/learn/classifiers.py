@@ -1,0 +1,192 @@
+"""Classifiers: logistic regression and the linear support vector machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from holdfast.data.columns import Categorical, Numeric
+from holdfast.errors import ParameterError
+from holdfast.learn.estimator import PrivateLinearEstimator
+from holdfast.learn.linear_model import LinearModel
+from holdfast.learn.losses import HuberHinge, Logistic, Loss
+from holdfast.learn.target import ClassTarget, Target
+from holdfast.privacy.adjacency import Adjacency
+
+LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
+
+
+class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type: ignore[misc]
+    """What both classifiers share: classes, decisions and labels."""
+
+    classes: Sequence[Any] | None
+
+    def _targets(self, y: Any) -> tuple[Target, tuple[str, ...]]:
+        check_classification_targets(y)
+        read = () if self.classes is not None else (LABELS_READ,)
+        coding = ClassTarget(classes=np.unique(y if self.classes is None else np.asarray(self.classes)))
+        return self._binary(coding), read
+
+    def _column(self, column: Numeric | Categorical) -> Target:
+        return self._binary(ClassTarget.of_column(column, self.classes))
+
+    def _binary(self, coding: ClassTarget) -> ClassTarget:
+        if not coding.binary:
+            raise ParameterError(
+                "Only binary classification is supported. The type of the target is multiclass: got "
+                f"{len(coding.classes)} classes"
+            )
+        return coding
+
+    def _take(self, model: LinearModel) -> None:
+        super()._take(model)
+        self.classes_ = np.asarray(model.classes)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: above 0 for the second class; with several classes, one column each."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class PrivateLogisticRegression(PrivateLinearClassifier):
+    """Logistic regression with a privacy promise about the rows it was fitted to.
+
+    Parameters
+    ----------
+    epsilon, delta : the promise, for one fit. `delta=0` asks for pure privacy; `epsilon=math.inf` fits without
+        any, by scikit-learn's solver. Ignored where `fit` is given an account.
+    method : a name in `holdfast.learn.METHODS`, or `"auto"`: chosen from public quantities.
+    row_norm : rows are clipped to this Euclidean norm, in training and in prediction. Choose it without
+        looking at the data; how many rows are clipped is private and never shown.
+    classes : the set of labels, if it is public. If not given it is read from the data, which becomes an
+        assumption of the promise, with a warning.
+    fit_intercept : adds a constant column, which counts in the norm and in the penalty.
+    penalty : lambda in mean loss + (lambda / 2) |w|^2. None: 0, or a public rule where the method needs one.
+    radius : weights are confined to this Euclidean norm; None for no bound.
+    adjacency : `"replace"` (default), `"zero_out"` or `"add_remove"`.
+    n_public : the public number of rows, needed under `add_remove`; else read from the data, as an assumption.
+    arithmetic : `"strict"` or `"idealised"`; None for the method's own choice.
+    random_state : None for secure noise. A seed makes the run repeatable and not private, and the release says so.
+
+    `sample_weight` and `class_weight` are refused: weights multiply the sensitivity, and balanced ones are
+    computed from private labels.
+
+    >>> import numpy as np
+    >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (500, 1)), np.tile(["ill", "well"], 500)
+    >>> model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, classes=["ill", "well"]).fit(X, y)
+    >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
+    ['ill', 'well']
+    >>> model.release_.guarantee.adjacency.value, model.release_.private
+    ('replace', True)
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str = "auto",
+        row_norm: float = 1.0,
+        classes: Sequence[Any] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.row_norm = row_norm
+        self.classes = classes
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
+    def _loss(self, radius: float, row_norm: float) -> Loss:
+        return Logistic()
+
+    def _rule(self, *, pure: bool) -> str:
+        return "output"
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class, as the model sees it."""
+        scores = self.decision_function(X)
+        up = 0.5 * (1.0 + np.tanh(0.5 * scores))
+        return np.column_stack([1.0 - up, up])
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Its logarithm."""
+        scores = self.decision_function(X)
+        return -np.column_stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
+
+
+class PrivateLinearSVC(PrivateLinearClassifier):
+    """A linear support vector machine, its hinge smoothed, with a privacy promise.
+
+    The parameters are those of `PrivateLogisticRegression`. With `epsilon=math.inf` the hinge is not smoothed.
+
+    >>> import numpy as np
+    >>> X, y = np.tile([[0.7, 0.2], [-0.6, 0.1]], (500, 1)), np.tile([1, 0], 500)
+    >>> model = PrivateLinearSVC(epsilon=2.0, classes=[0, 1], adjacency="zero_out").fit(X, y)
+    >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
+    [1, 0]
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str = "auto",
+        row_norm: float = 1.0,
+        classes: Sequence[Any] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.row_norm = row_norm
+        self.classes = classes
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
+    def _loss(self, radius: float, row_norm: float) -> Loss:
+        return HuberHinge()
+
+    def _rule(self, *, pure: bool) -> str:
+        return "output"

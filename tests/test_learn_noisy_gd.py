@@ -1,0 +1,330 @@
+"""Noisy gradient descent: what a neighbour can move, what is charged, and that it learns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.errors import AdjacencyError, ParameterError
+from holdfast.learn.examples import ArrayExamples, Chunk
+from holdfast.learn.gd_schedule import (
+    Schedule,
+    gaussian_for,
+    gaussian_square,
+    plain_schedule,
+    schedule_for,
+    signal,
+)
+from holdfast.learn.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn.methods.noisy_gd import METHOD, Gradients, noisy_gd
+from holdfast.learn.passes import Passes
+from holdfast.learn.problem import Problem
+from holdfast.learn.second_moment import Whitener, no_whitening, whitener
+from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PureDP
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+
+
+def examples_of(
+    rows: np.ndarray,
+    labels: np.ndarray,
+    adjacency: str = "zero_out",
+    *,
+    count: int | None = None,
+    unit: PrivacyUnit | None = None,
+) -> ArrayExamples:
+    return ArrayExamples(
+        features=rows, labels=labels, adjacency=Adjacency.of(adjacency),
+        public_count=max(1, len(rows)) if count is None else count, unit=PrivacyUnit() if unit is None else unit,
+    )  # fmt: skip
+
+
+def separable(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of norm 1 with columns of very different sizes, and labels that follow a direction."""
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(n, d)) * np.geomspace(1.0, 0.05, d)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows, np.where(rows @ np.geomspace(1.0, 10.0, d) > 0, 1.0, -1.0)
+
+
+def made_whitener(d: int, seed: int = 0) -> Whitener:
+    released = np.random.default_rng(seed).normal(size=d * (d + 1) // 2)
+    return whitener(released, kind="full", dimension=d, noise_std=0.05, ridge=0.5)
+
+
+def gradients_of(
+    rows: np.ndarray, labels: np.ndarray, *, whitening: Whitener, norm: float, loss: Loss
+) -> Gradients:
+    problem = Problem(loss=loss, dimension=rows.shape[1])
+    return Gradients(
+        problem=problem, passes=Passes(examples_of(rows, labels), problem), whitening=whitening, norm=norm
+    )
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize(
+    "loss", [Logistic(), HuberHinge(), Hinge(), Squared(target_bound=1.0, prediction_bound=2.0)]
+)
+def test_neighbours_move_the_gradient_sum_by_at_most_the_sensitivity(
+    adjacency: Adjacency, loss: Loss
+) -> None:
+    generator = np.random.default_rng(3)
+    others, labels = separable(30, 4)
+    whitening, norm = made_whitener(4), 0.8
+    # A direction that whitening stretches most: after whitening far beyond the clip.
+    stretched = whitening.forward(generator.normal(size=4))
+    unit = stretched / np.linalg.norm(stretched)
+    records = [(unit, -1.0), (unit, 1.0), (-unit, 1.0), (np.zeros(4), 1.0), (1e9 * unit, -1.0)]
+    records += [(row, 1.0) for row in generator.normal(size=(6, 4))]
+    if adjacency is not Adjacency.replace:
+        pairs = [(first, None) for first in records]
+    else:
+        pairs = [(first, second) for first in records for second in records]
+    made = gradients_of(others, labels, whitening=whitening, norm=norm, loss=loss)
+    claimed = made.l2_sensitivity(adjacency, rows_per_unit=1, most=31)
+    largest = 0.0
+    for weights in (np.zeros(4), 50.0 * whitening.forward(unit), -50.0 * whitening.forward(unit)):
+        sums = {}
+        for record in {id(r): r for pair in pairs for r in pair}.values():
+            row, label = (np.zeros(4), 1.0) if record is None else record
+            table = gradients_of(
+                np.vstack([others, row]), np.append(labels, label), whitening=whitening, norm=norm, loss=loss
+            )
+            sums[id(record)] = table.at(weights)
+        largest = max(largest, *(float(np.linalg.norm(sums[id(a)] - sums[id(b)])) for a, b in pairs))
+    assert largest <= claimed
+    assert largest >= claimed / 3
+    assert claimed <= adjacency.gradient_factor * norm * loss.slope * (1 + 1e-6)
+
+
+def test_clipping_before_whitening_only_is_not_enough() -> None:
+    # The wrong version of section 20: rows of norm 1, whitened, not clipped again.
+    whitening, norm = made_whitener(4), 0.8
+    rows = np.eye(4)[:1]
+    moved = 0.5 * float(whitening.norms(rows)[0])
+    made = gradients_of(rows, np.ones(1), whitening=whitening, norm=norm, loss=Logistic())
+    assert moved > made.l2_sensitivity(Adjacency.zero_out, rows_per_unit=1, most=1)
+    assert float(np.linalg.norm(made.at(np.zeros(4)))) <= 0.5 * norm * (1 + 1e-9)
+
+
+def test_units_of_several_rows_multiply_the_sensitivity() -> None:
+    made = gradients_of(*separable(5, 3), whitening=no_whitening(3), norm=1.0, loss=Logistic())
+    one = made.l2_sensitivity(Adjacency.add_remove, rows_per_unit=1, most=5)
+    four = made.l2_sensitivity(Adjacency.add_remove, rows_per_unit=4, most=5)
+    assert 3.999 * one < four < 4.001 * one
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_remove"])
+@pytest.mark.parametrize("limit", [GaussianDP(0.7), ZCDP(0.3), ApproxDP(1.0, 1e-6)])
+def test_all_of_the_limit_is_spent_and_no_more(adjacency: str, limit: GaussianDP) -> None:
+    rows, labels = separable(200, 4)
+    account = Account(limit, adjacency=adjacency, seed=1)
+    whole = account.remaining()
+    noisy_gd(examples_of(rows, labels, adjacency), Problem(loss=Logistic(), dimension=4), account=account)
+    assert account.spent().within(whole)
+    spent, given = account.spent().as_zcdp(), whole.as_zcdp()
+    assert spent is not None
+    assert given is not None
+    assert 1 - Fraction(1, 10**9) <= spent / given <= 1
+
+
+@pytest.mark.parametrize("kind", ["full", "diagonal", "none"])
+def test_one_moment_and_t_gradients_are_charged(kind: str) -> None:
+    rows, labels = separable(100, 3)
+    account = Account(GaussianDP(1.0), adjacency="zero_out", seed=1)
+    noisy_gd(
+        examples_of(rows, labels), Problem(loss=Logistic(), dimension=3), account=account,
+        preconditioner=kind, steps=7, share=0.3,
+    )  # fmt: skip
+    entries = account.journal.entries
+    times = [entry.charge.times for entry in entries]
+    assert times == ([7] if kind == "none" else [1, 7])
+    shares = [float(entry.charge.cost.amounts[0]) for entry in entries]
+    assert np.allclose(shares, [1.0] if kind == "none" else [0.3, 0.7])
+
+
+@pytest.mark.parametrize(("adjacency", "factor"), [("zero_out", 1.0), ("add_remove", 1.0), ("replace", 2.0)])
+@pytest.mark.parametrize("arithmetic", ["strict", "idealised"])
+def test_the_noise_of_a_step_has_the_deviation_of_its_proof(
+    adjacency: str, factor: float, arithmetic: str
+) -> None:
+    # Null rows: the gradient is 0, so one plain step is nothing but noise, of deviation G sqrt(T) / mu.
+    d, n, mu = 3_000, 50, 2.0
+    account = Account(GaussianDP(mu), adjacency=adjacency, seed=7)
+    fit = noisy_gd(
+        examples_of(np.zeros((n, d)), np.ones(n), adjacency), Problem(loss=Logistic(), dimension=d),
+        account=account, preconditioner="none", steps=1, step=1.0, momentum=0.0, arithmetic=arithmetic,
+    )  # fmt: skip
+    expected = factor / mu / n
+    assert abs(float(np.std(fit.weights)) / expected - 1.0) < 0.06
+    assert fit.parameters["gradient_noise_std"] == pytest.approx(factor / mu, rel=1e-6)
+
+
+def test_more_steps_mean_more_noise_in_each() -> None:
+    rows, labels = separable(50, 3)
+    stds = []
+    for steps in (1, 4):
+        account = Account(GaussianDP(1.0), adjacency="zero_out", seed=1)
+        fit = noisy_gd(
+            examples_of(rows, labels), Problem(loss=Logistic(), dimension=3), account=account,
+            preconditioner="none", steps=steps,
+        )  # fmt: skip
+        stds.append(fit.parameters["gradient_noise_std"])
+    assert stds[1] / stds[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("kind", [None, "full", "diagonal", "none"])
+@pytest.mark.parametrize("loss", [Logistic(), HuberHinge(), Hinge()])
+def test_it_learns_where_noise_is_small(kind: str | None, loss: Loss) -> None:
+    rows, labels = separable(4_000, 6)
+    account = Account(GaussianDP(50.0), adjacency="zero_out", seed=2)
+    fit = noisy_gd(
+        examples_of(rows, labels), Problem(loss=loss, dimension=6), account=account, preconditioner=kind
+    )
+    # Whitening makes small columns count; without it a few steps see the large ones only.
+    assert np.mean((rows @ fit.weights > 0) == (labels > 0)) > (0.8 if kind == "none" else 0.95)
+
+
+def test_regression_with_a_radius() -> None:
+    rows, _ = separable(3_000, 3)
+    targets = np.clip(rows @ np.array([0.5, -0.3, 0.2]), -1, 1)
+    account = Account(GaussianDP(50.0), adjacency="replace", seed=2)
+    problem = Problem(loss=Squared(target_bound=1.0, prediction_bound=1.0), dimension=3, radius=1.0)
+    fit = noisy_gd(examples_of(rows, targets, "replace"), problem, account=account, steps=30)
+    assert np.mean((rows @ fit.weights - targets) ** 2) < 0.2 * np.var(targets)
+    assert np.linalg.norm(fit.weights) <= 1.0 + 1e-9
+
+
+def test_a_penalty_shrinks_however_large() -> None:
+    rows, labels = separable(500, 3)
+    sizes = []
+    for penalty in (0.0, 1.0, 1e6):
+        account = Account(GaussianDP(50.0), adjacency="zero_out", seed=2)
+        problem = Problem(loss=Logistic(), dimension=3, penalty=penalty)
+        sizes.append(
+            float(np.linalg.norm(noisy_gd(examples_of(rows, labels), problem, account=account).weights))
+        )
+    assert sizes[0] > sizes[1] > sizes[2] >= 0
+    assert sizes[2] < 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed:
+    """The same rows, in another order in every pass and in short chunks: as an engine may give them."""
+
+    base: ArrayExamples
+    state: list[int]
+    adjacency: Adjacency = Adjacency.zero_out
+    unit: PrivacyUnit = PrivacyUnit()  # noqa: RUF009 - immutable
+
+    @property
+    def dimension(self) -> int:
+        return self.base.dimension
+
+    @property
+    def public_count(self) -> int:
+        return self.base.public_count
+
+    def chunks(self) -> Iterator[Chunk]:
+        self.state[0] += 1
+        order = np.random.default_rng(self.state[0]).permutation(self.public_count)
+        for start in range(0, order.size, 70):
+            chosen = order[start : start + 70]
+            yield self.base.features[chosen], self.base.labels[chosen]
+
+    def shuffled(self, source: object) -> Iterator[Chunk]:
+        return self.chunks()
+
+
+def test_rows_streamed_in_any_order_are_clipped_by_their_own_norms() -> None:
+    rows, labels = separable(300, 4)
+    base = examples_of(rows, labels)
+    problem = Problem(loss=Logistic(), dimension=4)
+    fits = [
+        noisy_gd(given, problem, account=Account(GaussianDP(3.0), adjacency="zero_out", seed=5))
+        for given in (base, Streamed(base, [0]))
+    ]
+    assert np.allclose(fits[0].weights, fits[1].weights, rtol=1e-6)
+
+
+def test_the_schedule_does_not_look_at_values() -> None:
+    public = ("preconditioner", "share", "ridge", "steps", "step", "momentum", "average")
+    seen = []
+    for seed in (1, 2):
+        rows, labels = separable(400, 5, seed)
+        account = Account(GaussianDP(0.5), adjacency="zero_out", seed=9)
+        fit = noisy_gd(
+            examples_of(rows * seed / 2, labels), Problem(loss=Logistic(), dimension=5), account=account
+        )
+        seen.append([fit.parameters[name] for name in public])
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize(
+    ("problem", "limit", "options"),
+    [
+        (Problem(loss=Squared(target_bound=1.0), dimension=3), GaussianDP(1.0), {}),
+        (Problem(loss=Logistic(), dimension=3), PureDP(1.0), {}),
+        (Problem(loss=Logistic(), dimension=4), GaussianDP(1.0), {}),
+        (Problem(loss=Logistic(), dimension=3), GaussianDP(1.0), {"steps": 0}),
+        (Problem(loss=Logistic(), dimension=3), GaussianDP(1.0), {"share": 1.0}),
+        (Problem(loss=Logistic(), dimension=3), GaussianDP(1.0), {"preconditioner": "half"}),
+        (Problem(loss=Logistic(), dimension=3), GaussianDP(1.0), {"momentum": 1.0}),
+        (Problem(loss=Logistic(), dimension=3), GaussianDP(1.0), {"speed": 1.0}),
+    ],
+)
+def test_bad_constants_are_refused_before_anything_is_spent(
+    problem: Problem, limit: GaussianDP, options: dict
+) -> None:
+    account = Account(limit, adjacency="zero_out", seed=1)
+    with pytest.raises(ParameterError):
+        noisy_gd(examples_of(*separable(20, 3)), problem, account=account, **options)
+    assert not account.journal.entries
+
+
+def test_another_adjacency_is_refused() -> None:
+    account = Account(GaussianDP(1.0), adjacency="replace", seed=1)
+    with pytest.raises(AdjacencyError):
+        noisy_gd(examples_of(*separable(20, 3)), Problem(loss=Logistic(), dimension=3), account=account)
+
+
+def test_an_empty_table_gives_noise_only() -> None:
+    account = Account(GaussianDP(1.0), adjacency="add_remove", seed=1)
+    fit = noisy_gd(
+        examples_of(np.zeros((0, 3)), np.zeros(0), "add_remove", count=100),
+        Problem(loss=Logistic(), dimension=3), account=account,
+    )  # fmt: skip
+    assert np.all(np.isfinite(fit.weights))
+    assert METHOD.name == "noisy_gd"
+
+
+@given(st.floats(1e-4, 20.0), st.integers(1, 10**8), st.integers(1, 5_000))
+def test_the_rule_is_defined_everywhere_and_takes_longer_steps_with_more_signal(
+    mu: float, n: int, d: int
+) -> None:
+    for rule in (schedule_for, plain_schedule):
+        weak, strong = rule(mu, count=n, dimension=d, factor=2.0), rule(mu, count=n, dimension=d)
+        assert weak.step <= strong.step
+        assert weak.steps <= strong.steps
+    assert 6 <= schedule_for(mu, count=n, dimension=d).steps <= 12
+    assert signal(mu, count=n, dimension=d, factor=2.0) == pytest.approx(mu * n / d / 2)
+
+
+@given(st.fractions(Fraction(1, 10**9), Fraction(10**6)), st.floats(1e-6, 1e6))
+def test_noise_for_a_square_never_costs_more(square: Fraction, sensitivity: float) -> None:
+    cost = gaussian_for(square, l2_sensitivity=sensitivity).curve.as_gdp()
+    assert 1 - Fraction(1, 10**12) <= cost / square <= 1
+
+
+def test_a_square_is_read_in_every_currency() -> None:
+    assert gaussian_square(ZCDP(0.5)) <= 1
+    assert float(gaussian_square(ZCDP(0.5))) == pytest.approx(1.0, rel=1e-8)
+    assert math.isclose(float(gaussian_square(GaussianDP(3.0))), 9.0)
+    assert Schedule(steps=5, average=0.0).averaged == 1
+    assert Schedule(steps=5, average=0.5).averaged == 3

@@ -1,0 +1,128 @@
+"""The private second moment: its sensitivity, its noise, and the whitening that follows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.learn.examples import ArrayExamples
+from holdfast.learn.losses import Logistic
+from holdfast.learn.moments import from_upper_triangle, upper_triangle
+from holdfast.learn.passes import Passes
+from holdfast.learn.problem import Problem
+from holdfast.learn.second_moment import (
+    DiagonalWhitener,
+    no_whitening,
+    second_moment,
+    second_moment_sensitivity,
+    whitener,
+)
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.gaussian_dp import GaussianDP
+from holdfast.privacy.mechanisms.gaussian import Gaussian
+
+KINDS = ("full", "diagonal")
+
+
+def moment(rows: np.ndarray, kind: str, adjacency: Adjacency = Adjacency.zero_out) -> np.ndarray:
+    examples = ArrayExamples(
+        features=rows, labels=np.ones(len(rows)), adjacency=adjacency, public_count=max(1, len(rows))
+    )
+    problem = Problem(loss=Logistic(), dimension=rows.shape[1])
+    return second_moment(Passes(examples, problem), dimension=rows.shape[1], kind=kind)  # type: ignore[arg-type]
+
+
+def test_the_sensitivities_of_section_20() -> None:
+    first, second = np.eye(2)
+    moved = np.linalg.norm(np.outer(first, first) - np.outer(second, second))
+    assert round(float(moved), 5) == 1.41421
+    assert second_moment_sensitivity(Adjacency.replace, row_norm=1.0) >= moved
+    assert second_moment_sensitivity(Adjacency.replace, row_norm=1.0) == math.sqrt(2.0)
+    assert second_moment_sensitivity(Adjacency.zero_out, row_norm=3.0) == 9.0
+    assert second_moment_sensitivity(Adjacency.add_remove, row_norm=1.0, rows_per_unit=4) == 4.0
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize("kind", KINDS)
+def test_neighbours_are_within_the_sensitivity_and_it_is_reached(adjacency: Adjacency, kind: str) -> None:
+    generator = np.random.default_rng(1)
+    claimed = second_moment_sensitivity(adjacency, row_norm=1.0) * (1 + 1e-8)
+    largest = 0.0
+    candidates = [*np.eye(4), *-np.eye(4), *generator.normal(size=(30, 4)), 1e6 * np.ones(4), np.zeros(4)]
+    others = generator.normal(size=(20, 4))
+    for row in candidates:
+        for other in candidates if adjacency is Adjacency.replace else [np.zeros(4)]:
+            first = moment(np.vstack([others, row]), kind, adjacency)
+            second = moment(np.vstack([others, other]), kind, adjacency)
+            largest = max(largest, float(np.linalg.norm(first - second)))
+    assert claimed / 3 <= largest <= claimed
+    assert largest > 0.99 * claimed  # a row along an axis moves both by everything
+
+
+def test_a_user_of_several_rows_moves_the_sum_by_no_more_than_claimed() -> None:
+    generator = np.random.default_rng(2)
+    claimed = second_moment_sensitivity(Adjacency.replace, row_norm=1.0, rows_per_unit=3) * (1 + 1e-8)
+    worst = [np.tile(np.eye(3)[0], (3, 1)), np.tile(np.eye(3)[1], (3, 1))]
+    pairs = [worst] + [[generator.normal(size=(3, 3)) * 5 for _ in range(2)] for _ in range(50)]
+    moved = [float(np.linalg.norm(moment(a, "full") - moment(b, "full"))) for a, b in pairs]
+    assert max(moved) <= claimed
+    assert max(moved) > 0.99 * claimed
+
+
+def test_packing_keeps_the_frobenius_norm_and_noise_is_isotropic() -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 6))
+    rows /= 10 * np.linalg.norm(rows, axis=1, keepdims=True)
+    packed = moment(rows, "full")
+    assert np.isclose(np.linalg.norm(packed), np.linalg.norm(rows.T @ rows))
+    account = Account(GaussianDP(1.0), adjacency="zero_out", seed=3)
+    zeros = upper_triangle(np.zeros((120, 120)))
+    noise = from_upper_triangle(account.release(Gaussian(sigma=2.0, l2_sensitivity=2.0), zeros), 120)
+    assert np.array_equal(noise, noise.T)
+    above = noise[np.triu_indices(120, k=1)]
+    assert abs(float(np.std(above)) - 2.0 / math.sqrt(2.0)) < 0.05
+    assert abs(float(np.std(np.diag(noise))) - 2.0) < 0.6
+
+
+@given(st.integers(1, 8), st.integers(0, 10_000))
+def test_whitening_a_known_moment_gives_the_identity(dimension: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    factor = generator.normal(size=(dimension, dimension)) + 2 * np.eye(dimension)
+    matrix = factor @ factor.T + 0.1 * np.eye(dimension)
+    made = whitener(upper_triangle(matrix), kind="full", dimension=dimension, noise_std=1e-12, ridge=1.0)
+    whitened = np.column_stack([made.forward(column) for column in matrix.T])
+    turned = np.column_stack([made.forward(column) for column in whitened.T])
+    assert np.allclose(turned, np.eye(dimension), atol=1e-5)
+    assert abs(made.effective_dimension - dimension) < 1e-3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_norms_maps_and_shrinking_agree_with_the_matrix(kind: str) -> None:
+    generator = np.random.default_rng(5)
+    released = generator.normal(size=5 if kind == "diagonal" else 15)  # negative eigenvalues too
+    made = whitener(released, kind=kind, dimension=5, noise_std=0.1, ridge=0.5)  # type: ignore[arg-type]
+    matrix = np.column_stack([made.forward(column) for column in np.eye(5)])
+    rows = generator.normal(size=(7, 5))
+    vector = rows[0]
+    assert np.allclose(made.norms(rows), np.linalg.norm(rows @ matrix.T, axis=1))
+    assert np.allclose(made.backward(vector), matrix.T @ vector)
+    assert np.allclose(made.shrunk(vector, 0.7), np.linalg.solve(np.eye(5) + 0.7 * matrix @ matrix.T, vector))
+    assert np.linalg.norm(matrix, 2) <= made.size * (1 + 1e-9)
+    assert np.all(np.isfinite(matrix))
+    assert 0 <= made.effective_dimension <= 5
+
+
+def test_no_whitening_is_the_identity() -> None:
+    made = no_whitening(3)
+    assert isinstance(made, DiagonalWhitener)
+    assert np.array_equal(made.forward(np.arange(3.0)), np.arange(3.0))
+    assert made.effective_dimension == 3.0
+
+
+def test_an_empty_table_has_a_zero_moment() -> None:
+    assert np.array_equal(moment(np.zeros((0, 3)), "full"), np.zeros(6))
+    assert np.array_equal(moment(np.zeros((0, 3)), "diagonal"), np.zeros(3))
