@@ -17,6 +17,7 @@ from holdfast.privacy import (
     ApproxDP,
     DiscreteGaussian,
     DiscreteLaplace,
+    Exponential,
     Gaussian,
     GaussianDP,
     Laplace,
@@ -26,7 +27,6 @@ from holdfast.privacy import (
     VectorLaplace,
 )
 from holdfast.privacy.grid import Grid, root_above
-from holdfast.privacy.mechanisms.exponential import scores_on_grid
 
 
 def spread(mechanism: Any, value: float, size: int = 100_000) -> NDArray[np.float64]:
@@ -120,7 +120,7 @@ def test_choices_stay_within_their_range_for_all_neighbours(
     move = np.abs(moves[: first.size]) if monotone else np.array(moves[: first.size])
     logs = []
     for value in (first, first + move):
-        steps, factor = scores_on_grid(value, 1.0, 1.0, monotone=monotone)
+        steps, factor = Exponential(epsilon=1.0, sensitivity=1.0, monotone=monotone).on_grid(value)
         logs.append(log_softmax((steps - steps.max()).astype(float) * float(factor)))
     ratio = logs[0] - logs[1]
     assert np.ptp(ratio) <= 1 + 1e-9
@@ -131,7 +131,7 @@ def test_far_from_a_tie_a_choice_reaches_its_epsilon() -> None:
     """Soundness, section 0: gap 40, Gumbel scale 2, |log ratio| = 1.000."""
     logs = []
     for value in (np.array([40.0, 0.0]), np.array([39.0, 1.0])):
-        steps, factor = scores_on_grid(value, 1.0, 1.0, monotone=False)
+        steps, factor = Exponential(epsilon=1.0, sensitivity=1.0).on_grid(value)
         logs.append(log_softmax((steps - steps.max()).astype(float) * float(factor)))
     assert np.max(np.abs(logs[0] - logs[1])) == pytest.approx(1.0, abs=1e-4)
 

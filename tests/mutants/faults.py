@@ -36,8 +36,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="exponential: factor 2 of non-monotone scores forgotten",
-        file="privacy/mechanisms/exponential.py",
-        old="halves = 1 if monotone else 2",
+        file="privacy/mechanisms/selection.py",
+        old="halves = 1 if self.monotone else 2",
         new="halves = 1",
         tests=(f"{_MECHANISMS}::test_is_not_refuted", "tests/test_privacy_mechanisms.py"),
     ),

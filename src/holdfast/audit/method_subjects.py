@@ -27,7 +27,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
 
-ROWS, DRAWS = 12, 300
+ROWS, DRAWS = 60, 200
 EPSILON, DELTA, RADIUS = 1.0, 1e-3, 2.0
 Floats = NDArray[np.float64]
 

@@ -130,20 +130,11 @@ def correct_path(scores: ArrayLike, member: ArrayLike, *, include: int, exclude:
     >>> correct_path([0.9, 0.2, -0.4, 0.1], [True, False, True, False], include=2, exclude=2)
     array([ True, False, False,  True])
     """
-    score, included = np.asarray(scores, float), np.asarray(member, bool)
-    require(
-        score.ndim == 1 and score.shape == included.shape, "member", included.shape, "of the shape of scores"
-    )
-    require(bool(np.all(np.isfinite(score))), "scores", "...", "finite")
-    require(
-        min(include, exclude) >= 0 and include + exclude <= score.size,
-        "include + exclude", include + exclude, f"between 0 and the {score.size} canaries",
-    )  # fmt: skip
-    order = np.argsort(-score, kind="stable")
-    guessed_in, guessed_out = order[:include], order[::-1][:exclude]
-    right = np.concatenate([included[guessed_in], ~included[guessed_out]])
-    turn = np.concatenate([2 * np.arange(include), 2 * np.arange(exclude) + 1])
-    return right[np.argsort(turn, kind="stable")]
+    from holdfast.audit.decoder import guess
+
+    included = np.asarray(member, bool)
+    require(included.shape == np.shape(scores), "member", included.shape, "of the shape of scores")
+    return guess(scores, include=include, exclude=exclude).correct(included)
 
 
 def error_of(confidence: float) -> float:

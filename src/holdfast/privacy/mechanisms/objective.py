@@ -16,11 +16,13 @@ from holdfast.noise.ball import gamma_ball
 from holdfast.noise.continuous import normal
 from holdfast.noise.rounded_gaussian import rounded_gaussian
 from holdfast.noise.source import Source
+from holdfast.noise.truncated_laplace import truncated_laplace
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curve import PrivacyCurve, PureDP
 from holdfast.privacy.grid import Grid, root_above
-from holdfast.privacy.mechanism import Arithmetic, Mechanism, vector
+from holdfast.privacy.mechanism import Mechanism, vector
 from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.privacy.mechanisms.laplace import laplace_cdf
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
 from holdfast.privacy.objective_curve import ObjectiveCurve
 from holdfast.privacy.rounding import Number, as_written, round_up
@@ -210,7 +212,8 @@ class PureObjectivePerturbation(_Perturbed):
     """argmin of losses + (penalty/2)|w|^2 + <b, w>, b of density exp(-|b|/scale), then pure noise on the weights.
 
     epsilon = G/scale + ln(1 + smoothness/penalty) + output_epsilon. The Gamma-norm law has no exact twin on a
-    grid, and b needs one here, so arithmetic is idealised.
+    grid, so strict arithmetic draws independent Laplace coordinates of scale sqrt(d) scale, whose density moves
+    by as little: |b - b'|_1 <= sqrt(d) G.
 
     >>> PureObjectivePerturbation(scale=4.0, lipschitz=1.0, smoothness=0.25, penalty=10.0, tolerance=1e-9,
     ...                           output_epsilon=0.01, adjacency="replace").curve
@@ -219,20 +222,11 @@ class PureObjectivePerturbation(_Perturbed):
 
     scale: Number
     output_epsilon: Number
-    arithmetic: Arithmetic = "idealised"
 
     theorem: ClassVar[str] = (
         "Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011, theorem 9), constants of soundness, section 4"
     )
     noise_fields: ClassVar[tuple[str, ...]] = ("scale", "output_epsilon")
-
-    def validate(self) -> None:
-        """Positive, finite constants; idealised arithmetic."""
-        super().validate()
-        require(
-            self.arithmetic == "idealised", "arithmetic", self.arithmetic, "'idealised' for pure objective "
-            "perturbation", "use method='output' or 'bolt_on' for strict arithmetic without delta",
-        )  # fmt: skip
 
     @property
     def curve(self) -> PrivacyCurve:
@@ -248,21 +242,32 @@ class PureObjectivePerturbation(_Perturbed):
         )
 
     def linear_term(self, dimension: int, source: Source) -> Floats:
-        """A random direction with a Gamma length."""
-        return gamma_ball(source, dimension=dimension, scale=float(self.scale))
+        """A random direction with a Gamma length; strict: Laplace numbers cut to a grid finer than the tolerance."""
+        if self.arithmetic == "idealised":
+            return gamma_ball(source, dimension=dimension, scale=float(self.scale))
+        # The proof needs a density of b that one record moves by e^(G/scale), and the Hessian's part apart from
+        # it: Laplace coordinates of scale sqrt(d) scale have one. Each moves by less than one step: sqrt(d) step
+        # <= tolerance / 2.
+        root = root_above(dimension)
+        grid = Grid(math.floor(math.log2(as_written(self.tolerance) / (2 * root))) - 1)
+        spread = root * as_written(self.scale) / grid.step
+        return grid.values(truncated_laplace(source, scale=spread, size=dimension))
 
     def cdf(self, value: Floats, at: Floats) -> Floats:
         """(v - b) / penalty; the output noise is too small to count."""
         spread = float(self.scale) / float(self.penalty)
         centre = float(value.flat[0]) / float(self.penalty)
+        if self.arithmetic == "strict":
+            return laplace_cdf((at - centre) / (spread * float(root_above(value.size))))
         return gamma_norm_cdf((at - centre) / spread, dimension=value.size)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """A record that comes or goes."""
+        """Both arithmetics, for a record that comes or goes."""
+        constants: dict[str, Any] = {"lipschitz": 1.0, "smoothness": 0.02, "penalty": 2.0, "tolerance": 1e-9}
         return (
+            cls(scale=1.0, output_epsilon=0.01, adjacency=Adjacency.add_remove, **constants),
             cls(
-                scale=1.0, lipschitz=1.0, smoothness=0.02, penalty=2.0, tolerance=1e-9, output_epsilon=0.01,
-                adjacency=Adjacency.add_remove,
+                scale=1.0, output_epsilon=0.01, adjacency=Adjacency.add_remove, arithmetic="idealised", **constants
             ),
         )  # fmt: skip
