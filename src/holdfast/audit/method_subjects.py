@@ -27,7 +27,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
 
-ROWS, DRAWS = 60, 200
+ROWS, DRAWS = 60, 300
 EPSILON, DELTA, RADIUS = 1.0, 1e-3, 2.0
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,9 @@ def examples(label: float, adjacency: Adjacency) -> ArrayExamples:
     return ArrayExamples(features=features, labels=labels, adjacency=adjacency, public_count=ROWS)
 
 
-def fitted(method: Method, problem: Problem, limit: PrivacyCurve, currency: str, table: ArrayExamples, seed: int) -> Fit:
+def fitted(
+    method: Method, problem: Problem, limit: PrivacyCurve, currency: str, table: ArrayExamples, seed: int
+) -> Fit:
     """One training through an account of its own."""
     account = Account(limit, adjacency=table.adjacency, currency=currency, seed=seed)
     return method.run(table, problem, account=account)
@@ -71,7 +73,9 @@ def terms(method: Method, adjacency: Adjacency) -> tuple[Problem, PrivacyCurve, 
             except HoldfastError:
                 continue
             return problem, limit, currency
-    raise ParameterError(f"{method.name} accepts none of the problems that the refutations know; add one to PROBLEMS")
+    raise ParameterError(
+        f"{method.name} accepts none of the problems that the refutations know; add one to PROBLEMS"
+    )
 
 
 def of_method(method: Method) -> Subject:

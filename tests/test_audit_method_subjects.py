@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.audit.method_subjects import examples, fitted, of_method, terms
+from holdfast.audit.worlds import Worlds
+from holdfast.learn.methods import METHODS
+from holdfast.noise.source import Source
+from holdfast.privacy import Adjacency, ApproxDP, PureDP
+
+QUICK = ("bolt_on", "functional", "objective", "output", "ridge")
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_every_method_has_a_problem_that_it_accepts(method: object) -> None:
+    from holdfast.learn.method import Method
+
+    assert isinstance(method, Method)
+    problem, limit, currency = terms(method, Adjacency.of(method.adjacencies[0]))
+    assert problem.dimension == 2
+    assert limit in (PureDP(1.0), ApproxDP(1.0, 1e-3))
+    assert currency
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [m for m in METHODS if m.name in QUICK], ids=lambda method: method.name)
+def test_a_method_with_far_too_little_noise_is_refuted(method: object) -> None:
+    """The same method, calibrated to epsilon 400 while it claims 1."""
+    from holdfast.learn.method import Method
+
+    assert isinstance(method, Method)
+    adjacency = Adjacency.of(method.adjacencies[0])
+    problem, _, currency = terms(method, adjacency)
+    (sound,) = of_method(method).trials
+    assert isinstance(sound, Worlds)
+
+    def world(label: float):  # type: ignore[no-untyped-def]
+        import numpy as np
+
+        table = examples(label, adjacency)
+        return lambda source, size: np.array(
+            [
+                fitted(method, problem, PureDP(400.0), currency, table, int(word) >> 1).weights[1]
+                for word in source.words(size)
+            ]
+        )
+
+    broken = Worlds(
+        what="too little noise", without=world(-1.0), present=world(1.0), claim=sound.claim, draws=300
+    )
+    outcome = broken.run(Source(seed=1), error=1e-8)
+    assert outcome.statistic > outcome.bound
