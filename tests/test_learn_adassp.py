@@ -37,7 +37,11 @@ def clipped(features: Floats) -> Floats:
 
 
 def parts(features: Floats, labels: Floats, statistics: Statistics) -> tuple[Floats, ...]:
-    stacked = statistics.stack(second_moments(examples_of(features, labels), target_bound=1.0))
+    stacked = statistics.stack(
+        second_moments(
+            examples_of(features, labels), problem_of(dimension=features.shape[1]), target_bound=1.0
+        )
+    )
     d = features.shape[1]
     return stacked[:1], stacked[1:-d], stacked[-d:]
 

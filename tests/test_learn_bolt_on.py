@@ -258,8 +258,8 @@ def test_learns_and_spends_its_limit(loss: Loss, radius: float, penalty: float, 
 def test_a_seed_gives_the_same_weights_and_secure_coins_do_not() -> None:
     rows, problem = learnable(rows=500), Problem(loss=Logistic(), dimension=5, penalty=0.01)
 
-    def weights(seed: int | None) -> list[float]:
-        return bolt_on(rows, problem, account=Account(GaussianDP(9.0), seed=seed)).weights.tolist()
+    def weights(seed: int | None) -> tuple[float, ...]:
+        return tuple(bolt_on(rows, problem, account=Account(GaussianDP(9.0), seed=seed)).weights)
 
     assert weights(4) == weights(4)
     assert weights(None) != weights(None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +28,7 @@ from holdfast.errors import (
     AssumptionWarning,
     BudgetExceeded,
     BudgetWarning,
+    DataError,
     FormatError,
     NotPrivateWarning,
     ParameterError,
@@ -100,6 +103,14 @@ def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
+def test_naming_the_room_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, holdfast.learn; print(not {'sklearn', 'scipy', 'numpy', 'pyarrow'} & set(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "True"
+
+
 def test_all_estimators_are_tested() -> None:
     assert {type(made) for made in every()} == set(ESTIMATORS)
 
@@ -107,7 +118,7 @@ def test_all_estimators_are_tested() -> None:
 @pytest.mark.parametrize("made", every(), ids=lambda e: type(e).__name__)
 def test_a_pipeline_a_search_and_a_cross_validation_run_and_say_what_they_cost(made: Any) -> None:
     x, y = data_for(made, 300)
-    x = x + 1e-3 * np.random.default_rng(abs(hash(type(made).__name__)) % 2**31).normal(size=x.shape)
+    x = x + 1e-3 * np.random.default_rng(len(type(made).__name__)).normal(size=x.shape)
     whole = make_pipeline(MaxAbsScaler(), declared(made, epsilon=50.0))
     with pytest.warns(BudgetWarning, match="spends its epsilon again"):
         assert np.isfinite(cross_val_score(whole, x, y, cv=3)).all()
@@ -124,7 +135,9 @@ def test_new_rows_and_an_account_give_no_budget_warning() -> None:
             declared(PrivateLogisticRegression()).fit(*labelled(seed=seed))
         x, y = labelled(seed=73)
         for _ in range(2):
-            declared(PrivateLogisticRegression()).fit(x, y, account=Account(ApproxDP(1.0, 1e-6), currency="gdp"))
+            declared(PrivateLogisticRegression()).fit(
+                x, y, account=Account(ApproxDP(1.0, 1e-6), currency="gdp")
+            )
 
 
 def test_data_frames_and_sparse_rows_give_the_same_fit() -> None:
@@ -198,23 +211,60 @@ def test_without_privacy_it_is_scikit_learns_least_squares_ridge_and_lasso() -> 
     np.testing.assert_allclose(least.coef_, theirs.coef_, atol=1e-9)
     np.testing.assert_allclose(least.intercept_, theirs.intercept_, atol=1e-9)
     ridge = PrivateRidge(epsilon=math.inf, target_bounds=BOUNDS, penalty=0.1, fit_intercept=False).fit(x, y)
-    np.testing.assert_allclose(ridge.coef_, Ridge(alpha=400 * 0.1, fit_intercept=False).fit(x, y).coef_, atol=1e-9)
+    np.testing.assert_allclose(
+        ridge.coef_, Ridge(alpha=400 * 0.1, fit_intercept=False).fit(x, y).coef_, atol=1e-9
+    )
     sparse = Lasso(alpha=0.05, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(x, y)
     radius = float(np.abs(sparse.coef_).sum())
     lasso = PrivateLasso(epsilon=math.inf, target_bounds=BOUNDS, radius=radius, fit_intercept=False).fit(x, y)
     np.testing.assert_allclose(lasso.coef_, sparse.coef_, atol=1e-6)
 
 
+def test_without_privacy_a_radius_is_a_ball() -> None:
+    x, y = labelled()
+    made = declared(PrivateLogisticRegression(), epsilon=math.inf, radius=1.5, fit_intercept=False).fit(x, y)
+    w = made.coef_[0]
+    assert np.linalg.norm(w) == pytest.approx(1.5)
+    # At the minimiser on the sphere the gradient points inwards along w, and nowhere else.
+    signs = 2.0 * y - 1.0
+    gradient = -(signs / (1 + np.exp(signs * (x @ w)))) @ x / len(y)
+    assert gradient @ w < 0
+    np.testing.assert_allclose(gradient, (gradient @ w) / (w @ w) * w, atol=1e-9)
+
+
+def three(n: int = 1500) -> tuple[Floats, NDArray[np.str_]]:
+    x, _ = rows(n, seed=4)
+    return x, np.array(["a", "b", "c"])[np.argmax(x @ np.random.default_rng(9).normal(size=(3, 3)), axis=1)]
+
+
+def test_several_classes_are_one_softmax_model(tmp_path: Path) -> None:
+    x, y = three()
+    exact = PrivateLogisticRegression(epsilon=math.inf, penalty=1e-3, classes=["a", "b", "c"]).fit(x, y)
+    theirs = LogisticRegression(C=1 / (len(y) * 1e-3), fit_intercept=False, tol=1e-10, max_iter=10_000)
+    theirs.fit(constant(x), y)
+    np.testing.assert_allclose(exact.coef_, theirs.coef_[:, :3], atol=1e-4)
+    np.testing.assert_allclose(exact.predict_proba(x), theirs.predict_proba(constant(x)), atol=1e-5)
+    for delta in (1e-6, 0.0):
+        fitted = PrivateLogisticRegression(epsilon=8.0, delta=delta, classes=["a", "b", "c"]).fit(x, y)
+        assert fitted.coef_.shape == (3, 3)
+        assert fitted.score(x, y) > (0.8 if delta else 0.55)
+        np.testing.assert_allclose(fitted.predict_proba(x).sum(axis=1), 1.0)
+        assert fitted.release_ is not None
+        fitted.release_.save(tmp_path / "model.holdfast")
+        np.testing.assert_array_equal(load_model(tmp_path / "model.holdfast").predict(x), fitted.predict(x))
+        assert "a: x0" in fitted.summary()
+
+
 @pytest.mark.parametrize("made", every(), ids=lambda e: type(e).__name__)
 def test_mean_scores_do_not_fall_as_epsilon_grows(made: Any) -> None:
-    x, y = data_for(made, 2000)
+    x, y = data_for(made, 1000)
     means = []
-    for epsilon in (0.02, 1.0, 200.0):
-        fits = [declared(made, epsilon=epsilon, random_state=seed).fit(x, y) for seed in range(6)]
+    for epsilon in (0.02, 1.0, 30.0):
+        fits = [declared(made, epsilon=epsilon, random_state=seed).fit(x, y) for seed in range(4)]
         means.append(np.mean([max(-1.0, fit.score(x, y)) for fit in fits]))
-    assert means[1] > means[0] - 0.02
+    assert means[1] > means[0] - 0.05
     assert means[2] > means[1] - 0.02
-    floor = 0.85 if hasattr(made, "classes") else 0.6
+    floor = 0.85 if hasattr(made, "classes") else 0.5
     assert means[2] > floor
 
 
@@ -238,9 +288,10 @@ def test_the_release_promises_what_was_asked_for(made: Any, adjacency: str) -> N
 
 
 @pytest.mark.parametrize("made", every(), ids=lambda e: type(e).__name__)
-def test_delta_zero_is_pure(made: Any) -> None:
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_delta_zero_is_pure(made: Any, adjacency: str) -> None:
     x, y = data_for(made)
-    fitted = declared(made, epsilon=0.7, delta=0).fit(x, y)
+    fitted = declared(made, epsilon=0.7, delta=0, adjacency=adjacency, n_public=400).fit(x, y)
     assert float(fitted.release_.guarantee.curve.as_pure()) == pytest.approx(0.7)
 
 
@@ -258,9 +309,12 @@ def test_a_seed_repeats_and_says_that_it_is_not_private() -> None:
 
 def test_what_fit_reads_from_the_data_is_an_assumption() -> None:
     x, y = labelled()
-    with pytest.warns(AssumptionWarning, match="set of labels") as seen:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", AssumptionWarning)
         fitted = PrivateLogisticRegression(adjacency="add_remove").fit(x, y)
-    assert any("number of rows" in str(warning.message) for warning in seen)
+    said = [str(warning.message) for warning in seen if warning.category is AssumptionWarning]
+    assert [text.split(" was read")[0] for text in said] == ["the set of labels", "the number of rows"]
+    assert fitted.release_ is not None
     found = " ".join(fitted.release_.guarantee.assumptions)
     assert "set of labels" in found
     assert "number of rows" in found
@@ -269,6 +323,7 @@ def test_what_fit_reads_from_the_data_is_an_assumption() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", AssumptionWarning)
         quiet.fit(x, y)
+    assert quiet.release_ is not None
     assert not any("read from the data" in a for a in quiet.release_.guarantee.assumptions)
 
 
@@ -276,16 +331,26 @@ def test_an_account_pays_and_its_limit_is_the_promise() -> None:
     x, y = labelled()
     account = Account(ApproxDP(0.5, 1e-6), adjacency="zero_out", currency="gdp")
     model = PrivateLogisticRegression(epsilon=99.0, classes=[0, 1]).fit(x, y, account=account)
-    assert float(account.remaining().as_gdp() or 0) <= 1e-12 * float(account.spent().as_gdp() or 0)
+    assert float(account.remaining().as_gdp() or 0) <= 1e-6 * float(account.spent().as_gdp() or 0)
     assert model.release_ is not None
     assert model.release_.guarantee.epsilon(1e-6) == pytest.approx(0.5, rel=1e-3)
     assert model.release_.guarantee.adjacency.value == "zero_out"
     with pytest.raises(BudgetExceeded):
         PrivateLogisticRegression(classes=[0, 1]).fit(x, y, account=account)
-    with pytest.raises(AdjacencyError):
+    with pytest.raises(AdjacencyError, match="contradicts"):
         PrivateLogisticRegression(classes=[0, 1], adjacency="replace").fit(x, y, account=account)
     with pytest.raises(ParameterError, match="random_state must be None with an account"):
         PrivateLogisticRegression(classes=[0, 1], random_state=1).fit(x, y, account=account)
+
+
+def test_the_choice_of_a_method_looks_at_no_row() -> None:
+    x, y = labelled()
+    first = classifier().fit(x, y)
+    other = classifier().fit(0.3 * x[::-1] ** 2, 1 - y)
+    assert first.model_.choice == other.model_.choice
+    assert "method='auto' looked at" in first.summary()
+    assert "not bolt_on: " in first.summary()
+    assert classifier(method="output").fit(x, y).model_.choice is None
 
 
 def test_a_pipeline_hands_the_account_on() -> None:
@@ -325,7 +390,7 @@ def test_targets_are_clipped_to_their_bounds_and_units_do_not_matter() -> None:
     x, y = rows()
     model = PrivateRidge(target_bounds=(-1.0, 1.0), random_state=4)
     np.testing.assert_array_equal(
-        clone(model).fit(x, 100 * y).coef_, clone(model).fit(x, 1e9 * y).coef_
+        clone(model).fit(x, 5 * np.sign(y)).coef_, clone(model).fit(x, 500 * np.sign(y)).coef_
     )  # fmt: skip
     shifted = PrivateRidge(target_bounds=(40.0, 60.0), random_state=4).fit(x, 50 + 10 * y)
     plain = clone(model).fit(x, y)
@@ -358,9 +423,12 @@ def classifier(**changes: Any) -> Any:
         (classifier(random_state=-1), "random_state must be None or"),
         (classifier(classes=[0]), "one class"),
         (classifier(classes=[0, 2]), "labels must be among the 2 declared classes"),
-        (classifier(classes=[0, 1, 2]), "Only binary classification"),
+        (classifier(classes=[0, 1, 2], method="output"), "method must be 'auto' or 'softmax'"),
+        (PrivateLasso(target_bounds=(0, 1), method="adassp"), "method must be 'auto' or 'frank_wolfe'"),
+        (PrivateLinearSVC(classes=[0, 1, 2]), "Only binary classification"),
         (classifier(fit_intercept=3), "fit_intercept must be"),
-        (classifier(method="ridge"), "squared"),
+        (classifier(method="ridge"), "least squares"),
+        (classifier(method="softmax"), "needs loss=Softmax"),
         (PrivateRidge(), "target_bounds must be declared"),
         (PrivateRidge(target_bounds=(1.0, 1.0)), "target_bounds must be"),
         (PrivateRidge(target_bounds=(0.0, math.inf)), "target_bounds must be"),
@@ -379,7 +447,7 @@ def test_bad_input_spends_nothing_from_an_account() -> None:
     account = Account(ApproxDP(1.0, 1 / 400), currency="gdp")
     with pytest.raises(ParameterError, match="delta must be < 1 / n"):
         classifier().fit(x, y, account=account)
-    with pytest.raises(ParameterError, match="declared classes"):
+    with pytest.raises(DataError, match="declared classes"):
         classifier(classes=[0, 5]).fit(x, y, account=account)
     with pytest.raises(ParameterError, match="one class"):
         PrivateLogisticRegression().fit(x, 0 * y, account=account)
@@ -391,6 +459,17 @@ def test_errors_name_no_label() -> None:
     with pytest.raises(ValueError, match="declared classes") as caught:
         classifier(classes=["healthy", "ill"]).fit(x, np.where(y > 0, "secret", "ill"))
     assert "secret" not in str(caught.value)
+    texts = x.astype(object)
+    texts[3, 1] = "secret"
+    for made, rows_, targets in [
+        (classifier(), texts, y),
+        (PrivateRidge(target_bounds=BOUNDS), x, np.where(y > 0, "secret", "ill")),
+    ]:
+        with pytest.raises(DataError, match="must be numbers") as caught:
+            made.fit(rows_, targets)
+        assert "secret" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "class_weight"])
@@ -467,12 +546,12 @@ def test_intervals_hold_what_the_fit_would_be_without_noise(delta: float, arithm
     exact = clone(made).set_params(epsilon=math.inf).fit(x, y)
     centre = np.append(exact.coef_[0], exact.intercept_)
     inside, wide = [], []
-    for seed in range(250):
+    for seed in range(150):
         noisy = clone(made).set_params(random_state=seed, epsilon=2.0, arithmetic=arithmetic).fit(x, y)
         std = np.array([noisy.model_.noise_std] * 3 + [noisy.model_.intercept_noise_std])
         off = np.abs(np.append(noisy.coef_[0], noisy.intercept_) - centre) / std
         inside.append(off <= (GAUSSIAN_QUANTILE if delta else LAPLACE_QUANTILE))
         wide.append(off**2)
-    # 1000 coefficients, 250 of them independent at worst: 0.95 within four standard errors of 0.0138.
-    assert 0.895 <= np.mean(inside) <= 0.995
+    # 600 coefficients, 150 of them independent at worst: 0.95 within four standard errors of 0.0178.
+    assert 0.88 <= np.mean(inside) <= 0.995
     assert np.mean(wide) == pytest.approx(1.0, abs=0.4)

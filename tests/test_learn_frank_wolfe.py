@@ -14,7 +14,7 @@ from holdfast.learn.batches import disjoint_batches, poisson_sample
 from holdfast.learn.examples import ArrayExamples
 from holdfast.learn.losses import Hinge, Logistic, Squared
 from holdfast.learn.methods import frank_wolfe as module
-from holdfast.learn.methods.frank_wolfe import FrankWolfeBounds, bounds_of, frank_wolfe
+from holdfast.learn.methods.frank_wolfe import Admissible, FrankWolfeBounds, bounds_of, frank_wolfe
 from holdfast.learn.parallel import parallel
 from holdfast.learn.polytope import Corners, L1Ball
 from holdfast.learn.problem import Problem
@@ -72,7 +72,8 @@ def scores(
     features: Floats, labels: Floats, problem: Problem, w: Floats, polytope: Any, bound: float
 ) -> Floats:
     bounds = bounds_of(problem, polytope, feature_bound=bound)
-    gradient = module._gradient([(features, labels)], w, problem, bounds)
+    rows = Admissible(examples_of(features, labels), problem, bounds)
+    gradient = module._gradient(rows.chunks(), w, problem, bounds)
     return np.asarray(polytope.products(gradient))
 
 

@@ -89,9 +89,13 @@ def test_a_point_outside_the_ball_has_no_certificate() -> None:
     assert residual(risk, on_sphere(risk, free, tolerance=1e-9)) <= 1e-9
     # Scaling the free minimiser onto the sphere is not the constrained one.
     assert residual(risk, free * (0.4 / np.linalg.norm(free))) > 1e-3
-    # A gradient that points inwards is no excuse on the sphere.
-    inward = Risk(examples=risk.examples, problem=risk.problem, penalty=0.02, linear=np.array([9.0, 0, 0, 0]))
-    assert residual(inward, np.array([0.4, 0.0, 0.0, 0.0])) > 1.0
+    # A gradient that points outwards, so that the minimiser is inside, is no excuse on the sphere.
+    empty = a_risk(Logistic(), 0.4, rows=0)
+    pushed = Risk(
+        examples=empty.examples, problem=empty.problem, penalty=0.02, linear=np.array([9.0, 0, 0, 0])
+    )
+    assert residual(pushed, np.array([0.4, 0.0, 0.0, 0.0])) > 1.0
+    assert residual(pushed, np.array([-0.4, 0.0, 0.0, 0.0])) < 1e-9
 
 
 def test_many_columns_go_through_quasi_newton(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,9 @@ def examples_of(
 
 
 def solution(features: Floats, labels: Floats, ridge_: float, radius: float = math.inf) -> Floats:
-    moments = second_moments(examples_of(features, labels), target_bound=1.0)
+    moments = second_moments(
+        examples_of(features, labels), problem_of(dimension=features.shape[1]), target_bound=1.0
+    )
     return solve_ridge(moments, ridge=ridge_, radius=radius)
 
 

@@ -53,7 +53,7 @@ def test_neighbours_are_within_the_sensitivity_and_it_is_reached(adjacency: Adja
     generator = np.random.default_rng(1)
     claimed = second_moment_sensitivity(adjacency, row_norm=1.0) * (1 + 1e-8)
     largest = 0.0
-    candidates = [*np.eye(4), *-np.eye(4), *generator.normal(size=(30, 4)), 1e6 * np.ones(4), np.zeros(4)]
+    candidates = [*np.eye(4), *-np.eye(4), *generator.normal(size=(6, 4)), 1e6 * np.ones(4), np.zeros(4)]
     others = generator.normal(size=(20, 4))
     for row in candidates:
         for other in candidates if adjacency is Adjacency.replace else [np.zeros(4)]:

@@ -106,16 +106,17 @@ def test_no_neighbour_moves_the_gradient_further(
 
 def test_the_gradient_bound_is_attained() -> None:
     loss: Any = Softmax(classes=3)
-    problem = Problem(loss=loss, dimension=1)
-    weights = np.array([[40.0], [-40.0], [0.0]])
+    problem = Problem(loss=loss, dimension=2)
+    weights = np.array([[40.0, 40.0], [0.0, 0.0], [0.0, 0.0]])
 
-    def gradient(x: float, y: float) -> Floats:
-        passes = Passes(examples_of(np.array([[x]]), np.array([y])), problem)
-        return Gradients(passes=passes, loss=loss, whitening=no_whitening(1), norm=1.0).at(weights)
+    def gradient(x: list[float], y: float) -> Floats:
+        passes = Passes(examples_of(np.array([x]), np.array([y])), problem)
+        return Gradients(passes=passes, loss=loss, whitening=no_whitening(2), norm=1.0).at(weights)
 
-    # x = 1 is given to class 0, x = -1 to class 1: both wrong, and the wrong way round.
-    moved = float(np.linalg.norm(gradient(1.0, 1.0) - gradient(-1.0, 0.0)))
-    assert np.linalg.norm(gradient(1.0, 1.0)) == pytest.approx(math.sqrt(2))
+    # Both rows go to class 0 and belong to another one: adding one moves the sum by sqrt(2), replacing by 2.
+    added = float(np.linalg.norm(gradient([1.0, 0.0], 1.0)))
+    assert added == pytest.approx(problem.gradient_change("zero_out"), rel=1e-6)
+    moved = float(np.linalg.norm(gradient([1.0, 0.0], 1.0) - gradient([0.0, 1.0], 1.0)))
     assert problem.gradient_change("replace") / 3 <= moved <= problem.gradient_change("replace")
 
 
@@ -179,7 +180,7 @@ def test_learns_and_spends_its_limit(loss: Any, limit: Any, options: dict[str, A
 def test_the_noise_is_as_large_as_the_sensitivity_says() -> None:
     features, labels = four_classes(100)
     draws = []
-    problem = Problem(loss=Softmax(classes=4), dimension=2, penalty=1.0)  # type: ignore[arg-type]
+    problem = Problem(loss=Softmax(classes=4), dimension=2, penalty=1.0)
     rows = examples_of(features, labels)
     centre = minimiser(Passes(rows, problem), problem, Softmax(classes=4), divisor=100.0, tolerance=1e-9)
     for seed in range(150):

@@ -148,7 +148,7 @@ def test_the_choice_has_the_odds_of_the_exponential_mechanism(adjacency: str, od
 
     rows = examples_of(features, labels, adjacency)
     wins = 0
-    for seed in range(1500):
+    for seed in range(800):
         account = Account(PureDP(1.0), adjacency=adjacency, seed=seed)
         chosen = choose_on_parts(
             [right_but_for(0), right_but_for(1)], rows, account=account, score=OneWrong(), holdout=0.5,
@@ -156,7 +156,7 @@ def test_the_choice_has_the_odds_of_the_exponential_mechanism(adjacency: str, od
         )  # fmt: skip
         wins += chosen.index == 0
     share = odds / (1 + odds)
-    assert wins / 1500 == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 1500))
+    assert wins / 800 == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 800))
 
 
 def test_a_part_is_trained_on_its_own_rows_only() -> None:
@@ -202,10 +202,10 @@ def test_the_law_sums_to_one_has_its_mean_and_is_drawn(eta: float) -> None:
     assert np.sum(probabilities) == pytest.approx(1.0, abs=1e-12)
     assert probabilities @ np.arange(400) == pytest.approx(law.mean, rel=1e-9)
     source = Source(4)
-    draws = np.array([law.draw(source) for _ in range(1_500)])
+    draws = np.array([law.draw(source) for _ in range(800)])
     for k in range(1, 5):
         p = probabilities[k]
-        assert np.mean(draws == k) == pytest.approx(p, abs=4.5 * math.sqrt(p * (1 - p) / 1_500))
+        assert np.mean(draws == k) == pytest.approx(p, abs=4.5 * math.sqrt(p * (1 - p) / 800))
     assert np.min(draws) == 1
 
 
@@ -253,21 +253,12 @@ def test_the_exact_law_of_the_best_run_is_within_both_bounds(
 
 
 def test_more_than_the_base_epsilon_is_needed() -> None:
-    # A rare good outcome: the best of geometrically many runs has a loss near 3 epsilon, far above epsilon.
+    # The bad outcome, made rarer by e^-epsilon, survives many runs only if every run gives it.
     epsilon, law = 1.0, RandomStopping(eta=1.0, gamma=0.001)
-    p = 1e-5
-    first = np.array([1 - p, p])
-    second = np.array([1 - p * math.exp(epsilon), p * math.exp(epsilon)])
-    loss = math.log(
-        best_of(RandomStopping(eta=1.0, gamma=0.05), second)[1]
-        / best_of(RandomStopping(eta=1.0, gamma=0.05), first)[1]
-    )
-    assert loss <= 3 * epsilon
-    good = 0.5
-    first = np.array([1 - good, good])
-    second = np.array([(1 - good) * math.exp(-epsilon), 1 - (1 - good) * math.exp(-epsilon)])
+    first = np.array([0.5, 0.5])
+    second = np.array([0.5 * math.exp(-epsilon), 1 - 0.5 * math.exp(-epsilon)])
     worst = math.log(best_of(law, first)[0] / best_of(law, second)[0])
-    assert worst > 1.05 * epsilon, "the base's epsilon alone would be a false claim"
+    assert 1.05 * epsilon < worst <= 3 * epsilon, "the base's epsilon alone would be a false claim"
 
 
 def test_the_budget_of_a_run() -> None:
@@ -293,7 +284,7 @@ def test_the_budget_of_a_run() -> None:
 def test_random_stopping_chooses_well_and_spends_its_limit(limit: Any, currency: str | None) -> None:
     features, labels = classes(3_000)
     right = 0
-    for seed in range(8):
+    for seed in range(5):
         account = Account(limit, currency=currency, seed=seed)
         start = account.remaining()
         chosen = choose_by_random_stopping(
@@ -303,7 +294,7 @@ def test_random_stopping_chooses_well_and_spends_its_limit(limit: Any, currency:
         right += chosen.index == 1
         assert account.spent().within(start)
         assert account.spent().epsilon(1e-6) == pytest.approx(start.epsilon(1e-6), rel=1e-6)
-    assert right >= 5, "about one run in three draws the right candidate; several runs find it"
+    assert right >= 3, "about one run in three draws the right candidate; several runs find it"
 
 
 def test_every_run_gets_its_share_and_no_more() -> None:

@@ -327,6 +327,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "example_plot_account": example("plot_account"),
     "example_release_counts": example("release_counts", seed=1),
     "example_ledger_budget": example("ledger_budget"),
+    "example_plot_private_logistic": example("plot_private_logistic", seed=1),
 }
 
 

@@ -456,4 +456,32 @@ FAULTS: tuple[Fault, ...] = (
         new="slopes",
         tests=("tests/test_learn_dp_sgd.py",),
     ),
+    Fault(
+        name="design: the constant column not counted in the norm",
+        file="learn/design.py",
+        old="math.nextafter(math.hypot(row_norm, constant), math.inf) if constant else row_norm",
+        new="row_norm",
+        tests=("tests/test_learn_design.py",),
+    ),
+    Fault(
+        name="estimators: delta of one record in clear accepted",
+        file="learn/opening.py",
+        old="delta * public_count < 1,",
+        new="delta < 1,",
+        tests=("tests/test_learn_estimators.py",),
+    ),
+    Fault(
+        name="estimators: what fit read is not said",
+        file="learn/estimator.py",
+        old="assumptions=(*prepared.assumptions, *fit.assumptions)",
+        new="assumptions=fit.assumptions",
+        tests=("tests/test_learn_estimators.py",),
+    ),
+    Fault(
+        name="tables: storage order in place of a shuffle",
+        file="learn/table_examples.py",
+        old="return self._read(Order.shuffled(source))",
+        new="return self._read(Order.irrelevant())",
+        tests=("tests/test_learn_table_examples.py",),
+    ),
 )

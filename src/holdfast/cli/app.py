@@ -18,7 +18,9 @@ COMMANDS = {
     "audit": "a lower bound on what a training function leaks",
     "curve": "which epsilon at this delta, for these mechanisms",
     "demo": "a private release of bundled data, end to end",
+    "fit": "a private model of one column of a table",
     "ledger": "open, show and verify a budget ledger",
+    "plan": "noise and accuracy against epsilon, before anything is spent",
     "refute": "every mechanism under attack; broken versions must fall",
     "schema": "declare what is public about a table",
 }

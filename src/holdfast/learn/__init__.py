@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from holdfast.learn.regressors import PrivateLasso as PrivateLasso
     from holdfast.learn.regressors import PrivateLinearRegression as PrivateLinearRegression
     from holdfast.learn.regressors import PrivateRidge as PrivateRidge
+    from holdfast.learn.search import PrivateSearch as PrivateSearch
 
 _HOMES = {
     "classifiers": ("PrivateLinearSVC", "PrivateLogisticRegression"),
     "loading": ("load_model",),
     "methods": ("METHODS",),
     "regressors": ("PrivateLasso", "PrivateLinearRegression", "PrivateRidge"),
+    "search": ("PrivateSearch",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME)

@@ -14,10 +14,13 @@ from holdfast.data.columns import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.estimator import PrivateLinearEstimator
 from holdfast.learn.linear_model import LinearModel
-from holdfast.learn.losses import HuberHinge, Logistic, Loss
+from holdfast.learn.losses import HuberHinge, Logistic
+from holdfast.learn.softmax import Softmax
 from holdfast.learn.target import ClassTarget, Target
 from holdfast.privacy.adjacency import Adjacency
 
+MULTICLASS = "softmax"
+"""The method for several classes."""
 LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
 
 
@@ -27,21 +30,20 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type:
     classes: Sequence[Any] | None
 
     def _targets(self, y: Any) -> tuple[Target, tuple[str, ...]]:
-        check_classification_targets(y)
+        if self.classes is None:
+            check_classification_targets(y)
         read = () if self.classes is not None else (LABELS_READ,)
         coding = ClassTarget(classes=np.unique(y if self.classes is None else np.asarray(self.classes)))
-        return self._binary(coding), read
+        self._check_classes(coding)
+        return coding, read
 
     def _column(self, column: Numeric | Categorical) -> Target:
-        return self._binary(ClassTarget.of_column(column, self.classes))
-
-    def _binary(self, coding: ClassTarget) -> ClassTarget:
-        if not coding.binary:
-            raise ParameterError(
-                "Only binary classification is supported. The type of the target is multiclass: got "
-                f"{len(coding.classes)} classes"
-            )
+        coding = ClassTarget.of_column(column, self.classes)
+        self._check_classes(coding)
         return coding
+
+    def _check_classes(self, coding: ClassTarget) -> None:
+        """Refuse what the model cannot do."""
 
     def _take(self, model: LinearModel) -> None:
         super()._take(model)
@@ -61,12 +63,11 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type:
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
-        tags.classifier_tags.multi_class = False
         return tags
 
 
 class PrivateLogisticRegression(PrivateLinearClassifier):
-    """Logistic regression with a privacy promise about the rows it was fitted to.
+    """Logistic regression, one softmax model for several classes, with a privacy promise about its rows.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     computed from private labels.
 
     >>> import numpy as np
-    >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (500, 1)), np.tile(["ill", "well"], 500)
+    >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (4000, 1)), np.tile(["ill", "well"], 4000)
     >>> model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, classes=["ill", "well"]).fit(X, y)
     >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
     ['ill', 'well']
@@ -126,22 +127,25 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         self.arithmetic = arithmetic
         self.random_state = random_state
 
-    def _loss(self, radius: float, row_norm: float) -> Loss:
-        return Logistic()
+    def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
+        return Logistic() if coding.binary else Softmax(classes=len(coding.classes))
 
-    def _rule(self, *, pure: bool) -> str:
-        return "output"
+    def _only(self, coding: Any) -> str | None:
+        return None if coding.binary else MULTICLASS
+
+    def _wants_penalty(self, coding: Any, *, pure: bool) -> bool:
+        return pure and not coding.binary
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, as the model sees it."""
-        scores = self.decision_function(X)
-        up = 0.5 * (1.0 + np.tanh(0.5 * scores))
-        return np.column_stack([1.0 - up, up])
+        return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Its logarithm."""
-        scores = self.decision_function(X)
-        return -np.column_stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
 
 
 class PrivateLinearSVC(PrivateLinearClassifier):
@@ -150,7 +154,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     The parameters are those of `PrivateLogisticRegression`. With `epsilon=math.inf` the hinge is not smoothed.
 
     >>> import numpy as np
-    >>> X, y = np.tile([[0.7, 0.2], [-0.6, 0.1]], (500, 1)), np.tile([1, 0], 500)
+    >>> X, y = np.tile([[0.7, 0.2], [-0.6, 0.1]], (4000, 1)), np.tile([1, 0], 4000)
     >>> model = PrivateLinearSVC(epsilon=2.0, classes=[0, 1], adjacency="zero_out").fit(X, y)
     >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
     [1, 0]
@@ -185,8 +189,20 @@ class PrivateLinearSVC(PrivateLinearClassifier):
         self.arithmetic = arithmetic
         self.random_state = random_state
 
-    def _loss(self, radius: float, row_norm: float) -> Loss:
+    def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return HuberHinge()
 
-    def _rule(self, *, pure: bool) -> str:
-        return "output"
+    def _wants_penalty(self, coding: Any, *, pure: bool) -> bool:
+        return pure
+
+    def _check_classes(self, coding: ClassTarget) -> None:
+        if not coding.binary:
+            raise ParameterError(
+                "Only binary classification is supported. The type of the target is multiclass; "
+                f"got {len(coding.classes)} classes: use PrivateLogisticRegression"
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

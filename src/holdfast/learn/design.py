@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data.encode import clip_rows
+
 Floats = NDArray[np.float64]
 INTERCEPT_SHARE = 0.5
 """The constant column, as a share of the row norm: it adds 12 % to the norm that sensitivities use."""
+
+BLOCK = 4_096
+"""Rows clipped at a time."""
 
 
 def intercept_value(row_norm: float, *, fit_intercept: bool) -> float:
@@ -36,3 +42,31 @@ def with_intercept(rows: Floats, constant: float) -> Floats:
     if not constant:
         return rows
     return np.hstack([rows, np.full((rows.shape[0], 1), constant)])
+
+
+def design(X: Any, *, row_norm: float, constant: float) -> Floats:
+    """Rows of a dense or sparse matrix, clipped and with the constant, in one array and little else in memory.
+
+    >>> design(np.array([[0.0, 4.0], [0.3, 0.4]]), row_norm=1.0, constant=0.5).tolist()
+    [[0.0, 1.0, 0.5], [0.3, 0.4, 0.5]]
+    """
+    rows, columns = X.shape
+    made = np.empty((rows, columns + (constant != 0)))
+    made[:, columns:] = constant
+    for start in range(0, rows, BLOCK):
+        part = X[start : start + BLOCK]
+        part = np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+        made[start : start + BLOCK, :columns] = part
+        long = ~_within(part, row_norm)
+        if long.any():
+            made[start : start + BLOCK, :columns][long] = clip_rows(part[long], row_norm)
+    return made
+
+
+def _within(rows: Floats, row_norm: float) -> NDArray[np.bool_]:
+    """Rows that are certainly no longer than row_norm (1 + 1e-9); only the others need care."""
+    if not 1e-100 < row_norm < 1e100:
+        return np.zeros(len(rows), dtype=np.bool_)
+    # A tenth of the slack in the norm; the sum of squares is off by less than 1e-10 up to a million columns.
+    with np.errstate(over="ignore"):
+        return np.asarray(np.einsum("ij,ij->i", rows, rows) <= row_norm**2 * (1.0 + 2e-10))

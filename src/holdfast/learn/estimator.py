@@ -18,14 +18,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.data.columns import Categorical, Numeric
-from holdfast.data.encode import Encoder, clip_rows
+from holdfast.data.encode import Encoder
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, FormatError, NotPrivateWarning, ParameterError, require
-from holdfast.learn.design import design_norm, intercept_value
+from holdfast.learn.auto import Choice, choose
+from holdfast.learn.design import design, design_norm, intercept_value
 from holdfast.learn.exact import exact_weights
 from holdfast.learn.linear_model import LinearModel
-from holdfast.learn.losses import Loss
 from holdfast.learn.method import Fit, Method
 from holdfast.learn.opening import (
     Budget,
@@ -33,14 +33,16 @@ from holdfast.learn.opening import (
     find_method,
     plain_parameters,
     require_small_delta,
+    require_something_left,
     seed_of,
 )
-from holdfast.learn.preparation import Prepared, of_arrays, of_table
+from holdfast.learn.preparation import Prepared, numbers_only, of_arrays, of_table
 from holdfast.learn.problem import Problem
-from holdfast.learn.refits import REFITS, warn_refit
+from holdfast.learn.refits import REFITS, inside_model_selection, warn_refit
 from holdfast.learn.target import Target
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
+from holdfast.privacy.curve import PrivacyCurve
 from holdfast.release import Release
 
 Floats = NDArray[np.float64]
@@ -57,7 +59,8 @@ REFUSED = {
 def _fitted_before(X: Any, prepared: Prepared) -> bool:
     if isinstance(X, Table):
         return REFITS.table(X)
-    return any([REFITS.rows(*chunk) for chunk in prepared.examples.chunks()])
+    first = next(prepared.examples.chunks(), None)  # a sketch of some rows will do
+    return first is not None and REFITS.rows(*first)
 
 
 class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
@@ -94,11 +97,11 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         problem = self._problem(prepared)
         if account is None and math.isinf(self.epsilon):
             fit = self._without_privacy(prepared, problem)
-            self._learn(prepared, fit, quantile=None)
+            self._learn(prepared, fit)
             self.release_, self.method_ = None, "exact"
             return self
         if account is None:
-            warn_refit(_fitted_before(X, prepared))
+            warn_refit(_fitted_before(X, prepared) or inside_model_selection())
         self._spend(prepared, problem, account)
         return self
 
@@ -112,13 +115,17 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         """The same for a declared column."""
         raise NotImplementedError
 
-    def _loss(self, radius: float, row_norm: float) -> Loss:
-        """The loss, with predictions bounded by radius times row norm."""
+    def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
+        """The loss."""
         raise NotImplementedError
 
-    def _rule(self, *, pure: bool) -> str:
-        """The method where method='auto'; from public quantities."""
-        raise NotImplementedError
+    def _only(self, coding: Any) -> str | None:
+        """The one method for these targets, where there is no choice."""
+        return None
+
+    def _wants_penalty(self, coding: Any, *, pure: bool) -> bool:
+        """Whether method='auto' is told of a penalty where none is given; methods that need one always are."""
+        return False
 
     def _label_unit(self, coding: Any) -> tuple[float, float]:
         """The unit and the origin of the numbers that the loss sees."""
@@ -151,25 +158,22 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
     def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> Prepared:
         constant = intercept_value(self.row_norm, fit_intercept=self.fit_intercept)
         if isinstance(X, Table):
+            require(y is None, "y", "...", "None where a Table is fitted", "name its column: target=...")
             resolve_adjacency(self.adjacency, X.adjacency)
             prepared = of_table(
-                X,
-                target,
-                coding=self._column,
-                row_norm=self.row_norm,
-                intercept=constant,
-                n_public=self.n_public,
-            )
+                X, target, coding=self._column, row_norm=self.row_norm, intercept=constant, n_public=self.n_public
+            )  # fmt: skip
             self.n_features_in_ = len(prepared.columns or ())
             self.__dict__.pop("feature_names_in_", None)
         else:
             require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-            prepared = of_arrays(
-                X, self._targets(y), y, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
-                adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
-                names=getattr(self, "feature_names_in_", None),
-            )  # fmt: skip
+            with numbers_only():
+                X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+                prepared = of_arrays(
+                    X, self._targets(y), y, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
+                    adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
+                    names=getattr(self, "feature_names_in_", None),
+                )  # fmt: skip
         for assumption in prepared.read:
             warnings.warn(assumption, AssumptionWarning, stacklevel=4)
         return prepared
@@ -179,7 +183,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         radius = self._default_radius() if self.radius is None else self.radius / unit
         norm = design_norm(self.row_norm, fit_intercept=self.fit_intercept)
         return Problem(
-            loss=self._loss(radius, norm), dimension=prepared.examples.dimension,
+            loss=self._loss(prepared.coding, prediction_bound=norm * radius), dimension=prepared.examples.dimension,
             penalty=self.penalty or 0.0, radius=radius, row_norm=norm,
         )  # fmt: skip
 
@@ -194,20 +198,19 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         limit = Budget(epsilon=self.epsilon, delta=self.delta).limit if account is None else account.limit
         require_small_delta(limit, examples.public_count)
         left = limit if account is None else account.remaining()
-        method = find_method(
-            self._rule(pure=left.as_pure() is not None) if self.method == "auto" else self.method
-        )
+        method, problem, choice = self._decide(prepared, problem, left)
         if account is None:
             account = Budget(epsilon=self.epsilon, delta=self.delta).open(
                 method, adjacency=examples.adjacency, unit=examples.unit, seed=seed_of(self.random_state)
             )
-        if self.penalty is None:
-            penalty = default_penalty(method, problem, left=left, public_count=examples.public_count)
-            problem = dataclasses.replace(problem, penalty=penalty)
-        options = self._options(method, problem)
+        require_something_left(account)
+        options = {} if choice is None else dict(choice.options)
+        options |= {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
         fit = method.run(examples, problem, account=account, **options)
-        pure = left.as_pure() is not None
-        model = self._learn(prepared, fit, quantile=LAPLACE_QUANTILE if pure else GAUSSIAN_QUANTILE)
+        quantile = GAUSSIAN_QUANTILE if left.as_pure() is None else LAPLACE_QUANTILE
+        model = self._learn(
+            prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
+        )
         self.method_ = method.name
         self.release_ = Release.of(
             account,
@@ -222,11 +225,29 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             theorem=fit.theorem,
         )
 
-    def _options(self, method: Method, problem: Problem) -> dict[str, Any]:
-        """What the method is told beside the problem."""
-        return {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
+    def _decide(
+        self, prepared: Prepared, problem: Problem, left: PrivacyCurve
+    ) -> tuple[Method, Problem, Choice | None]:
+        """The method, the problem with its penalty, and why; from public quantities only."""
+        examples, only = prepared.examples, self._only(prepared.coding)
+        if only is not None and self.method not in ("auto", only):
+            raise ParameterError(f"method must be 'auto' or {only!r} here, got method={self.method!r}")
+        named = only if self.method == "auto" else self.method
+        wants = self._wants_penalty(prepared.coding, pure=left.as_pure() is not None)
+        if self.penalty is None and (wants or (named and "strongly_convex" in find_method(named).needs)):
+            penalty = default_penalty(problem, left=left, public_count=examples.public_count)
+            problem = dataclasses.replace(problem, penalty=penalty)
+        if named is not None:
+            return find_method(named), problem, None
+        choice = choose(
+            problem, count=examples.public_count, limit=left, adjacency=examples.adjacency,
+            max_rows=examples.unit.max_rows,
+        )  # fmt: skip
+        return find_method(choice.method), problem, choice
 
-    def _learn(self, prepared: Prepared, fit: Fit, *, quantile: float | None) -> LinearModel:
+    def _learn(
+        self, prepared: Prepared, fit: Fit, *, quantile: float | None = None, choice: str | None = None
+    ) -> LinearModel:
         """Weights in the user's units, as attributes and as a model."""
         unit, origin = self._label_unit(prepared.coding)
         constant = intercept_value(self.row_norm, fit_intercept=self.fit_intercept)
@@ -240,7 +261,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             noise_std=None if std is None else unit * std,
             intercept_noise_std=None if std is None or not constant else unit * constant * std,
             noise_quantile=None if std is None else quantile,
-            schema=prepared.schema, columns=prepared.columns,
+            schema=prepared.schema, columns=prepared.columns, choice=choice,
         )  # fmt: skip
         self._take(model)
         return model
@@ -262,11 +283,11 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             rows = self.encoder_.transform(X)
         else:
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-            rows = clip_rows(X.toarray() if hasattr(X, "toarray") else X, self.model_.row_norm)
+            rows = design(X, row_norm=self.model_.row_norm, constant=0.0)
         return np.asarray(rows @ self.model_.coef.T + self.model_.intercept)
 
     def summary(self) -> str:
-        """Coefficients with the privacy noise in them, and what the release promises.
+        """Coefficients with the privacy noise in them, what the release promises, and how its method was chosen.
 
         An interval holds, with 95 % confidence for each coefficient alone, what the same fit would have given
         without noise. It is about privacy noise only, not about sampling error.
@@ -274,7 +295,8 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.summary()
-        return "\n".join([head, self.model_.table(), promise])
+        chosen = [] if self.model_.choice is None else [self.model_.choice]
+        return "\n".join([head, self.model_.table(), promise, *chosen])
 
     def to_json(self) -> str:
         """Plain JSON: weights, the rule that uses them and what is promised; needs no holdfast to read."""

@@ -55,7 +55,13 @@ def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
     return np.asarray(np.linalg.solve(gram, features.T @ labels))
 
 
-_SOLVERS: dict[str, Any] = {"logistic": _logistic, "hinge": _hinge, "huber": _hinge, "squared": _squared}
+_SOLVERS: dict[str, Any] = {
+    "logistic": _logistic,
+    "softmax": _logistic,
+    "hinge": _hinge,
+    "huber": _hinge,
+    "squared": _squared,
+}
 
 
 def _constrained(features: Floats, labels: Floats, problem: Problem, project: Any) -> Floats:

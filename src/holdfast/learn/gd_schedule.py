@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from holdfast.errors import BudgetExceeded, require
 from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.gaussian_dp import GaussianDP
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.rounding import as_written
 
@@ -115,12 +116,12 @@ def gaussian_square(limit: PrivacyCurve) -> Fraction:
     >>> float(gaussian_square(GaussianDP(0.5)))
     0.25
     """
-    square = limit.as_gdp()
-    if square is None:
-        square = 1 / as_written(Gaussian.within(limit, l2_sensitivity=1).sigma) ** 2
-    if square <= 0:
+    exact = limit.as_gdp() if isinstance(limit, GaussianDP) else None
+    if exact is None:
+        exact = 1 / as_written(Gaussian.within(limit, l2_sensitivity=1).sigma) ** 2
+    if exact <= 0:
         raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-    return square
+    return exact
 
 
 def gaussian_for(square: Fraction, *, l2_sensitivity: float, **options: Any) -> Gaussian:

@@ -24,7 +24,8 @@ class LinearModel:
 
     `noise_std` is that of the privacy noise in each coefficient, `intercept_noise_std` in the intercept,
     `noise_quantile` how many of them hold 95 % of the noise; None where the method does not know them. With
-    `schema`, features come from a table by an `Encoder` of that schema and `columns`.
+    `schema`, features come from a table by an `Encoder` of that schema and `columns`. `choice` says how the method
+    was chosen, if by rule.
     """
 
     model: str
@@ -38,6 +39,7 @@ class LinearModel:
     noise_quantile: float | None = None
     schema: Mapping[str, Any] | None = None
     columns: tuple[str, ...] | None = None
+    choice: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("classes", "feature_names", "columns"):

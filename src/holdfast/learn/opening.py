@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.errors import ParameterError, require
+from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn.method import Method
-from holdfast.learn.methods import METHODS
+from holdfast.learn.methods import METHODS, softmax
 from holdfast.learn.problem import Problem
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
+
+LEAST_LEFT = 1e-3
 
 
 def find_method(name: str) -> Method:
@@ -24,7 +26,8 @@ def find_method(name: str) -> Method:
     >>> find_method("output").paper
     'CMS11'
     """
-    known = {method.name: method for method in METHODS}
+    # The multi-class method takes another kind of loss than those in the list, and may be named like them.
+    known = {method.name: method for method in (*METHODS, softmax.METHOD)}
     require(name in known, "method", name, "'auto' or one of " + ", ".join(sorted(known)))
     return known[name]
 
@@ -65,14 +68,18 @@ def require_small_delta(limit: PrivacyCurve, public_count: int) -> None:
     )
 
 
-def default_penalty(method: Method, problem: Problem, *, left: PrivacyCurve, public_count: int) -> float:
-    """A rule in public quantities where a method needs a penalty and none is given; 0 where it needs none.
+def require_something_left(account: Account) -> None:
+    """Refuse an account that is spent but for a rounding error: what it buys is noise and nothing else."""
+    if account.remaining().delta(0.0) <= LEAST_LEFT * account.guarantee().curve.delta(0.0):
+        raise BudgetExceeded("less than a thousandth of the account's limit remains; nothing was drawn")
+
+
+def default_penalty(problem: Problem, *, left: PrivacyCurve, public_count: int) -> float:
+    """A rule in public quantities, for a method that needs a penalty where none is given.
 
     Noise on a minimiser costs about (row_norm / (penalty n epsilon))^2 and the penalty itself costs in
     proportion to it; the sum is least where penalty = row_norm^2 (n epsilon)^(-2/3), up to a constant.
     """
-    if "strongly_convex" not in method.needs:
-        return 0.0
     effective = max(public_count * left.epsilon(0.1 / public_count), 1.0)
     return problem.row_norm**2 * math.pow(effective, -2.0 / 3.0)
 

@@ -28,10 +28,17 @@ def parallel(account: Account, *, parts: int, label: str) -> tuple[Account, ...]
     require(parts >= 1, "parts", parts, ">= 1")
     stand_in = _all_that_remains(account)
     account.permit(stand_in, times=1, label=f"{label}: disjoint parts, each spends at most this")
-    limit = account.currency.promise(account.currency.cost(stand_in))
+    cost = account.currency.cost(stand_in)
+    limit = account.currency.promise(cost)
     opened = []
     for _ in range(parts):
-        part = Account(limit, adjacency=account.adjacency, unit=account.unit, currency=account.currency)
+        part = Account(
+            limit,
+            adjacency=account.adjacency,
+            unit=account.unit,
+            currency=account.currency,
+            translated=cost,  # exactly what was charged, not a rounded promise of it
+        )
         part.source = account.source
         opened.append(part)
     return tuple(opened)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from holdfast.data.columns import Categorical, Numeric
-from holdfast.data.encode import Encoder, clip_rows
+from holdfast.data.encode import Encoder
 from holdfast.data.table import Table
-from holdfast.errors import ParameterError, require
-from holdfast.learn.design import with_intercept
+from holdfast.errors import DataError, ParameterError, require
+from holdfast.learn.design import design
 from holdfast.learn.examples import ArrayExamples, Examples
 from holdfast.learn.table_examples import TableExamples
 from holdfast.learn.target import Target
@@ -40,6 +41,17 @@ class Prepared:
         return (*self.read, *self.declared)
 
 
+@contextmanager
+def numbers_only() -> Iterator[None]:
+    """Python's own error for a text among numbers quotes the text, which is data; ours does not."""
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        raise DataError("rows and targets must be numbers; declare a schema, which encodes texts") from None
+
+
 def of_arrays(
     X: Any,
     targets: tuple[Target, tuple[str, ...]],
@@ -53,8 +65,7 @@ def of_arrays(
 ) -> Prepared:
     """A matrix, dense or sparse: clipped, with the constant column."""
     coding, read = targets
-    rows = clip_rows(X.toarray() if hasattr(X, "toarray") else X, row_norm)
-    count = len(rows)
+    count = X.shape[0]
     if n_public is not None:
         require(n_public >= 1, "n_public", n_public, ">= 1")
         if adjacency.count_is_public and n_public != count:
@@ -66,7 +77,7 @@ def of_arrays(
         read = (*read, COUNT_READ)
     return Prepared(
         examples=ArrayExamples(
-            features=with_intercept(rows, intercept),
+            features=design(X, row_norm=row_norm, constant=intercept),
             labels=coding.encode(y),
             adjacency=adjacency,
             public_count=count if n_public is None else n_public,

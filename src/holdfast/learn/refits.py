@@ -1,11 +1,13 @@
 """Who fits the same rows again without an account pays again, and is told so.
 
-A cross-validation clones its estimator and fits overlapping parts of the data; nothing but the rows says that
-they are the same. The process therefore remembers, in memory only, a small sketch of what it has fitted.
+A cross-validation clones its estimator and fits overlapping parts of the data, often scaled anew for each part.
+So two things are noticed: a caller in scikit-learn's model selection, and rows that this process has fitted
+before, of which it remembers, in memory only, a small sketch.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import deque
 from typing import Any
@@ -21,7 +23,7 @@ SKETCH = 32
 REMEMBERED = 256
 """Fits remembered."""
 MESSAGE = (
-    "these rows were fitted before in this process without an account: every fit spends its epsilon again, a "
+    "the same rows are fitted several times without an account: every fit spends its epsilon again, a "
     "cross-validation or grid search once per fit, and the promise of one release covers one fit only; pass "
     "account=... to fit, which keeps the sum"
 )
@@ -41,8 +43,10 @@ def sketch(rows: NDArray[np.float64], labels: NDArray[np.float64]) -> frozenset[
         .view(np.uint32)
         .astype(np.uint64)
     )
-    hashes = np.unique(bits * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(16))
-    return frozenset(hashes[:SKETCH].tolist())
+    hashes = bits * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(16)
+    most = min(8 * SKETCH, hashes.size)  # equal rows have equal hashes: look at some more than are kept
+    smallest = np.unique(np.partition(hashes, most - 1)[:most])
+    return frozenset(smallest[:SKETCH].tolist())
 
 
 class Refits:
@@ -67,6 +71,16 @@ class Refits:
 
 
 REFITS = Refits()
+
+
+def inside_model_selection() -> bool:
+    """Whether a cross-validation or a search of scikit-learn is calling."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if str(frame.f_globals.get("__name__", "")).startswith("sklearn.model_selection"):
+            return True
+    return False
 
 
 def warn_refit(seen: bool, *, stacklevel: int = 3) -> None:

@@ -12,7 +12,7 @@ from holdfast.data.columns import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.estimator import PrivateLinearEstimator
 from holdfast.learn.linear_model import LinearModel
-from holdfast.learn.losses import Loss, Squared
+from holdfast.learn.losses import Squared
 from holdfast.learn.target import NumberTarget, Target
 from holdfast.privacy.adjacency import Adjacency
 
@@ -44,8 +44,8 @@ class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: i
     def _label_unit(self, coding: Any) -> tuple[float, float]:
         return coding.scale, coding.centre
 
-    def _loss(self, radius: float, row_norm: float) -> Loss:
-        return Squared(target_bound=1.0, prediction_bound=row_norm * radius)
+    def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
+        return Squared(target_bound=1.0, prediction_bound=prediction_bound)
 
     def _take(self, model: LinearModel) -> None:
         super()._take(model)
@@ -104,9 +104,6 @@ class PrivateLinearRegression(PrivateLinearRegressor):
         self.arithmetic = arithmetic
         self.random_state = random_state
 
-    def _rule(self, *, pure: bool) -> str:
-        return "functional" if pure else "adassp"
-
 
 class PrivateRidge(PrivateLinearRegressor):
     """Ridge regression with a privacy promise: mean squared loss / 2 + (penalty / 2) |w|^2.
@@ -149,9 +146,6 @@ class PrivateRidge(PrivateLinearRegressor):
         self.n_public = n_public
         self.arithmetic = arithmetic
         self.random_state = random_state
-
-    def _rule(self, *, pure: bool) -> str:
-        return "ridge" if pure else "adassp"
 
 
 class PrivateLasso(PrivateLinearRegressor):
@@ -196,10 +190,10 @@ class PrivateLasso(PrivateLinearRegressor):
         self.arithmetic = arithmetic
         self.random_state = random_state
 
-    def _rule(self, *, pure: bool) -> str:
-        return "frank_wolfe"
-
     _l1 = True
+
+    def _only(self, coding: Any) -> str | None:
+        return "frank_wolfe"
 
     def _default_radius(self) -> float:
         return PREDICTIONS / float(self.row_norm)

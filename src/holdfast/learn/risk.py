@@ -65,7 +65,13 @@ class Risk:
 
     def admissible(self) -> Iterator[Chunk]:
         """Rows within the declared norm, and labels as the loss takes them."""
-        return (clipped(chunk, self.problem) for chunk in self.examples.chunks())
+        prepare = signed if self.is_clean else clipped
+        return (prepare(chunk, self.problem) for chunk in self.examples.chunks())
+
+    @cached_property
+    def is_clean(self) -> bool:
+        """Whether every row already is as declared: one reading, so that the others need not look again."""
+        return not any(out_of_bounds(chunk, self.problem).any() for chunk in self.examples.chunks())
 
     def value(self, w: Floats) -> float:
         """The risk, for line searches."""
@@ -95,10 +101,12 @@ class Risk:
         return gradient, data / self.divisor + 4.0 * 2.0**-53 * own
 
     def hessian(self, w: Floats) -> Floats:
-        """The second derivative, in plain arithmetic: it steers the solver and proves nothing."""
+        """The second derivative, in single precision: it steers the solver and proves nothing."""
         total = np.zeros((w.size, w.size))
         for x, y in self.admissible():
-            total += (x * self.problem.loss.curvatures(x @ w, y)[:, None]).T @ x
+            root = np.sqrt(self.problem.loss.curvatures(x @ w, y))
+            scaled = np.multiply(x, root[:, None], dtype=np.float32, casting="same_kind")
+            total += scaled.T @ scaled  # one matrix with itself: half the work of two
         return np.asarray(total / self.divisor + self.penalty * np.eye(w.size))
 
     def _sum(self, w: Floats) -> tuple[Floats, int]:
@@ -129,19 +137,30 @@ def _block_sums(slopes: Any, x: Any) -> Any:
     return np.concatenate([sums, (slopes[whole:] @ x[whole:])[None, :]])
 
 
+def out_of_bounds(chunk: Chunk, problem: Problem) -> NDArray[np.bool_]:
+    """Which rows are longer than declared, or not finite in features or label."""
+    x, y = chunk
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("ij,ij->i", x, x)
+    return np.asarray(~(squares <= problem.norm_bound**2) | ~np.isfinite(y))
+
+
 def clipped(chunk: Chunk, problem: Problem) -> Chunk:
     """Rows within the declared norm, null records where they are not finite, labels as the loss takes them.
 
     A second clipping, after the encoder's: what it lets through would break the promise, so it is checked here.
     """
     x, y = chunk
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum("ij,ij->i", x, x)
-    long = ~(squares <= problem.norm_bound**2)
-    null = ~np.isfinite(y)
-    if long.any() or null.any():
+    wrong = out_of_bounds(chunk, problem)
+    if wrong.any():
+        null = ~np.isfinite(y)
         x, y = x.copy(), np.where(null, 0.0, y)
-        if long.any():
-            x[long] = clip(x[long], row_norm=problem.row_norm)
+        x[wrong] = clip(x[wrong], row_norm=problem.row_norm)
         x[null] = 0.0
+    return signed((x, y), problem)
+
+
+def signed(chunk: Chunk, problem: Problem) -> Chunk:
+    """Labels -1 and +1 for the losses that take those."""
+    x, y = chunk
     return x, np.where(y > 0, 1.0, -1.0) if problem.loss.name in SIGNED else y

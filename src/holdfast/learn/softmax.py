@@ -25,7 +25,7 @@ def as_codes(labels: Any, classes: int) -> NDArray[np.int64]:
     >>> as_codes(np.array([0.0, 2.0, 7.0]), 3).tolist()
     [0, 2, 2]
     """
-    return np.clip(np.rint(labels), 0, classes - 1).astype(np.int64)
+    return np.asarray(np.clip(np.rint(labels), 0, classes - 1), dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)

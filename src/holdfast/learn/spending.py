@@ -93,11 +93,22 @@ def noise_within(
 
 
 def largest_epsilon(account: Account, curve: Callable[[float], PrivacyCurve]) -> float:
-    """The largest epsilon such that `curve(epsilon)` fits into what remains; checked to fit."""
-    left = account.remaining()
+    """The largest epsilon such that `curve(epsilon)`, in the account's currency, fits into what remains.
+
+    >>> from holdfast.privacy import ApproxDP, PureDP
+    >>> largest_epsilon(Account(ApproxDP(2.0, 1e-5), currency="basic"), PureDP) <= 2.0
+    True
+    """
+    left = account.currency.amounts(account.remaining())
 
     def excess(epsilon: float) -> float:
-        return left.excess(curve(epsilon))
+        asked = account.currency.amounts(curve(epsilon))
+        if left is None or asked is None:
+            raise ParameterError(
+                f"an account of currency {account.currency.name!r} cannot pay for this; open one of 'pure', 'zcdp', "
+                "'renyi' or 'basic'"
+            )
+        return 1.0 if any(a > b for a, b in zip(asked, left, strict=True)) else -1.0
 
     low, high = 1.0, 1.0
     while excess(low) > 0:

@@ -119,7 +119,7 @@ def adassp(
     noise = noise_within(
         account, l2_sensitivity=sensitivity, dimension=1 + d * (d + 3) // 2, arithmetic=arithmetic
     )
-    moments = second_moments(examples, target_bound=loss.target_bound)
+    moments = second_moments(examples, problem, target_bound=loss.target_bound)
     noisy = account.release(noise.mechanism, statistics.stack(moments), label="adassp")
     least, released = statistics.unstack(np.asarray(noisy), d)
     ridge = adaptive_ridge(

@@ -18,13 +18,15 @@ from holdfast.errors import ParameterError, require
 from holdfast.learn.examples import Examples
 from holdfast.learn.method import Fit, Method
 from holdfast.learn.problem import Problem
+from holdfast.learn.risk import clipped
 from holdfast.learn.spending import admit, refuse_users
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account
 from holdfast.privacy.calibration import calibrate
 from holdfast.privacy.mechanism import Arithmetic
-from holdfast.privacy.mechanisms.fixed_size_gaussian import FixedSizeGaussian
+from holdfast.privacy.mechanisms.fixed_size_gaussian import ORDERS, FixedSizeGaussian, sampled_divergence
+from holdfast.privacy.renyi import RenyiDP
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +64,7 @@ def bst14(
     mechanism = noise_for(
         account, problem, batch=batch, population=population, steps=steps, arithmetic=arithmetic
     )
-    features, labels = _matrix(examples, population)
+    features, labels = _matrix(examples, problem, population)
     permit = account.permit(mechanism, times=steps, label="bst14")
     noise_std = float(mechanism.sigma) / batch
     w = np.zeros(problem.dimension)
@@ -100,8 +102,16 @@ def noise_for(
             f"bst14 is accounted in Renyi divergences, got an account of currency {account.currency.name!r}; "
             "open it with currency='renyi'"
         )
-    left = account.remaining()
-    return mechanism(calibrate(lambda multiplier: mechanism(multiplier).curve.repeat(steps), left))
+    order = float(getattr(account.currency, "order"))  # noqa: B009 - only this currency has one
+    known = next((a for a in ORDERS if a >= order), math.inf)
+    require(known < math.inf, "order", order, f"at most {ORDERS[-1]:g} for bst14")
+
+    def spent(multiplier: float) -> RenyiDP:
+        """All steps at the account's order; the mechanism's own curve has every order and takes longer."""
+        step = sampled_divergence(int(known), rho=0.5 / multiplier**2, rate=batch / population)
+        return RenyiDP((order,), (steps * step * (1.0 + 1e-12),))
+
+    return mechanism(calibrate(spent, account.remaining()))
 
 
 def step_size(t: int, problem: Problem, *, noise_std: float) -> float:
@@ -131,13 +141,12 @@ def without_replacement(source: Source, *, size: int, population: int) -> NDArra
     return np.fromiter(chosen, dtype=np.int64, count=size)
 
 
-def _matrix(examples: Examples, population: int) -> tuple[Floats, Floats]:
+def _matrix(examples: Examples, problem: Problem, population: int) -> tuple[Floats, Floats]:
     """All rows at random access; a table shorter or longer than its public count is padded with null rows or cut."""
-    chunks = list(examples.chunks())
     features = np.zeros((population, examples.dimension))
     labels = np.ones(population)
     start = 0
-    for rows, values in chunks:
+    for rows, values in (clipped(chunk, problem) for chunk in examples.chunks()):
         stop = min(population, start + values.size)
         features[start:stop], labels[start:stop] = rows[: stop - start], values[: stop - start]
         start = stop
@@ -172,4 +181,5 @@ METHOD = Method(
     paper="Bassily, Smith and Thakurta 2014",
     needs=("convex", "lipschitz", "delta"),
     adjacencies=ADJACENCIES,
+    currency="renyi",
 )

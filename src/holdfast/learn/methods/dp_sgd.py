@@ -24,6 +24,7 @@ from holdfast.learn.passes import rounding_of_sum
 from holdfast.learn.problem import NORM_SLACK, Problem
 from holdfast.learn.risk import clipped
 from holdfast.learn.spending import admit, is_pure, refuse_users
+from holdfast.learn.threads import one_thread
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
@@ -199,16 +200,17 @@ def dp_sgd(
     weights = np.zeros(problem.dimension)
     velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
     kept = max(1, math.ceil(sgd.average * sgd.steps))
-    for number in range(sgd.steps):
-        noisy = permit.release(sgd.batch_gradient(weights, examples, account.source))
-        # The divisor is public: the expected size of a batch, never the size of this one.
-        velocity = sgd.momentum * velocity + noisy / (sgd.rate * sgd.count)
-        # The penalty takes an implicit step, stable whatever its size.
-        pace = sgd.step * (1.0 - sgd.momentum)
-        weights = (weights - pace * velocity) / (1.0 + pace * problem.penalty)
-        weights = weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300))
-        if number >= sgd.steps - kept:
-            mean += weights / kept
+    with one_thread():
+        for number in range(sgd.steps):
+            noisy = permit.release(sgd.batch_gradient(weights, examples, account.source))
+            # The divisor is public: the expected size of a batch, never the size of this one.
+            velocity = sgd.momentum * velocity + noisy / (sgd.rate * sgd.count)
+            # The penalty takes an implicit step, stable whatever its size.
+            pace = sgd.step * (1.0 - sgd.momentum)
+            weights = (weights - pace * velocity) / (1.0 + pace * problem.penalty)
+            weights = weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300))
+            if number >= sgd.steps - kept:
+                mean += weights / kept
     return Fit(
         weights=mean,
         theorem=THEOREM,

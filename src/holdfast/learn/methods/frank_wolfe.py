@@ -8,7 +8,7 @@ are the release (soundness, section 8).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -21,11 +21,13 @@ from holdfast.learn.batches import disjoint_batches, poisson_sample
 from holdfast.learn.examples import Chunk, Examples
 from holdfast.learn.losses import Squared
 from holdfast.learn.method import Fit, Method
-from holdfast.learn.moments import largest_count, summation_error
+from holdfast.learn.moments import UNIT_ROUNDOFF, largest_count, summation_error
 from holdfast.learn.parallel import parallel
 from holdfast.learn.polytope import Corners, L1Ball, Polytope
 from holdfast.learn.problem import Problem
+from holdfast.learn.risk import clipped
 from holdfast.learn.spending import admit, largest_epsilon, refuse_users
+from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curve import PrivacyCurve
@@ -64,6 +66,16 @@ class FrankWolfeBounds:
         0.12
         """
         return adjacency.gradient_factor * rows_per_unit * self.gradient * self.l1_norm / divisor
+
+    def rounding(self, count: int, dimension: int) -> float:
+        """What floating point may add to the scores of two neighbours: sums of rows, and slopes of predictions.
+
+        A prediction errs by d u C X, so a slope by its curvature times that; a sum as `summation_error` says.
+        """
+        products = 4.0 * (dimension + 16) * UNIT_ROUNDOFF
+        products *= self.slope + self.curvature * self.l1_norm * self.feature_bound
+        each = summation_error(count) * self.slope + products
+        return 2.0 * count * each * self.feature_bound * self.l1_norm
 
     @property
     def smoothness(self) -> float:
@@ -128,9 +140,8 @@ def frank_wolfe(
     )
     require(polytope.centre().size == problem.dimension, "vertices", "...", "as long as a row")
     bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
-    plan = _PLANS[sampling](
-        examples, bounds, polytope, account, steps=steps, batch=batch, arithmetic=arithmetic
-    )
+    rows = Admissible(examples, problem, bounds)
+    plan = _PLANS[sampling](rows, bounds, polytope, account, steps=steps, batch=batch, arithmetic=arithmetic)
     w = polytope.centre()
     for t in range(plan.steps):
         gradient = _gradient(plan.rows(), w, problem, bounds) / plan.divisor + problem.penalty * w
@@ -172,13 +183,40 @@ def bounds_of(problem: Problem, polytope: Polytope, *, feature_bound: float | No
     )
 
 
+class Admissible:
+    """The same rows, clipped to what the bounds say, whatever they hold; once only where they lie in memory."""
+
+    def __init__(self, examples: Examples, problem: Problem, bounds: FrankWolfeBounds) -> None:
+        self._examples, self._problem, self._reach = examples, problem, bounds.feature_bound
+        self._kept: list[Chunk] | None = None
+        self.dimension, self.public_count = examples.dimension, examples.public_count
+        self.adjacency, self.unit = examples.adjacency, examples.unit
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All rows."""
+        if not getattr(self._examples, "resident", False):
+            return map(self._within, self._examples.chunks())
+        if self._kept is None:
+            self._kept = list(map(self._within, self._examples.chunks()))
+        return iter(self._kept)
+
+    def shuffled(self, source: Source) -> Iterator[Chunk]:
+        """All rows in a secret order."""
+        return map(self._within, self._examples.shuffled(source))
+
+    def _within(self, chunk: Chunk) -> Chunk:
+        features, labels = clipped(chunk, self._problem)
+        if self._reach < self._problem.norm_bound:  # else no entry of a row can exceed it
+            features = np.clip(features, -self._reach, self._reach)
+        return features, labels
+
+
 def _gradient(rows: Iterable[Chunk], w: Floats, problem: Problem, bounds: FrankWolfeBounds) -> Floats:
-    """The sum of the data loss's gradients; clipping makes the bounds true whatever the rows hold."""
+    """The sum of the data loss's gradients."""
     total = np.zeros(w.size)
     for features, labels in rows:
-        clipped = np.clip(features, -bounds.feature_bound, bounds.feature_bound)
-        slopes = problem.loss.slopes(clipped @ w, labels)
-        total += clipped.T @ np.clip(slopes, -bounds.slope, bounds.slope)
+        slopes = problem.loss.slopes(features @ w, labels)
+        total += features.T @ np.clip(slopes, -bounds.slope, bounds.slope)
     return total
 
 
@@ -219,7 +257,7 @@ def _full(
     change = bounds.score_change(account.adjacency, divisor=divisor, rows_per_unit=examples.unit.max_rows)
     # Section 16: both neighbours' sums are rounded.
     most, assumptions = largest_count(examples, None)
-    change += 2.0 * summation_error(most) * most * bounds.gradient * bounds.l1_norm / divisor
+    change += bounds.rounding(most, examples.dimension) / divisor
     count = steps or bounds.steps(
         account.remaining(), score_change=change, corners=polytope.corners, count=examples.public_count
     )
@@ -268,7 +306,7 @@ def _disjoint(
     divisor = float(size)
     change = bounds.score_change(account.adjacency, divisor=divisor)
     most, assumptions = largest_count(examples, None)
-    change += 2.0 * summation_error(most) * most * bounds.gradient * bounds.l1_norm / divisor
+    change += bounds.rounding(most, examples.dimension) / divisor
     accounts = parallel(account, parts=count, label="frank_wolfe")
     epsilon = largest_epsilon(accounts[0], lambda each: Exponential(epsilon=each, sensitivity=change).curve)
     mechanism = Exponential(
@@ -311,7 +349,7 @@ def _poisson(
     divisor = rate * examples.public_count
     most, assumptions = largest_count(examples, None)
     change = bounds.score_change(account.adjacency, divisor=divisor)
-    change += 2.0 * summation_error(most) * most * bounds.gradient * bounds.l1_norm / divisor
+    change += bounds.rounding(most, examples.dimension) / divisor
 
     def mechanism(epsilon: float) -> SubsampledPure:
         base = Exponential(epsilon=epsilon, sensitivity=change, arithmetic=arithmetic)

@@ -20,6 +20,7 @@ from holdfast.learn.losses import Logistic, Squared
 from holdfast.learn.method import Fit, Method
 from holdfast.learn.moments import largest_count, summation_error
 from holdfast.learn.problem import Problem
+from holdfast.learn.risk import clipped
 from holdfast.learn.spending import admit, largest_epsilon
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
@@ -106,7 +107,7 @@ def functional(
 
     laplace = mechanism(largest_epsilon(account, lambda epsilon: mechanism(epsilon).curve))
     total = np.zeros(d + d * (d + 1) // 2)
-    for features, labels in examples.chunks():
+    for features, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
         scaled = np.clip(labels / label_scale, -1.0, 1.0)
         total += quadratic.coefficients(features / problem.norm_bound, scaled)
     noisy = np.asarray(account.release(laplace, total, label="functional"))

@@ -39,6 +39,7 @@ from holdfast.learn.second_moment import (
     whitener,
 )
 from holdfast.learn.spending import admit, is_pure
+from holdfast.learn.threads import one_thread
 from holdfast.privacy.account import Account, Permit
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanism import Arithmetic
@@ -132,35 +133,36 @@ def noisy_gd(
         }
     )  # fmt: skip
     most, assumptions = largest_count(examples, count_bound)
-    passes = Passes(examples, problem)
-    whitening = no_whitening(problem.dimension)
-    norm = problem.row_norm
-    if setting.preconditioner != "none":
-        whitening = _released_whitener(
-            passes, problem, setting, account, count=examples.public_count, most=most,
-            square=square * Fraction(setting.share), arithmetic=arithmetic,
+    with one_thread():
+        passes = Passes(examples, problem)
+        whitening = no_whitening(problem.dimension)
+        norm = problem.row_norm
+        if setting.preconditioner != "none":
+            whitening = _released_whitener(
+                passes, problem, setting, account, count=examples.public_count, most=most,
+                square=square * Fraction(setting.share), arithmetic=arithmetic,
+            )  # fmt: skip
+            norm = setting.clip * math.sqrt(max(1.0, whitening.effective_dimension))
+        gradients = Gradients(problem=problem, passes=passes, whitening=whitening, norm=norm)
+        mechanism = gaussian_for(
+            square * (1 - Fraction(setting.moment_share)) / setting.steps,
+            l2_sensitivity=gradients.l2_sensitivity(
+                account.adjacency, rows_per_unit=examples.unit.max_rows, most=most
+            ),
+            adjacency=account.adjacency,
+            arithmetic=arithmetic,
+        )
+        permit = account.permit(mechanism, times=setting.steps, label="noisy_gd: gradients")
+        return Fit(
+            weights=descend(gradients, setting, permit, count=examples.public_count),
+            theorem=THEOREM,
+            parameters={
+                "preconditioner": setting.preconditioner, "share": setting.moment_share, "ridge": setting.ridge,
+                "clip": norm, "steps": setting.steps, "step": setting.step, "momentum": setting.momentum,
+                "average": setting.average, "gradient_noise_std": float(mechanism.sigma),
+            },
+            assumptions=assumptions,
         )  # fmt: skip
-        norm = setting.clip * math.sqrt(max(1.0, whitening.effective_dimension))
-    gradients = Gradients(problem=problem, passes=passes, whitening=whitening, norm=norm)
-    mechanism = gaussian_for(
-        square * (1 - Fraction(setting.moment_share)) / setting.steps,
-        l2_sensitivity=gradients.l2_sensitivity(
-            account.adjacency, rows_per_unit=examples.unit.max_rows, most=most
-        ),
-        adjacency=account.adjacency,
-        arithmetic=arithmetic,
-    )
-    permit = account.permit(mechanism, times=setting.steps, label="noisy_gd: gradients")
-    return Fit(
-        weights=descend(gradients, setting, permit, count=examples.public_count),
-        theorem=THEOREM,
-        parameters={
-            "preconditioner": setting.preconditioner, "share": setting.moment_share, "ridge": setting.ridge,
-            "clip": norm, "steps": setting.steps, "step": setting.step, "momentum": setting.momentum,
-            "average": setting.average, "gradient_noise_std": float(mechanism.sigma),
-        },
-        assumptions=assumptions,
-    )  # fmt: skip
 
 
 def _released_whitener(

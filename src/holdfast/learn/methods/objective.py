@@ -37,6 +37,14 @@ RELATIVE_TOLERANCE = 1e-11
 """The solver's, in units of all gradients together: a hundred times what double precision leaves in doubt."""
 OUTPUT_SHARE = 0.05
 """How much of the privacy parameter covers the solver's inexactness: about a thousandth of the noise."""
+PURE_OUTPUT_SHARE = 0.005
+"""The same without delta, where parts of epsilon add up plainly."""
+GAUSSIAN_FACTOR = 10.0
+"""The penalty with Gaussian noise, in units of smoothness / (1 - e^-epsilon)."""
+PURE_SHARE = 0.8
+PURE_SIGNAL = 100.0
+PURE_FACTOR = 2.0
+"""The rule of `pure_penalty`; docs/decisions/learning-pure.md says how it was found."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,7 +70,7 @@ def objective_perturbation(
     problem: Problem,
     *,
     account: Account,
-    penalty_factor: float = 10.0,
+    penalty_factor: float | None = None,
     arithmetic: Arithmetic | None = None,
     mechanism: ObjectivePerturbation | PureObjectivePerturbation | None = None,
     **options: Any,
@@ -70,8 +78,8 @@ def objective_perturbation(
     """Minimise the losses with a random linear term in them, and release the minimiser.
 
     Private when the loss is convex, twice differentiable and Lipschitz, predictions are linear, and the
-    penalty acts on every weight, over the whole space. Needs an account that can count it: pure (idealised
-    arithmetic), 'basic', 'renyi', or a plan with this `mechanism`, made by `objective_mechanism`.
+    penalty acts on every weight, over the whole space. Needs an account that can count it: pure, 'basic',
+    'renyi', or a plan with this `mechanism`, made by `objective_mechanism`.
     """
     require(not options, "options", sorted(options), "none but penalty_factor, arithmetic, mechanism")
     admit(examples, problem, account, method="objective")
@@ -97,7 +105,7 @@ def objective_perturbation(
         theorem=type(chosen).theorem,
         parameters={
             "mechanism": chosen.to_json(),
-            "penalty_factor": penalty_factor,
+            "sum_penalty": float(chosen.penalty),
             "arithmetic": chosen.arithmetic,
         },
         assumptions=()
@@ -127,13 +135,14 @@ def objective_mechanism(
     limit: PrivacyCurve,
     adjacency: Adjacency | str,
     public_count: int,
-    penalty_factor: float = 10.0,
+    penalty_factor: float | None = None,
     arithmetic: Arithmetic | None = None,
 ) -> ObjectivePerturbation | PureObjectivePerturbation:
     """The least noise inside the objective that stays within the limit.
 
     The penalty on the sum of losses is n times the problem's, and never below
-    penalty_factor * smoothness / (1 - e^-epsilon): with the default, determinants take about a tenth of epsilon.
+    penalty_factor * smoothness / (1 - e^-epsilon). The default is 10, so that determinants take about a tenth of
+    epsilon; without delta, where noise is larger by the root of the dimension, `pure_penalty`.
 
     >>> from holdfast.learn.losses import Logistic
     >>> mechanism = objective_mechanism(Problem(loss=Logistic(), dimension=5), limit=ApproxDP(1.0, 1e-6),
@@ -142,22 +151,57 @@ def objective_mechanism(
     (4.637, 3.955)
     """
     require_provable(problem)
-    require(1.2 <= penalty_factor < math.inf, "penalty_factor", penalty_factor, ">= 1.2 and finite")
+    if penalty_factor is not None:
+        require(1.2 <= penalty_factor < math.inf, "penalty_factor", penalty_factor, ">= 1.2 and finite")
     pure, point = limit.as_pure(), limit.as_approximate()
     epsilon = float(point[0]) if point is not None else limit.epsilon(1e-6)
     if epsilon <= 0:
         raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-    least = penalty_factor * problem.smoothness / -math.expm1(-epsilon)
+    chosen: Arithmetic = arithmetic or "strict"
+    if pure is not None and penalty_factor is None:
+        least = pure_penalty(
+            problem, epsilon=epsilon, adjacency=adjacency, public_count=public_count, arithmetic=chosen
+        )
+    else:
+        factor = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
+        least = factor * problem.smoothness / -math.expm1(-epsilon)
     recipe = _Recipe(
         problem=problem, adjacency=Adjacency.of(adjacency), public_count=public_count,
         penalty=max(least, public_count * problem.penalty),
     )  # fmt: skip
     if pure is not None:
-        return recipe.pure(epsilon=round_down(pure), arithmetic=arithmetic or "idealised")
+        return recipe.pure(epsilon=round_down(pure), arithmetic=chosen)
     if point is not None:
         # A hair below: the charge is the curve's own epsilon at this delta, which is rounded up.
         limit = ApproxDP(round_down(point[0]) * (1.0 - 1e-9), point[1])
-    return recipe.gaussian(limit, arithmetic=arithmetic or "strict")
+    return recipe.gaussian(limit, arithmetic=chosen)
+
+
+def pure_penalty(
+    problem: Problem,
+    *,
+    epsilon: float,
+    adjacency: Adjacency | str,
+    public_count: int,
+    arithmetic: Arithmetic = "strict",
+) -> float:
+    """The penalty on the sum of losses where there is no delta; a rule in public quantities.
+
+    0.8 standard deviations of one coordinate of the linear term: where the data say nothing, noise moves a weight
+    by about 1. Less where the signal epsilon n / (d factor) is strong and most directions are known; never
+    below 2 smoothness / (1 - e^-epsilon), so that determinants take half of a small epsilon at most.
+
+    >>> from holdfast.learn.losses import Logistic
+    >>> problem = Problem(loss=Logistic(), dimension=50)
+    >>> round(pure_penalty(problem, epsilon=1.0, adjacency="replace", public_count=10_000), 3)
+    16.0
+    """
+    # The noise is independent Laplace of scale sqrt(d) G / epsilon (strict), or of Gamma norm (idealised).
+    spread = 2 * problem.dimension if arithmetic == "strict" else problem.dimension + 1
+    deviation = math.sqrt(spread) * problem.gradient_change(adjacency) / epsilon
+    signal = epsilon * public_count / (problem.dimension * Adjacency.of(adjacency).gradient_factor)
+    share = min(PURE_SHARE, PURE_SIGNAL / signal)
+    return max(share * deviation, PURE_FACTOR * problem.smoothness / -math.expm1(-epsilon))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +215,7 @@ class _Recipe:
 
     def pure(self, *, epsilon: float, arithmetic: Arithmetic) -> PureObjectivePerturbation:
         """epsilon = G/scale + ln(1 + beta/penalty) + the output's share."""
-        output = OUTPUT_SHARE * epsilon
+        output = PURE_OUTPUT_SHARE * epsilon
         made = PureObjectivePerturbation(
             scale=1.0, output_epsilon=output, tolerance=1.0, arithmetic=arithmetic, **self._constants
         )

@@ -99,7 +99,7 @@ class RidgeBounds:
         n, d, u = self.count_bound, dimension, UNIT_ROUNDOFF
         largest = n * self.row_norm**2 + self.ridge
         gram_error = (summation_error(n) + 100 * u * d * d) * largest
-        cross_error = summation_error(n) * n * self.row_norm * self.target_bound
+        cross_error = (summation_error(n) + 100 * u * d) * n * self.row_norm * self.target_bound
         # On the ball the radius is met to 64 d u, and the minimiser moves by at most the condition number of it.
         boundary = 64 * d * u * self.weight_norm * largest / self.ridge
         return (gram_error * self.weight_norm + cross_error) / self.ridge + boundary
@@ -147,7 +147,7 @@ def ridge(
     noise = noise_within(
         account, l2_sensitivity=sensitivity, dimension=problem.dimension, arithmetic=arithmetic
     )
-    moments = second_moments(examples, target_bound=loss.target_bound)
+    moments = second_moments(examples, problem, target_bound=loss.target_bound)
     theta = solve_ridge(moments, ridge=bounds.ridge, radius=problem.radius)
     weights = account.release(noise.mechanism, theta, label="ridge")
     return Fit(

@@ -7,7 +7,7 @@ softmax and sqrt(K) X for one-vs-all, and noise on the stacked K d numbers is on
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -125,7 +125,9 @@ def _descent(
         l2_sensitivity=sensitivity, adjacency=account.adjacency, arithmetic=arithmetic,
     )  # fmt: skip
     permit = account.permit(mechanism, times=setting.steps, label=f"{loss.name}: gradients")
-    step = setting.step * 0.25 / loss.curvature * (1.0 - setting.momentum)
+    # The rule's step is for curvature 1/4. With K classes p is near 1 / K, where the softmax curves by 1 / K and
+    # one-vs-all by about as much: steps grow accordingly, up to twice the rule's.
+    step = setting.step * 0.25 * min(max(loss.classes, 2), 8) * (1.0 - setting.momentum)
     if setting.preconditioner == "none":
         step /= problem.row_norm**2
     weights = np.zeros((loss.classes, problem.dimension))
@@ -158,12 +160,21 @@ class Gradients:
     loss: Multiclass
     whitening: Whitener
     norm: float
+    _kept: list[Floats] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.passes.resident:  # every pass meets the same blocks in the same order
+            self._kept.extend(self._scales(rows) for rows, _ in self.passes.blocks())
+
+    def _scales(self, rows: Floats) -> Floats:
+        """min(1, norm / |P x|): what clipping multiplies a whitened row with."""
+        return np.asarray(self.norm / np.maximum(self.whitening.norms(rows), self.norm))
 
     def at(self, weights: Floats) -> Floats:
         """The (K, d) sum, in whitened coordinates."""
         raw, total = self.backward(weights), np.zeros_like(weights)
-        for rows, labels in self.passes.blocks():
-            scales = self.norm / np.maximum(self.whitening.norms(rows), self.norm)
+        for place, (rows, labels) in enumerate(self.passes.blocks()):
+            scales = self._kept[place] if self._kept else self._scales(rows)
             slopes = self.loss.slopes(scales[:, None] * (rows @ raw.T), labels)
             total += (scales[:, None] * slopes).T @ rows
         return np.stack([self.whitening.forward(row) for row in total])

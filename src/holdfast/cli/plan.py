@@ -1,0 +1,168 @@
+"""`holdfast plan`: what a fit will be worth, before anything is spent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.learn.plan import Forecast, Rehearsal
+
+EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
+
+
+@click.command()
+@click.option("--rows", type=int, help="Records in the table, if that number is public.")
+@click.option("--columns", type=int, help="Columns after encoding, the intercept included.")
+@click.option(
+    "--epsilon", "epsilons", type=float, multiple=True, help="Predict at this epsilon (repeatable)."
+)
+@click.option("--delta", type=float, default=1e-6, show_default=True, help="0 for pure privacy.")
+@click.option(
+    "--adjacency",
+    type=click.Choice(["replace", "zero_out", "add_remove"]),
+    default="replace",
+    show_default=True,
+    help="Who is a neighbour of whom. With --public-data the schema says it.",
+)
+@click.option("--row-norm", type=float, default=1.0, show_default=True, help="Rows are clipped to this norm.")
+@click.option(
+    "--accuracy", type=float, help="What a fit without privacy is known to reach: predicts accuracy."
+)
+@click.option(
+    "--public-data",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Parquet or CSV that you declare public: fits are tried on it, without privacy.",
+)
+@click.option(
+    "--schema",
+    "schema_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Its schema.",
+)
+@click.option("--target", help="Its column of labels.")
+@click.option(
+    "--fits", type=int, default=3, show_default=True, help="Seeded fits per epsilon on public data."
+)
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def plan(
+    rows: int | None,
+    columns: int | None,
+    epsilons: tuple[float, ...],
+    delta: float,
+    adjacency: str,
+    row_norm: float,
+    accuracy: float | None,
+    public_data: Path | None,
+    schema_file: Path | None,
+    target: str | None,
+    fits: int,
+    as_json: bool,
+) -> None:
+    """Predict noise and accuracy of a logistic regression against epsilon; nothing is spent.
+
+    From public quantities it is a rule of thumb, in which rows point in all directions alike: real tables are
+    harder. Data that you declare public, of about the size of the private table, are a better guide.
+
+    \b
+    Examples:
+      holdfast plan --rows 32561 --columns 108
+      holdfast plan --rows 32561 --columns 108 --delta 0 --epsilon 1 --accuracy 0.85
+      holdfast plan --public-data census1994.parquet --schema census.toml --target income
+    """
+    chosen = epsilons or EPSILONS
+    if public_data is not None:
+        found: Any = _rehearse(public_data, schema_file, target, epsilons=chosen, delta=delta, fits=fits)
+        lines = _rehearsed(found, public_data)
+    else:
+        found = _forecast(rows, columns, epsilons=chosen, delta=delta, adjacency=adjacency, row_norm=row_norm,
+                          accuracy=accuracy)  # fmt: skip
+        lines = _forecasted(found)
+    if as_json:
+        source = (
+            "public quantities" if public_data is None else "data declared public, fitted without privacy"
+        )
+        click.echo(json.dumps({"source": source, "plan": [_plain(asdict(one)) for one in found]}))
+    else:
+        click.echo("\n".join(lines))
+
+
+def _forecast(rows: int | None, columns: int | None, **told: Any) -> tuple[Forecast, ...]:
+    from holdfast.errors import ParameterError
+    from holdfast.learn.plan import forecast
+
+    if rows is None or columns is None:
+        raise ParameterError(
+            f"rows and columns must be given, got rows={rows} and columns={columns}; or give --public-data"
+        )
+    return forecast(rows=rows, columns=columns, **told)
+
+
+def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: Any) -> tuple[Rehearsal, ...]:
+    from holdfast.data.schema import Schema
+    from holdfast.errors import ParameterError
+    from holdfast.learn.plan import rehearse
+
+    if schema_file is None or target is None:
+        raise ParameterError(
+            f"schema and target must be given with --public-data, got schema={schema_file} and target={target!r}; "
+            "'holdfast schema draft' writes a schema"
+        )
+    schema = Schema.load(schema_file)
+    if target not in schema.names:
+        raise ParameterError(f"target must be a column of the schema, got target={target!r}")
+    return rehearse(_columns(data, schema.names), schema, target=target, **told)
+
+
+def _columns(data: Path, names: Any) -> dict[str, Any]:
+    from holdfast.errors import ParameterError
+
+    if data.suffix == ".parquet":
+        from pyarrow import parquet
+
+        table = parquet.read_table(data)
+    elif data.suffix == ".csv":
+        from pyarrow import csv
+
+        table = csv.read_csv(data)
+    else:
+        raise ParameterError(f"public-data must be a .parquet or .csv file, got {data.name!r}")
+    missing = [name for name in names if name not in table.column_names]
+    if missing:
+        raise ParameterError(
+            f"public-data must hold the schema's columns, {', '.join(missing)} are not there"
+        )
+    return {name: table[name].to_numpy() for name in names}
+
+
+def _forecasted(found: tuple[Forecast, ...]) -> list[str]:
+    lines = [
+        "Logistic regression, method='auto', from public quantities only: a rule of thumb, not a promise.",
+        "Noise: standard deviation in a coefficient, and in the log-odds of a typical row.",
+        f"{'epsilon':>8}  {'method':<10} {'coefficient':>11} {'log-odds':>9} {'sampling':>9} {'accuracy':>9}",
+    ]
+    for one in found:
+        accuracy = "-" if one.accuracy is None else f"{one.accuracy:.3f}"
+        lines.append(
+            f"{one.epsilon:>8g}  {one.method:<10} {one.coefficient_noise:>11.3g} {one.prediction_noise:>9.3g} "
+            f"{one.sampling_error:>9.3g} {accuracy:>9}  {one.verdict}"
+        )
+    return lines
+
+
+def _rehearsed(found: tuple[Rehearsal, ...], data: Path) -> list[str]:
+    lines = [
+        f"NOT PRIVATE for {data.name}, which was declared public: seeded fits, exact scores on held-out rows.",
+        f"{'epsilon':>8}  {'method':<10} {'accuracy':>9} {'spread':>8}",
+    ]
+    lines += [f"{one.epsilon:>8g}  {one.method:<10} {one.accuracy:>9.4f} {one.spread:>8.4f}" for one in found]
+    return lines
+
+
+def _plain(record: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no infinity."""
+    return {name: "inf" if value == float("inf") else value for name, value in record.items()}

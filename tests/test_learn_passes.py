@@ -1,0 +1,62 @@
+"""Passes: every row, clipped, in blocks of a fixed size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from holdfast.learn.examples import ArrayExamples
+from holdfast.learn.losses import Logistic
+from holdfast.learn.passes import BLOCK, Passes, rounding_of_sum
+from holdfast.learn.problem import Problem
+from holdfast.learn.threads import one_thread
+from holdfast.privacy.adjacency import Adjacency
+
+
+@pytest.mark.parametrize("count", [0, 1, BLOCK, BLOCK + 1, 70_000])
+def test_every_row_once_in_each_pass_and_within_the_norm(count: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(count, 2)) * 3
+    labels = np.arange(count) % 2.0
+    examples = ArrayExamples(
+        features=rows, labels=labels, adjacency=Adjacency.zero_out, public_count=max(1, count)
+    )
+    passes = Passes(examples, Problem(loss=Logistic(), dimension=2, row_norm=1.0))
+    assert passes.resident
+    for _ in range(2):
+        blocks = list(passes.blocks())
+        assert sum(len(block) for block, _ in blocks) == count
+        assert all(len(block) <= BLOCK for block, _ in blocks)
+        assert all(np.linalg.norm(block, axis=1).max(initial=0.0) <= 1 + 1e-9 for block, _ in blocks)
+        assert all(set(np.unique(signs)) <= {-1.0, 1.0} for _, signs in blocks)
+
+
+def test_rows_that_are_not_finite_count_as_null() -> None:
+    rows = np.array([[np.nan, 1.0], [np.inf, 0.0], [0.5, 0.0]])
+    examples = ArrayExamples(features=rows, labels=np.ones(3), adjacency=Adjacency.zero_out, public_count=3)
+    ((block, _),) = Passes(examples, Problem(loss=Logistic(), dimension=2)).blocks()
+    assert np.array_equal(block, [[0.0, 0.0], [0.0, 0.0], [0.5, 0.0]])
+
+
+def test_the_rounding_bound_covers_a_blocked_sum() -> None:
+    generator = np.random.default_rng(1)
+    rows = generator.uniform(0.5, 1.0, size=100_000)
+    blocked = sum(float(np.ones(len(part)) @ part) for part in np.split(rows, range(BLOCK, len(rows), BLOCK)))
+    exact = float(np.sum(rows.astype(np.longdouble)))
+    assert abs(blocked - exact) <= rounding_of_sum(len(rows)) * exact
+
+
+def test_one_thread_is_left_as_it_was_found() -> None:
+    from threadpoolctl import threadpool_info
+
+    def threads() -> list[int]:
+        pools = threadpool_info()
+        return [
+            pool["num_threads"]
+            for pool in pools
+            if pool["user_api"] == "blas" and "numpy" in pool["filepath"]
+        ]
+
+    before = threads()
+    with one_thread():
+        assert set(threads()) <= {1}
+    assert threads() == before
