@@ -1,6 +1,6 @@
 """Pure epsilon against diffprivlib, on Adult and Covertype; and, where it is installed, Opacus beside it.
 
-Run: python benchmarks/learn_peers.py [--env FOLDER] [--rows 100000] [--seeds 5] [--opacus] [--save]. Peers live in
+Run: python -m benchmarks.learn_peers [--env FOLDER] [--rows 100000] [--seeds 5] [--opacus] [--save]. Peers live in
 an environment of their own (made there if it is not), because diffprivlib 0.6.6 needs scikit-learn 1.7.2. Guarantee
 of both sides: pure epsilon, one record replaced. Peers' fits are kept beside the environment and not made twice.
 """
@@ -17,10 +17,11 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from learn_tables import TABLES, Split
+from benchmarks.learning_data import Split, adult, covertype
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "learn_peers.md"
@@ -29,8 +30,17 @@ PINS = ("diffprivlib==0.6.6", "scikit-learn==1.7.2")
 OPACUS = ("torch==2.13.0", "opacus")
 SETTINGS = {"diffprivlib": (1.0, 0.1, 0.01), "opacus": (4.0, 16.0)}
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+TABLES = {"adult": adult, "covertype": covertype}
 Row = dict[float, list[tuple[float, float]]]
 """Epsilon to (accuracy, CPU seconds) of each fit."""
+
+
+def first(table: Split, rows: int) -> Split:
+    """The same with fewer training rows."""
+    return replace(
+        table, name=f"{table.name}, first {rows:,} training rows", train=table.train[:rows],
+        train_labels=table.train_labels[:rows],
+    )  # fmt: skip
 
 
 def environment(folder: Path, packages: Sequence[str]) -> Path:
@@ -49,9 +59,9 @@ def peer(python: Path, name: str, table: Split, key: str, seeds: int) -> dict[fl
     if not rows.exists():
         np.savez(
             rows,
-            rows=table.rows,
-            labels=table.labels,
-            test_rows=table.test_rows,
+            rows=table.train,
+            labels=table.train_labels,
+            test_rows=table.test,
             test_labels=table.test_labels,
         )
     lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
@@ -83,7 +93,7 @@ def holdfast(table: Split, *, arithmetic: str, seeds: int, delta: float = 0.0) -
             model = PrivateLogisticRegression(
                 epsilon=epsilon, delta=delta, classes=[-1.0, 1.0], fit_intercept=False, adjacency="replace",
                 arithmetic=arithmetic, random_state=seed,
-            ).fit(table.rows, table.labels)  # fmt: skip
+            ).fit(table.train, table.train_labels)  # fmt: skip
             seconds = time.process_time() - start
             row[epsilon].append((table.accuracy(model.coef_[0]), seconds))
     return row
@@ -106,7 +116,7 @@ def report(table: Split, key: str, python: Path, *, seeds: int, peers: Sequence[
     ours = {a: holdfast(table, arithmetic=a, seeds=seeds) for a in ("strict", "idealised")}
     theirs = {name: peer(python, name, table, key, seeds) for name in peers}
     lines = [
-        f"## {table.name}: n = {len(table.rows):,}, d = {table.rows.shape[1]}, {seeds} fits each", "",
+        f"## {table.name}: n = {len(table.train):,}, d = {table.train.shape[1]}, {seeds} fits each", "",
         "| | " + " | ".join(f"{e:g}" for e in EPSILONS) + " | CPU s / fit |",
         "|---" * (len(EPSILONS) + 2) + "|",
         *(f"| holdfast, auto, {a}, pure, replace | {cells(row)} |" for a, row in ours.items()),
@@ -142,16 +152,16 @@ def main() -> None:
     for name, load in TABLES.items():
         table = load()
         if name == "covertype" and options.rows:
-            table = table.first(options.rows)
+            table = first(table, options.rows)
         peers = ["diffprivlib", *(["opacus"] if options.opacus and name == "adult" else [])]
-        parts.append(report(table, f"{name}-{len(table.rows)}", python, seeds=options.seeds, peers=peers))
+        parts.append(report(table, f"{name}-{len(table.train)}", python, seeds=options.seeds, peers=peers))
         print(parts[-1], flush=True)
     text = "\n".join(
         [
             "# Pure epsilon: holdfast and its peers",
             "",
-            "Made by `python benchmarks/learn_peers.py --save`. Test accuracy at each epsilon, mean and deviation",
-            f"of the fits, one thread. Peers: {', '.join(PINS)}. Rows, split and ranges as in `learn_tables.py`; the",
+            "Made by `python -m benchmarks.learn_peers --save`. Test accuracy at each epsilon, mean and deviation",
+            f"of the fits, one thread. Peers: {', '.join(PINS)}. Rows, split and ranges as in `learning_data.py`; the",
             "constant is a column. holdfast's rule reads public quantities only; a peer's best setting was chosen on",
             "test data, which is not private and not paid for here.",
             "",

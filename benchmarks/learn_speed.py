@@ -1,6 +1,6 @@
 """What private learning costs in time: a bolt-on epoch against SGDClassifier's, noise, baselines, a whole fit.
 
-Run: python benchmarks/learn_speed.py [--rows 200000] [--repeats 7] [--save]. One thread, CPU seconds, the best of
+Run: python -m benchmarks.learn_speed [--rows 200000] [--repeats 7] [--save]. One thread, CPU seconds, the best of
 interleaved repeats: other work on the machine adds time and never takes it away.
 """
 
@@ -134,14 +134,14 @@ def baselines(x: Any, y: Any, repeats: int) -> list[str]:
 
 MEMORY = """
 import sys, threading, time, warnings, psutil
-sys.path.insert(0, {here!r})
+sys.path.insert(0, {root!r})
 warnings.simplefilter("ignore")
-from learn_tables import adult
+from benchmarks.learning_data import adult
 from holdfast.learn import PrivateLogisticRegression
 data = adult()
-told = dict(epsilon={epsilon}, delta=len(data.rows) ** -1.5, classes=[-1.0, 1.0], fit_intercept=False,
+told = dict(epsilon={epsilon}, delta=len(data.train) ** -1.5, classes=[-1.0, 1.0], fit_intercept=False,
             adjacency="zero_out")
-PrivateLogisticRegression(**told).fit(data.rows[:500], data.labels[:500])
+PrivateLogisticRegression(**told).fit(data.train[:500], data.train_labels[:500])
 me, top, on = psutil.Process(), [0], [True]
 base = me.memory_info().rss
 def watch():
@@ -152,10 +152,10 @@ thread = threading.Thread(target=watch); thread.start()
 seconds = []
 for _ in range({repeats}):
     start = time.thread_time()
-    PrivateLogisticRegression(**told).fit(data.rows, data.labels)
+    PrivateLogisticRegression(**told).fit(data.train, data.train_labels)
     seconds.append(time.thread_time() - start)
 on[0] = False; thread.join()
-print(min(seconds), (top[0] - base) / 2**20, data.rows.nbytes / 2**20)
+print(min(seconds), (top[0] - base) / 2**20, data.train.nbytes / 2**20)
 """
 
 
@@ -165,7 +165,7 @@ def fits(repeats: int) -> list[str]:
              "| epsilon | CPU s | MB beyond the data |", "|---|---|---|"]  # fmt: skip
     data = 0.0
     for epsilon in EPSILONS:
-        code = MEMORY.format(here=str(Path(__file__).parent), epsilon=epsilon, repeats=repeats)
+        code = MEMORY.format(root=str(Path(__file__).resolve().parents[1]), epsilon=epsilon, repeats=repeats)
         made = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
         seconds, extra, data = (float(v) for v in made.stdout.split())
         lines.append(f"| {epsilon:g} | {seconds:.3f} | {extra:.0f} |")
@@ -189,7 +189,7 @@ def main() -> None:
     x, y = table(options.rows)
     head = [
         "# Learning: time and memory", "",
-        f"Made by `python benchmarks/learn_speed.py --rows {options.rows} --save`, one thread, CPU time, best of "
+        f"Made by `python -m benchmarks.learn_speed --rows {options.rows} --save`, one thread, CPU time, best of "
         f"{options.repeats} interleaved runs.", "",
     ]  # fmt: skip
     text = "\n".join([*head, *epoch(x, y, options.repeats), *baselines(x, y, options.repeats), *fits(3)])

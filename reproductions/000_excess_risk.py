@@ -150,14 +150,13 @@ empirical risks over the least risk on the method's own set, mean ± standard de
 Risk 0.69 is that of knowing nothing."""
 WORDS_N = """DP-SGD falls about as fast as 1/n, the rate of table 3.1 for empirical risk (once optimisation
 error is out of the way even a little faster: the loss curves around its minimum, and the bounds do not know
-that). The 1/sqrt(n) of table 3.2 is a bound that holds and is far from tight. DP-FW with T* steps lies
-between n^(-2/3), what its bound gives when T is chosen well, and 1/n; table 3.2 fixes T = N, which makes it
-1/sqrt(n)."""
+that). That is much faster than the 1/sqrt(n) of table 3.2. DP-FW with T* steps lies between n^(-2/3), what
+its bound gives when T is chosen well, and 1/n; table 3.2 fixes T = N, which makes it 1/sqrt(n)."""
 WORDS_D = """This is the tables' crucial difference, and it shows: a hundred times more coordinates make
-DP-SGD about 15 times worse, the sqrt(d) of the Gaussian mechanism, and DP-FW twice, the logarithm of the
-number of corners. But slopes are not levels: DP-SGD is ahead at every size measured here, and the lines
-would meet at some thousands of coordinates. "FW is expected to perform better on highly dimensional data"
-is true of large d / n and not of d = 1000, n = 4000."""
+DP-SGD about 15 times worse, roughly the sqrt(d) of the Gaussian mechanism, and DP-FW twice, the logarithm
+of the number of corners. But slopes are not levels: DP-SGD is ahead at every size measured here, and if the
+slopes went on the lines would meet at some thousands of coordinates. "FW is expected to perform better on
+highly dimensional data" may be true beyond that; at d = 1000, n = 4000 it is not."""
 WORDS_TABLE = """The third line spends the share of the budget at which each choice has the noise of the
 seed's theorem 25, 9.3 times what is needed (T* is chosen anew for it): sound, and the difference between a
 method that competes and one that does not. The seed's DP-SGD noise, 32 N² log(N/δ) log(1/δ)/ε² used as a

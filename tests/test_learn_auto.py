@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ APPROXIMATE = ApproxDP(1.0, 1e-7)
         (Squared(target_bound=1.0), PureDP(1.0), {}, "functional"),
     ],
 )
-def test_the_choice(loss: Loss, limit: PrivacyCurve, options: dict, expected: str) -> None:
+def test_the_choice(loss: Loss, limit: PrivacyCurve, options: dict[str, Any], expected: str) -> None:
     problem = Problem(loss=loss, **({"dimension": 50} | options))
     choice = choose(problem, count=10_000, limit=limit, adjacency="zero_out")
     assert choice.method == expected

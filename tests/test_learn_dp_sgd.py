@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,9 +23,7 @@ LOGISTIC = Problem(loss=Logistic(), dimension=3)
 LIMIT = ApproxDP(1.0, 1e-6)
 
 
-def table(
-    rows: np.ndarray, labels: np.ndarray, adjacency: str = "zero_out", **options: object
-) -> ArrayExamples:
+def table(rows: np.ndarray, labels: np.ndarray, adjacency: str = "zero_out", **options: Any) -> ArrayExamples:
     return ArrayExamples(
         features=rows,
         labels=labels,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -73,7 +74,7 @@ def test_what_a_caller_gives_is_kept() -> None:
         {"steps": 0}, {"steps": 2.5}, {"step": 0.0}, {"momentum": 1.0}, {"average": 1.1},
     ],
 )  # fmt: skip
-def test_bad_settings_are_refused(options: dict) -> None:
+def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=next(iter(options))):
         Schedule(**options)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def test_neighbours_move_the_gradient_sum_by_at_most_the_sensitivity(
     records = [(unit, -1.0), (unit, 1.0), (-unit, 1.0), (np.zeros(4), 1.0), (1e9 * unit, -1.0)]
     records += [(row, 1.0) for row in generator.normal(size=(6, 4))]
     if adjacency is not Adjacency.replace:
-        pairs = [(first, None) for first in records]
+        pairs: list[tuple[Any, Any]] = [(first, None) for first in records]
     else:
         pairs = [(first, second) for first in records for second in records]
     made = gradients_of(others, labels, whitening=whitening, norm=norm, loss=loss)
@@ -124,7 +125,7 @@ def test_all_of_the_limit_is_spent_and_no_more(adjacency: str, limit: GaussianDP
 
 
 @pytest.mark.parametrize("kind", ["full", "diagonal", "none"])
-def test_one_moment_and_t_gradients_are_charged(kind: str) -> None:
+def test_one_moment_and_t_gradients_are_charged(kind: Any) -> None:
     rows, labels = separable(100, 3)
     account = Account(GaussianDP(1.0), adjacency="zero_out", seed=1)
     noisy_gd(
@@ -141,7 +142,7 @@ def test_one_moment_and_t_gradients_are_charged(kind: str) -> None:
 @pytest.mark.parametrize(("adjacency", "factor"), [("zero_out", 1.0), ("add_remove", 1.0), ("replace", 2.0)])
 @pytest.mark.parametrize("arithmetic", ["strict", "idealised"])
 def test_the_noise_of_a_step_has_the_deviation_of_its_proof(
-    adjacency: str, factor: float, arithmetic: str
+    adjacency: str, factor: float, arithmetic: Any
 ) -> None:
     # Null rows: the gradient is 0, so one plain step is nothing but noise, of deviation G sqrt(T) / mu.
     d, n, mu = 3_000, 50, 2.0
@@ -170,7 +171,7 @@ def test_more_steps_mean_more_noise_in_each() -> None:
 
 @pytest.mark.parametrize("kind", [None, "full", "diagonal", "none"])
 @pytest.mark.parametrize("loss", [Logistic(), HuberHinge(), Hinge()])
-def test_it_learns_where_noise_is_small(kind: str | None, loss: Loss) -> None:
+def test_it_learns_where_noise_is_small(kind: Any, loss: Loss) -> None:
     rows, labels = separable(4_000, 6)
     account = Account(GaussianDP(50.0), adjacency="zero_out", seed=2)
     fit = noisy_gd(
@@ -269,7 +270,7 @@ def test_the_schedule_does_not_look_at_values() -> None:
     ],
 )
 def test_bad_constants_are_refused_before_anything_is_spent(
-    problem: Problem, limit: GaussianDP, options: dict
+    problem: Problem, limit: GaussianDP, options: dict[str, Any]
 ) -> None:
     account = Account(limit, adjacency="zero_out", seed=1)
     with pytest.raises(ParameterError):

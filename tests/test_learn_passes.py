@@ -16,7 +16,7 @@ from holdfast.privacy.adjacency import Adjacency
 @pytest.mark.parametrize("count", [0, 1, BLOCK, BLOCK + 1, 70_000])
 def test_every_row_once_in_each_pass_and_within_the_norm(count: int) -> None:
     rows = np.random.default_rng(0).normal(size=(count, 2)) * 3
-    labels = np.arange(count) % 2.0
+    labels = np.asarray(np.arange(count) % 2, dtype=np.float64)
     examples = ArrayExamples(
         features=rows, labels=labels, adjacency=Adjacency.zero_out, public_count=max(1, count)
     )

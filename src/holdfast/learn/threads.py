@@ -20,6 +20,6 @@ def one_thread() -> AbstractContextManager[Any]:
 @cache
 def _controller() -> Any:
     # Comes with scikit-learn. Looking for the loaded libraries takes longer than a fit's own bookkeeping: once.
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
