@@ -20,7 +20,7 @@ Weights = Any
 
 def diffprivlib(rows: Any, labels: Any, *, epsilon: float, setting: float, seed: int) -> Weights:
     """LogisticRegression, pure epsilon, one record replaced; setting is C. The constant is a column already."""
-    from diffprivlib.models import LogisticRegression  # type: ignore[import-not-found]
+    from diffprivlib.models import LogisticRegression
 
     model = LogisticRegression(
         epsilon=epsilon, data_norm=1.0, C=setting, fit_intercept=False, max_iter=1000, random_state=seed
@@ -30,8 +30,8 @@ def diffprivlib(rows: Any, labels: Any, *, epsilon: float, setting: float, seed:
 
 def opacus(rows: Any, labels: Any, *, epsilon: float, setting: float, seed: int) -> Weights:
     """DP-SGD: 10 epochs, Poisson batches of 1024 on average, clip 1; setting is the step size; delta = n^-1.5."""
-    import torch  # type: ignore[import-not-found]
-    from opacus import PrivacyEngine  # type: ignore[import-not-found]
+    import torch
+    from opacus import PrivacyEngine
 
     torch.manual_seed(seed)
     torch.set_num_threads(1)

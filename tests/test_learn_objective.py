@@ -359,7 +359,7 @@ def test_the_pure_penalty_is_a_rule_in_public_quantities() -> None:
     for epsilon in (1e-3, 0.1, 1.0, 8.0):
         for count in (10, 10**4, 10**8):
             penalty = pure_penalty(problem, epsilon=epsilon, public_count=count, **told)
-            assert math.log1p(0.25 / penalty) <= 0.25 * epsilon * (1 + 1e-6)
+            assert math.log1p(0.25 / penalty) <= 0.5 * epsilon * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("arithmetic", ["strict", "idealised"])

@@ -43,7 +43,7 @@ GAUSSIAN_FACTOR = 10.0
 """The penalty with Gaussian noise, in units of smoothness / (1 - e^-epsilon)."""
 PURE_SHARE = 0.8
 PURE_SIGNAL = 100.0
-PURE_FACTOR = 4.0
+PURE_FACTOR = 2.0
 """The rule of `pure_penalty`; docs/decisions/learning-default.md says how it was found."""
 
 
@@ -189,7 +189,7 @@ def pure_penalty(
 
     0.8 standard deviations of one coordinate of the linear term: where the data say nothing, noise moves a weight
     by about 1. Less where the signal epsilon n / (d factor) is strong and most directions are known; never
-    below 4 smoothness / (1 - e^-epsilon), so that determinants take a quarter of a small epsilon at most.
+    below 2 smoothness / (1 - e^-epsilon), so that determinants take half of a small epsilon at most.
 
     >>> from holdfast.learn.losses import Logistic
     >>> problem = Problem(loss=Logistic(), dimension=50)
