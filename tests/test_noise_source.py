@@ -25,6 +25,7 @@ from holdfast.noise.magnitude import signed_magnitudes
 from holdfast.noise.rounded_gaussian import rounded_gaussian
 from holdfast.noise.source import Source
 from holdfast.noise.symmetric import symmetric
+from holdfast.noise.truncated_laplace import truncated_laplace
 from holdfast.noise.uniform import integers, permutation
 
 CHOICE: dict[str, Any] = {"scores": np.arange(50), "factor": Fraction(1, 99)}
@@ -32,6 +33,7 @@ SAMPLERS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (discrete_laplace, {"scale": Fraction(2**30), "size": 20}),
     (discrete_gaussian, {"sigma": Fraction(2**30), "size": 20}),
     (rounded_gaussian, {"sigma": Fraction(2**30), "size": 20}),
+    (truncated_laplace, {"scale": Fraction(2**20), "size": 20}),
     (bernoulli, {"p": Fraction(1, 2), "size": 200}),
     (bernoulli_exp, {"gamma": Fraction(1, 2), "size": 200}),
     (integers, {"bound": 10**9, "size": 20}),

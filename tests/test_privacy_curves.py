@@ -24,6 +24,7 @@ from holdfast.privacy.finite_pair import FinitePair
 from holdfast.privacy.gaussian_dp import GaussianDP
 from holdfast.privacy.laplace_curve import LaplaceCurve
 from holdfast.privacy.loss_distribution import LossDistribution
+from holdfast.privacy.objective_curve import ObjectiveCurve
 from holdfast.privacy.renyi import RenyiDP
 from holdfast.privacy.slack import WithSlack
 from holdfast.privacy.storage import CURVES, curve_from_json
@@ -52,6 +53,7 @@ EXAMPLES: list[PrivacyCurve] = [
     Composed(((PureDP(0.1), 3), (GaussianDP(0.2), 1))),
     WithSlack(GaussianDP(0.3), 1e-12, 1e-9),
     TwoSteps(SubsampledGaussianCurve(1.0, 0.01)),
+    ObjectiveCurve(mu=0.5, log_ratio=0.4, freedom=2, output_mu=0.1),
 ]
 
 

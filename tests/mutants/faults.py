@@ -484,4 +484,32 @@ FAULTS: tuple[Fault, ...] = (
         new="return self._read(Order.irrelevant())",
         tests=("tests/test_learn_table_examples.py",),
     ),
+    Fault(
+        name="objective: strict linear term without its root of the dimension",
+        file="privacy/mechanisms/objective.py",
+        old="spread = root * as_written(self.scale) / grid.step",
+        new="spread = as_written(self.scale) / grid.step",
+        tests=("tests/test_learn_objective.py",),
+    ),
+    Fault(
+        name="truncated Laplace: twice the width",
+        file="noise/truncated_laplace.py",
+        old="partial(exp_minus, magnitude / self.width)",
+        new="partial(exp_minus, magnitude / (2 * self.width))",
+        tests=("tests/test_noise_truncated_laplace.py",),
+    ),
+    Fault(
+        name="plan: adjacency forgotten",
+        file="learn/plan.py",
+        old="return problem.gradient_change(adjacency) / (rows * left * curvature)",
+        new="return problem.lipschitz / (rows * left * curvature)",
+        tests=("tests/test_cli_plan.py",),
+    ),
+    Fault(
+        name="search: clipped loss of half its range",
+        file="learn/search.py",
+        old="bound=2.0)",
+        new="bound=1.0)",
+        tests=("tests/test_learn_search.py",),
+    ),
 )
