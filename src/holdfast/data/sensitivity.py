@@ -11,19 +11,14 @@ from fractions import Fraction
 
 from holdfast.errors import AdjacencyError, require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.rounding import round_up
 
 _ROW = PrivacyUnit.row()
 
 
-def _up(value: Fraction) -> float:
-    """The least float64 that is not below."""
-    near = float(value)
-    return near if Fraction(near) >= value else math.nextafter(near, math.inf)
-
-
 def _root_up(square: Fraction) -> float:
     """A float64 that is not below the square root, and at most one step above."""
-    near = math.sqrt(_up(square))
+    near = math.sqrt(round_up(square))
     while Fraction(near) ** 2 < square:
         near = math.nextafter(near, math.inf)
     return near
@@ -76,7 +71,7 @@ def sum_l2(
     """
     require(norm > 0 and math.isfinite(norm), "norm", norm, "a finite number > 0")
     rows = 1 if clipped_per_unit else unit.max_rows
-    return _up(Adjacency.of(adjacency).gradient_factor * rows * Fraction(norm))
+    return round_up(Adjacency.of(adjacency).gradient_factor * rows * Fraction(norm))
 
 
 def row_steps(
@@ -123,4 +118,4 @@ def score(
         "finite, > 0",
     )
     steps = row_steps(adjacency, unit, row_adjacency=row_adjacency, padded=padded)
-    return _up(steps * Fraction(row_sensitivity))
+    return round_up(steps * Fraction(row_sensitivity))

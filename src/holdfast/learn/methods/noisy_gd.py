@@ -31,13 +31,8 @@ from holdfast.learn.method import Fit, Method
 from holdfast.learn.moments import UNIT_ROUNDOFF, largest_count
 from holdfast.learn.passes import Passes, rounding_of_sum
 from holdfast.learn.problem import NORM_SLACK, Problem
-from holdfast.learn.second_moment import (
-    Whitener,
-    no_whitening,
-    second_moment,
-    second_moment_sensitivity,
-    whitener,
-)
+from holdfast.learn.released_whitener import release_whitener
+from holdfast.learn.second_moment import Whitener, no_whitening
 from holdfast.learn.spending import admit, is_pure
 from holdfast.learn.threads import one_thread
 from holdfast.privacy.account import Account, Permit
@@ -138,9 +133,9 @@ def noisy_gd(
         whitening = no_whitening(problem.dimension)
         norm = problem.row_norm
         if setting.preconditioner != "none":
-            whitening = _released_whitener(
-                passes, problem, setting, account, count=examples.public_count, most=most,
-                square=square * Fraction(setting.share), arithmetic=arithmetic,
+            whitening = release_whitener(
+                passes, problem, setting, account, square=square, count=examples.public_count, most=most,
+                arithmetic=arithmetic, label="noisy_gd: second moment",
             )  # fmt: skip
             norm = setting.clip * math.sqrt(max(1.0, whitening.effective_dimension))
         gradients = Gradients(problem=problem, passes=passes, whitening=whitening, norm=norm)
@@ -163,38 +158,6 @@ def noisy_gd(
             },
             assumptions=assumptions,
         )  # fmt: skip
-
-
-def _released_whitener(
-    passes: Passes,
-    problem: Problem,
-    setting: Schedule,
-    account: Account,
-    *,
-    count: int,
-    most: int,
-    square: Fraction,
-    arithmetic: Arithmetic,
-) -> Whitener:
-    """Release the second moment at its share of the budget; the rest is post-processing."""
-    bound = problem.norm_bound
-    rows_per_unit = account.unit.max_rows
-    sensitivity = second_moment_sensitivity(account.adjacency, row_norm=bound, rows_per_unit=rows_per_unit)
-    mechanism = gaussian_for(
-        square,
-        l2_sensitivity=sensitivity + 2.0 * most * bound**2 * rounding_of_sum(most),
-        adjacency=account.adjacency,
-        arithmetic=arithmetic,
-    )
-    moment = second_moment(passes, dimension=problem.dimension, kind=setting.preconditioner)
-    released = account.release(mechanism, moment, label="noisy_gd: second moment")
-    return whitener(
-        np.asarray(released, dtype=np.float64) / count,
-        kind=setting.preconditioner,
-        dimension=problem.dimension,
-        noise_std=float(mechanism.sigma) / count,
-        ridge=setting.ridge,
-    )
 
 
 def descend(gradients: Gradients, setting: Schedule, permit: Permit, *, count: int) -> Floats:

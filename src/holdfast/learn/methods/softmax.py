@@ -18,7 +18,6 @@ from holdfast.errors import ParameterError, require
 from holdfast.learn.examples import Examples
 from holdfast.learn.gd_schedule import (
     Preconditioner,
-    Schedule,
     gaussian_for,
     gaussian_square,
     plain_schedule,
@@ -29,13 +28,8 @@ from holdfast.learn.minimise import NotCertified
 from holdfast.learn.moments import UNIT_ROUNDOFF, largest_count
 from holdfast.learn.passes import Passes, rounding_of_sum
 from holdfast.learn.problem import NORM_SLACK, Problem
-from holdfast.learn.second_moment import (
-    Whitener,
-    no_whitening,
-    second_moment,
-    second_moment_sensitivity,
-    whitener,
-)
+from holdfast.learn.released_whitener import release_whitener
+from holdfast.learn.second_moment import Whitener, no_whitening
 from holdfast.learn.softmax import Multiclass, OneVsAll, Softmax
 from holdfast.learn.spending import admit, is_pure, noise_within, refuse_users
 from holdfast.privacy.account import Account
@@ -112,9 +106,10 @@ def _descent(
     passes = Passes(examples, problem)
     whitening, norm = no_whitening(problem.dimension), problem.row_norm
     if setting.preconditioner != "none":
-        whitening = _whitening(
-            passes, problem, setting, account, square=square, count=count, most=most, arithmetic=arithmetic
-        )
+        whitening = release_whitener(
+            passes, problem, setting, account, square=square, count=count, most=most,
+            arithmetic=arithmetic, label="multiclass: second moment",
+        )  # fmt: skip
         norm = setting.clip * math.sqrt(max(1.0, whitening.effective_dimension))
     gradients = Gradients(passes=passes, loss=loss, whitening=whitening, norm=norm)
     sensitivity = account.adjacency.gradient_factor * loss.slope * norm * (1.0 + NORM_SLACK)
@@ -182,33 +177,6 @@ class Gradients:
     def backward(self, weights: Floats) -> Floats:
         """Weights of whitened rows as weights of the rows themselves."""
         return np.stack([self.whitening.backward(row) for row in weights])
-
-
-def _whitening(
-    passes: Passes,
-    problem: Problem,
-    setting: Schedule,
-    account: Account,
-    *,
-    square: Fraction,
-    count: int,
-    most: int,
-    arithmetic: Arithmetic,
-) -> Whitener:
-    bound = problem.norm_bound
-    sensitivity = second_moment_sensitivity(account.adjacency, row_norm=bound)
-    mechanism = gaussian_for(
-        square * Fraction(setting.share),
-        l2_sensitivity=sensitivity + 2.0 * most * bound**2 * rounding_of_sum(most),
-        adjacency=account.adjacency, arithmetic=arithmetic,
-    )  # fmt: skip
-    moment = second_moment(passes, dimension=problem.dimension, kind=setting.preconditioner)
-    released = account.release(mechanism, moment, label="multiclass: second moment")
-    return whitener(
-        np.asarray(released, dtype=np.float64) / count,
-        kind=setting.preconditioner, dimension=problem.dimension,
-        noise_std=float(mechanism.sigma) / count, ridge=setting.ridge,
-    )  # fmt: skip
 
 
 # Output perturbation (soundness, section 3).

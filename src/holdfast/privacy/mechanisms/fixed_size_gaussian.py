@@ -5,32 +5,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanism import Mechanism
-from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.privacy.mechanisms.sampled_gaussian import SampledGaussian
 from holdfast.privacy.renyi import RenyiDP
-from holdfast.privacy.rounding import Number, as_written, round_up
+from holdfast.privacy.rounding import as_written, round_up
 
 ORDERS: tuple[float, ...] = (*(float(a) for a in range(2, 65)), 72.0, 80.0, 96.0, 128.0, 192.0, 256.0, 512.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixedSizeGaussian(Mechanism):
+class FixedSizeGaussian(SampledGaussian):
     """Sum over a secret, fresh batch of `batch` out of `population` units, + N(0, sigma^2).
 
     `l2_sensitivity` is how far replacing one unit of the batch moves the sum: twice the largest norm. Proved for
     replace, and for zero_out with the same number: an unsampled unit is exchanged for another one, not removed.
     """
 
-    sigma: Number
-    l2_sensitivity: Number
     batch: int
     population: int
 
@@ -42,10 +38,7 @@ class FixedSizeGaussian(Mechanism):
 
     def validate(self) -> None:
         """Positive scales, a batch that the population holds."""
-        require(0 < self.sigma < float("inf"), "sigma", self.sigma, "> 0 and finite")
-        require(
-            0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
-        )
+        super().validate()
         whole = isinstance(self.population, int) and self.population >= 1
         require(whole, "population", self.population, "a whole number >= 1")
         fits = isinstance(self.batch, int) and 1 <= self.batch <= self.population
@@ -63,26 +56,6 @@ class FixedSizeGaussian(Mechanism):
         return RenyiDP.of(
             lambda order: sampled_divergence(int(order), rho=round_up(rho), rate=self.rate), ORDERS
         )
-
-    def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
-        """Noise on the sum of the batch; drawing the batch is the caller's, by secret coins."""
-        return self._noise.sample(value, source)
-
-    @property
-    def _noise(self) -> Gaussian:
-        return Gaussian(sigma=self.sigma, l2_sensitivity=self.l2_sensitivity, arithmetic=self.arithmetic)
-
-    def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both values of the unit, given that it was sampled."""
-        return self._noise.worst_pair()
-
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
-        """As the Gaussian, on a value computed from the batch."""
-        return self._noise.cdf(value, at)
-
-    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
-        """As the Gaussian, given that the unit was sampled."""
-        return self._noise.distance(first, second)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
