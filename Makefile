@@ -48,7 +48,8 @@ figures: $(VENV)/.dev
 	$(BIN)/python docs/make_papers.py
 
 benchmarks: $(VENV)/.dev
-	for name in kernel noise accounting ledger data; do $(BIN)/python benchmarks/$$name.py --save; done
+	for name in kernel noise accounting ledger data attack postgres spark; do $(BIN)/python benchmarks/$$name.py --save; done
+	for name in learn_speed learn_accuracy learn_peers learn_further synth; do $(BIN)/python -m benchmarks.$$name --save; done
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from benchmarks.learning_data import Split, adult, covertype
@@ -52,7 +53,9 @@ def environment(folder: Path, packages: Sequence[str]) -> Path:
     return python
 
 
-def peer(python: Path, name: str, table: Split, key: str, seeds: int) -> dict[float, Row]:
+def peer(
+    python: Path, name: str, table: Any, key: str, seeds: int, *, metric: str = "accuracy"
+) -> dict[float, Row]:
     """Setting to its row; fits that were made before are read back."""
     home = python.parents[1]
     rows, kept = home / f"{key}.npz", home / f"{key}-{name}.jsonl"
@@ -78,7 +81,7 @@ def peer(python: Path, name: str, table: Split, key: str, seeds: int) -> dict[fl
     for line in lines:
         if line["seed"] < seeds:
             row = made.setdefault(line["setting"], defaultdict(list))
-            row[line["epsilon"]].append((line["accuracy"], line["seconds"]))
+            row[line["epsilon"]].append((line[metric], line["seconds"]))
     return made
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE / "papers.md"
-_ACCENTS = {r"{\'e}": "é", r"{\`e}": "è", r"{\'i}": "í", r"{\'E}": "É", r"{\"o}": "ö", r"{\"u}": "ü"}
+_ACCENTS = {r"{\'e}": "é", r"{\`e}": "è", r"{\'i}": "í", r"{\'u}": "ú", r"{\'E}": "É", r"{\"o}": "ö", r"{\"u}": "ü"}
 _TOPICS = {
     "mechanisms": "Mechanisms",
     "curves": "Curves and trade-offs",
@@ -15,6 +15,8 @@ _TOPICS = {
     "adaptive spending": "Adaptive spending",
     "noise": "Noise on finite computers",
     "learning": "Learning",
+    "synthesis": "Synthetic data",
+    "attacks": "Attacks",
     "auditing": "Auditing",
 }
 _INTRO = """\

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from tests.servers.postgres import Server
 
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("ci")
@@ -44,3 +48,11 @@ def chromium() -> str:
         missing("browser", "install Chromium (Debian: apt-get install chromium)")
     assert path is not None
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Server:
+    """A PostgreSQL server of this process, started at its first use; it ends with the process."""
+    from tests.servers.postgres import required_server
+
+    return required_server()

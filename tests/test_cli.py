@@ -94,23 +94,6 @@ def test_ledger_commands(tmp_path: Path) -> None:
     assert all(json.loads(line) for line in target.read_text().splitlines())
 
 
-def test_demo_runs_and_running_again_pays_nothing(tmp_path: Path) -> None:
-    first = run("demo", "--output", str(tmp_path / "demo"))
-    assert first.exit_code == 0, first.output
-    release = (tmp_path / "demo" / "release.holdfast").read_bytes()
-    again = run("demo", "--output", str(tmp_path / "demo"))
-    assert again.exit_code == 0, again.output
-    assert (tmp_path / "demo" / "index.html").stat().st_size < 200_000
-    from holdfast.release import Release
-
-    path = tmp_path / "kept.holdfast"
-    path.write_bytes(release)
-    before, after = Release.load(path), Release.load(tmp_path / "demo" / "release.holdfast")
-    for name, table in before.value.items():
-        assert (after.value[name] == table).all()
-    assert after.provenance.entries == before.provenance.entries
-
-
 @pytest.mark.slow
 def test_the_installed_command_runs() -> None:
     shown = subprocess.run(

@@ -145,3 +145,16 @@ def test_public_data_need_known_columns(tmp_path: Path) -> None:
 def test_forecast_refuses_bad_sizes() -> None:
     with pytest.raises(ParameterError, match="columns"):
         forecast(rows=10, columns=0, epsilons=[1.0], delta=0.0)
+
+
+def test_a_synthetic_table_is_planned_from_its_schema(tmp_path: Path) -> None:
+    from holdfast.data import Categorical, Schema
+
+    Schema([Categorical(name, ["x", "y"]) for name in "abc"]).save(tmp_path / "s.toml")
+    asked = ("--synth", "--schema", str(tmp_path / "s.toml"))
+    shown = run(*asked, "--rows", "1000")
+    assert shown.exit_code == 0, shown.output
+    assert "public quantities only" in shown.output
+    made = json.loads(run(*asked, "--rows", "1000", "--json").output)["plan"]
+    assert len(made) == 5
+    assert run(*asked).exit_code == 2

@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn.batches import disjoint_batches, poisson_sample
 from holdfast.learn.examples import ArrayExamples
+from holdfast.learn.frank_wolfe_bounds import FrankWolfeBounds
+from holdfast.learn.frank_wolfe_plans import Admissible
 from holdfast.learn.losses import Hinge, Logistic, Squared
 from holdfast.learn.methods import frank_wolfe as module
-from holdfast.learn.methods.frank_wolfe import Admissible, FrankWolfeBounds, bounds_of, frank_wolfe
+from holdfast.learn.methods.frank_wolfe import bounds_of, frank_wolfe
 from holdfast.learn.parallel import parallel
 from holdfast.learn.polytope import Corners, L1Ball
 from holdfast.learn.problem import Problem
+from holdfast.learn.softmax import Softmax
 from holdfast.noise.source import Source
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, Laplace, PrivacyUnit, PureDP
 
@@ -358,3 +361,91 @@ def test_refuses_other_neighbours_and_survives_an_empty_table() -> None:
         frank_wolfe(rows, lasso(20), account=Account(ZCDP(1.0), adjacency="zero_out"))
     fit = frank_wolfe(rows, lasso(20), account=Account(ZCDP(1.0), seed=0))
     assert np.all(np.isfinite(fit.weights))
+
+
+# Several classes.
+
+SOFTMAX: Any = Softmax(classes=3)
+
+
+def three_classes(n: int, d: int = 8, seed: int = 0) -> tuple[Floats, Floats]:
+    """Class k where column k is the largest of the first three; the others say nothing."""
+    rng = np.random.default_rng(seed)
+    features = rng.choice([-1.0, 1.0], size=(n, d))
+    features[:, :3] *= rng.uniform(0.2, 1.0, size=(n, 3))
+    return features, np.argmax(features[:, :3], axis=1).astype(float)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**31), radius=st.floats(0.2, 20), adjacency=st.sampled_from(list(Adjacency))
+)  # fmt: skip
+def test_no_neighbour_moves_a_softmax_score_further(seed: int, radius: float, adjacency: Adjacency) -> None:
+    """sqrt(2) bounds a row's whole gradient; a corner sees one entry of it, at most 1."""
+    rng = np.random.default_rng(seed)
+    problem = Problem(loss=SOFTMAX, dimension=2, row_norm=math.sqrt(2))
+    ball = L1Ball(radius=radius, dimension=6)
+    w = ball.corner(int(rng.integers(ball.corners)))
+    features, labels = rng.choice([-1.0, 1.0], size=(5, 2)), rng.integers(3, size=5).astype(float)
+    other, other_labels = features.copy(), labels.copy()
+    other[-1], other_labels[-1] = rng.choice([-1.0, 1.0], size=2), float(rng.integers(3))
+    if adjacency is not Adjacency.replace:
+        other, other_labels = other[:-1], other_labels[:-1]
+    bounds = bounds_of(problem, ball, feature_bound=1.0)
+    both = []
+    for x, y in ((features, labels), (other, other_labels)):
+        rows = Admissible(examples_of(x, y), problem, bounds)
+        both.append(ball.products(module._gradient(rows.chunks(), w.reshape(3, 2), problem, bounds).ravel()))
+    allowed = bounds.score_change(adjacency, divisor=1.0)
+    assert np.max(np.abs(both[0] - both[1])) <= allowed * (1 + 1e-12)
+
+
+def test_a_softmax_score_moves_by_nearly_its_bound() -> None:
+    problem = Problem(loss=SOFTMAX, dimension=1)
+    ball = L1Ball(radius=30.0, dimension=3)
+    bounds = bounds_of(problem, ball, feature_bound=1.0)
+    w = np.array([[30.0], [0.0], [0.0]])
+    one, other = (
+        module._gradient([(np.array([[sign]]), np.array([label]))], w, problem, bounds)
+        for sign, label in ((1.0, 1.0), (-1.0, 1.0))
+    )
+    # Entry (1): p_0 = 1 at x = 1 with another label, p_0 = 0 at x = -1.
+    assert bounds.score_change(Adjacency.add_remove, divisor=1.0) == pytest.approx(30.0)
+    assert 30.0 * abs(one[0, 0]) == pytest.approx(30.0, rel=1e-6)
+    assert abs(other[0, 0]) < 1e-6
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**31))
+def test_a_softmax_curves_by_no_more_than_a_quarter_in_l1(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    features, labels = rng.uniform(-1, 1, size=(1, 2)), rng.integers(3, size=1).astype(float)
+    start, move = rng.normal(size=(2, 3, 2)) * rng.choice([0.1, 1.0, 5.0])
+    slopes = SOFTMAX.slopes(features @ start.T, labels).T @ features
+    values = [float(SOFTMAX.values(features @ w.T, labels)[0]) for w in (start, start + move)]
+    gap = values[1] - values[0] - float(np.sum(slopes * move))
+    bound = 0.25 * np.sum(np.abs(move)) ** 2 * np.max(np.abs(features)) ** 2 / 2
+    assert gap <= bound * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("sampling", ["full", "disjoint"])
+def test_a_softmax_is_learnt(sampling: Any) -> None:
+    features, labels = three_classes(20_000)
+    problem = Problem(loss=SOFTMAX, dimension=8, row_norm=math.sqrt(8))
+    fit = frank_wolfe(
+        examples_of(features, labels, "zero_out"), problem, sampling=sampling, l1_radius=20.0, feature_bound=1.0,
+        account=Account(ApproxDP(2.0, 1e-7), adjacency="zero_out", currency="zcdp", seed=1), steps=40,
+    )  # fmt: skip
+    assert fit.weights.shape == (3, 8)
+    assert np.sum(np.abs(fit.weights)) <= 20.0 * (1 + 1e-12)
+    assert fit.parameters["corners"] == 48
+    assert np.mean(np.argmax(features @ fit.weights.T, axis=1) == labels) > 0.8
+
+
+def test_vertices_of_a_softmax_are_as_long_as_all_its_weights() -> None:
+    features, labels = three_classes(50, d=3)
+    problem = Problem(loss=SOFTMAX, dimension=3, row_norm=2.0)
+    with pytest.raises(ParameterError, match="vertices"):
+        frank_wolfe(
+            examples_of(features, labels), problem, account=Account(PureDP(1.0), seed=0), vertices=np.eye(3)
+        )

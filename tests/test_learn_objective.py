@@ -22,9 +22,9 @@ from holdfast.learn.methods.objective import (
     Losses,
     objective_mechanism,
     objective_perturbation,
-    pure_penalty,
 )
 from holdfast.learn.problem import Problem
+from holdfast.learn.pure_rule import pure_penalty
 from holdfast.noise.source import Source
 from holdfast.privacy import (
     Account,

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from holdfast.learn.examples import ArrayExamples
 from holdfast.learn.losses import Logistic
-from holdfast.learn.passes import BLOCK, Passes, rounding_of_sum
+from holdfast.learn.passes import BLOCK, Passes, rounding_of_sum, secret_pass
 from holdfast.learn.problem import Problem
 from holdfast.learn.threads import one_thread
+from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
+
+Floats = NDArray[np.float64]
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK, BLOCK + 1, 70_000])
@@ -60,3 +66,42 @@ def test_one_thread_is_left_as_it_was_found() -> None:
     with one_thread():
         assert set(threads()) <= {1}
     assert threads() == before
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_secret_pass_meets_the_rows_of_the_shuffle(chunked: bool) -> None:
+    """The same order from the same source, drawn anew in each pass, without a copy of rows in memory."""
+    rng = np.random.default_rng(3)
+    examples: Any = ArrayExamples(
+        features=rng.normal(size=(500, 3)), labels=rng.normal(size=500), adjacency=Adjacency.replace,
+        public_count=500,
+    )  # fmt: skip
+    if chunked:
+        examples = Chunked(examples)
+
+    def met(source: Source) -> list[Floats]:
+        return [rows[order] for rows, _, order in secret_pass(examples, source)]
+
+    shuffled = np.concatenate([rows for rows, _ in examples.shuffled(Source(seed=7))])
+    source = Source(seed=7)
+    first, second = np.concatenate(met(source)), np.concatenate(met(source))
+    assert np.array_equal(first, shuffled)
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(first, examples.features if not chunked else examples.inner.features)
+    assert np.array_equal(np.sort(second, axis=0), np.sort(first, axis=0))
+
+
+class Chunked:
+    """Rows that an engine streams: no array to point into."""
+
+    def __init__(self, inner: ArrayExamples) -> None:
+        self.inner, self.dimension, self.public_count = inner, inner.dimension, inner.public_count
+        self.adjacency, self.unit = inner.adjacency, inner.unit
+
+    def chunks(self) -> Any:
+        return self.inner.chunks()
+
+    def shuffled(self, source: Source) -> Any:
+        (features, labels), *_ = self.inner.shuffled(source)
+        for start in range(0, len(labels), 70):
+            yield features[start : start + 70], labels[start : start + 70]

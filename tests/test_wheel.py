@@ -22,6 +22,8 @@ REQUIRED = [
     "holdfast/data/bundled/adult_train.parquet",
     "holdfast/data/bundled/adult_test.parquet",
     "holdfast/data/bundled/adult.toml",
+    "holdfast/dossier/templates/page.html.j2",
+    "holdfast/dossier/templates/page.js.j2",
     "holdfast/kernel/sgd.c",
     "holdfast/kernel/sgd.h",
     "holdfast/kernel/build.py",

@@ -9,6 +9,7 @@ deterministic: fixed salt, no date, seeds where something is drawn (pictures onl
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -305,6 +306,173 @@ def discrete_gap() -> Figure:
     return figure
 
 
+def attack_roc() -> Figure:
+    """A forest that learns by heart gives its members away; a private model stays below what is proved."""
+    from sklearn.datasets import make_classification
+    from sklearn.ensemble import RandomForestClassifier
+
+    from holdfast.attack import membership
+    from holdfast.attack.plots import draw_roc
+    from holdfast.learn import PrivateLogisticRegression
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.7), sharey=True)
+    X, y = make_classification(2000, n_features=20, n_informative=10, flip_y=0.2, random_state=1)
+    people: dict[str, Any] = {"members": (X[:1000], y[:1000]), "non_members": (X[1000:], y[1000:])}
+    shown = ("loss", "quantile", "lira", "rmia")
+    forest = RandomForestClassifier(60, random_state=1).fit(*people["members"])
+    report = membership(forest, **people, attacks=shown, random_state=1)
+    draw_roc(left, report.results)
+    left.set_title("A forest that learned by heart")
+    private = PrivateLogisticRegression(epsilon=1.0, row_norm=6.0, classes=[0, 1], random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        private.fit(*people["members"])
+    kept = membership(private, **people, attacks=shown, random_state=1)
+    draw_roc(right, kept.results, proved=kept.results[0].proved)
+    right.set_title("A private model, ε = 1")
+    right.set(ylabel="")
+    for axes in (left, right):
+        axes.legend(loc="lower right", fontsize=8.5)
+    return figure
+
+
+def attack_coins() -> Figure:
+    """Members who differ look like a leak; with coins that holdfast flips the difference is gone."""
+    from holdfast.attack import membership
+    from holdfast.attack.plots import draw_roc
+    from holdfast.audit import membership_game
+    from holdfast.learn import PrivateLogisticRegression
+
+    draw = np.random.default_rng(3)
+
+    def clinic(count: int, certainty: float) -> tuple[np.ndarray, np.ndarray]:
+        rows = draw.normal(size=(count, 3)) / 2
+        return rows, (certainty * rows[:, 0] + draw.logistic(size=count) / 4 > 0).astype(int)
+
+    easy, hard = clinic(1500, 4.0), clinic(1500, -1.0)
+    private = PrivateLogisticRegression(epsilon=0.5, classes=[0, 1], random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        private.fit(*easy)
+    given = membership(private, members=easy, non_members=hard, attacks="loss", random_state=1)
+    pool = np.vstack([easy[0], hard[0]]), np.concatenate([easy[1], hard[1]])
+    assert private.release_ is not None
+    game = membership_game(
+        private, pool, claim=private.release_.guarantee, delta=1e-6, attacks="loss", seed=1
+    )
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.7), sharey=True)
+    for place, (title, report) in enumerate(
+        (
+            ("Members of one clinic, others of another", given),
+            ("The same people, coins by holdfast", game.report),
+        )
+    ):
+        draw_roc(axes[place], report.results, proved=report.results[0].proved)
+        axes[place].set_title(title)
+        axes[place].text(0.03, 0.93, f"verdict: {report.verdict()}", transform=axes[place].transAxes)
+        axes[place].legend(loc="lower right", fontsize=8.5)
+    axes[1].set(ylabel="")
+    return figure
+
+
+def synth_errors() -> Figure:
+    """The two metrics disagree: answers without rows win the largest error, models win the average."""
+    runs = json.loads((HERE.parents[1] / "benchmarks" / "results" / "synth.json").read_text(encoding="utf-8"))
+    shown = (
+        ("errors auto", "auto", BLUE, "o"),
+        ("line tree", "tree", GREEN, "s"),
+        ("errors gaussian", "gaussian", RED, "D"),
+        ("errors mwem", "mwem", PINK, "^"),
+        ("errors fem", "fem", SKY, "v"),
+        ("line gaussian answers", "answers, no rows", MUTED, "x"),
+        ("line independent", "independent", ORANGE, "P"),
+    )
+    figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.4))
+    for axes, metric in zip(panels, ("tvd", "max_error"), strict=True):
+        for key, label, colour, marker in shown:
+            points = []
+            for epsilon in (0.1, 1, 10):
+                found = [runs.get(f"{key} {epsilon:g} {seed}", {}).get(metric) for seed in range(3)]
+                values = [value for value in found if value is not None]
+                if values:
+                    points.append((epsilon, float(np.mean(values))))
+            if points:
+                style = (0, (3, 2)) if key.startswith("line") else "-"
+                axes.loglog(
+                    *zip(*points, strict=True), marker=marker, color=colour, linestyle=style, label=label
+                )
+        axes.set(xlabel="ε (δ = 1e-9)", xticks=(0.1, 1, 10), xticklabels=("0.1", "1", "10"))
+    panels[0].set(ylabel="average total variation")
+    panels[0].set_title("Adult, 64 marginals: on average")
+    panels[1].set(ylabel="largest error of any query")
+    panels[1].set_title("The worst of 458,996 queries")
+    panels[0].legend(fontsize=8.5, loc="lower left")
+    return figure
+
+
+def synth_certificate() -> Figure:
+    """What is claimed lies above what is true, as often as it says, and shrinks with what is paid for it."""
+    from holdfast.data import Categorical, Schema, open_table
+    from holdfast.synth import Synthesizer, Workload
+    from holdfast.synth.counted import Counted
+    from holdfast.synth.evaluate import evaluate
+
+    draw = np.random.default_rng(4)
+    hidden = draw.integers(0, 4, 4000)
+    frame = {name: (hidden + draw.integers(0, 2, 4000)) % 4 for name in "abcd"}
+    schema = Schema([Categorical(name, ["0", "1", "2", "3"]) for name in frame])
+    table, workload = open_table(frame, schema), Workload.marginals(schema, 3)
+    data = Counted(table)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.4))
+    truth, claims = [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        for seed in range(100):
+            made = Synthesizer(0.5, 1e-6, method="independent", workload=workload, random_state=seed).fit(
+                table
+            )
+            truth.append(evaluate(lambda columns: data(*columns), made._rows, workload).max_error)
+            assert made.certificate_ is not None
+            claims.append(made.certificate_.alpha)
+    held = np.array(claims) >= np.array(truth)
+    edge = [min(truth) * 0.98, max(truth) * 1.02]
+    left.plot(edge, edge, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+    left.scatter(
+        np.array(truth)[held], np.array(claims)[held], color=BLUE, s=16, label=f"holds: {held.sum()}"
+    )
+    left.scatter(
+        np.array(truth)[~held],
+        np.array(claims)[~held],
+        color=RED,
+        s=22,
+        marker="x",
+        label=f"fails: {(~held).sum()}",
+    )
+    left.set(xlabel="true largest error (only the owner knows)", ylabel="what the certificate says")
+    left.locator_params(axis="x", nbins=5)
+    left.set_title("100 releases, confidence 0.95")
+    left.legend(loc="upper left")
+
+    from holdfast.privacy import ApproxDP
+    from holdfast.synth.certify import certificate_noise
+
+    epsilons = np.geomspace(0.05, 10, 25)
+    for rows, colour, style in (
+        (1000, RED, "-"),
+        (48_842, BLUE, (0, (6, 1.5))),
+        (1_000_000, GREEN, (0, (3, 1, 1, 1))),
+    ):
+        least = []
+        for epsilon in epsilons:
+            (share,) = Account(ApproxDP(float(epsilon), 1e-9), currency="zcdp").split(0.1)
+            least.append(1.645 * certificate_noise(share, max_rows=1, adjacency=share.adjacency)[1] / rows)
+        right.loglog(epsilons, least, color=colour, linestyle=style, label=f"{rows:,} rows")
+    right.set(xlabel="ε of the whole release (δ = 1e-9)", ylabel="least that can be claimed")
+    right.set_title("A tenth of the budget pays for this")
+    right.legend(loc="upper right")
+    return figure
+
+
 def example(name: str, **seed: int) -> Callable[[], Figure]:
     """The picture of a gallery entry; a seed where its noise would change the file at every run."""
 
@@ -323,11 +491,18 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "composition": composition,
     "low_bits": low_bits,
     "discrete_gap": discrete_gap,
+    "attack_roc": attack_roc,
+    "attack_coins": attack_coins,
+    "synth_errors": synth_errors,
+    "synth_certificate": synth_certificate,
     "example_plot_tradeoff": example("plot_tradeoff"),
     "example_plot_account": example("plot_account"),
     "example_release_counts": example("release_counts", seed=1),
     "example_ledger_budget": example("ledger_budget"),
     "example_plot_private_logistic": example("plot_private_logistic", seed=1),
+    "example_synthetic_table": example("synthetic_table", seed=1),
+    "example_membership_attack": example("membership_attack", seed=1),
+    "example_dossier": example("dossier", seed=1),
 }
 
 

@@ -1,6 +1,6 @@
 """A picture of the demo's page: `python docs/figures/screenshot.py [PAGE] [-o PNG]`.
 
-Without PAGE it takes out/demo/index.html, where `make demo` writes it. Needs Chromium; the browser
+Without PAGE it takes out/demo/dossier.html, where `make demo` writes it. Needs Chromium; the browser
 is cut off from the network, so a page that asks for anything fails here.
 """
 
@@ -46,7 +46,7 @@ def shoot(page: Path, picture: Path, *, width: int = WIDTH, height: int = HEIGHT
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "page", nargs="?", type=Path, default=HERE.parent.parent / "out" / "demo" / "index.html"
+        "page", nargs="?", type=Path, default=HERE.parent.parent / "out" / "demo" / "dossier.html"
     )
     parser.add_argument("-o", "--output", type=Path, default=HERE / "demo.png")
     parser.add_argument("--height", type=int, default=HEIGHT, help="how much of the page, in pixels")

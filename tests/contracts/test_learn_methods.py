@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from holdfast.learn.losses import Hinge, Logistic, Squared
 from holdfast.learn.method import Fit, Method
 from holdfast.learn.methods import METHODS
 from holdfast.learn.problem import Problem
+from holdfast.learn.softmax import Softmax
 from holdfast.privacy import Account, Adjacency, ApproxDP, PrivacyUnit, PureDP
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,7 @@ PROBLEMS = (
     Problem(
         loss=Squared(target_bound=1.0, prediction_bound=2.0), dimension=COLUMNS, penalty=0.05, radius=2.0
     ),
+    Problem(loss=cast(Any, Softmax(classes=2)), dimension=COLUMNS, penalty=0.05),
 )
 """Each method takes one of these by its defaults."""
 
@@ -98,13 +100,23 @@ def test_declares_what_it_rests_on(method: Method) -> None:
     assert method.adjacencies
     assert method.pure != ("delta" in method.needs)
     assert method.run.__module__ == f"holdfast.learn.methods.{method.name}"
+    assert method.outputs
+    assert set(method.outputs) <= {"one", "several"}
+
+
+@each_method
+def test_refuses_a_loss_of_a_kind_that_it_does_not_take(method: Method) -> None:
+    adjacency = method.adjacencies[0]
+    for problem in PROBLEMS:
+        if not method.takes(problem):
+            refused(method, table(adjacency), problem, account(method, adjacency))
 
 
 @each_way
 def test_spends_no_more_than_its_limit_and_says_why_it_is_private(method: Method, adjacency: str) -> None:
     opened = account(method, adjacency)
     fit = fitted(method, table(adjacency), opened)
-    assert fit.weights.shape == (COLUMNS,)
+    assert fit.weights.shape in ((COLUMNS,), (2, COLUMNS))
     assert np.all(np.isfinite(fit.weights))
     assert fit.theorem
     spent = opened.journal.spent("")
@@ -131,7 +143,7 @@ def test_the_first_charge_depends_on_public_numbers_only(method: Method, adjacen
 @each_way
 def test_a_seed_repeats_and_another_differs(method: Method, adjacency: str) -> None:
     def weights(seed: int | None) -> tuple[float, ...]:
-        return tuple(fitted(method, table(adjacency), account(method, adjacency, seed=seed)).weights)
+        return tuple(fitted(method, table(adjacency), account(method, adjacency, seed=seed)).weights.ravel())
 
     assert weights(3) == weights(3)
     assert weights(3) != weights(4)

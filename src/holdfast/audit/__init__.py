@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from holdfast.audit.findings import GuessPath as GuessPath
     from holdfast.audit.findings import Sequence as Sequence
     from holdfast.audit.findings import Trainings as Trainings
+    from holdfast.audit.membership import MembershipAudit as MembershipAudit
+    from holdfast.audit.membership import membership_game as membership_game
     from holdfast.audit.multi_run import Errors as Errors
     from holdfast.audit.refuted import RefutedCurve as RefutedCurve
     from holdfast.audit.run import audit as audit
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 _HOMES: dict[str, tuple[str, ...]] = {
     "evidence": ("AuditResult",),
     "findings": ("FixedGuesses", "GaussianGuesses", "GuessPath", "Sequence", "Trainings"),
+    "membership": ("MembershipAudit", "membership_game"),
     "multi_run": ("Errors",),
     "refuted": ("RefutedCurve",),
     "run": ("audit",),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from holdfast.learn.losses import Logistic, Squared
 from holdfast.learn.method import Fit, Method
 from holdfast.learn.methods import METHODS
 from holdfast.learn.problem import Problem
+from holdfast.learn.softmax import Softmax
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
@@ -35,6 +37,8 @@ PROBLEMS: tuple[Problem, ...] = (
     Problem(loss=Logistic(), dimension=2, penalty=0.1, radius=RADIUS),
     Problem(loss=Logistic(), dimension=2, penalty=0.1),
     Problem(loss=Squared(target_bound=1.0, prediction_bound=RADIUS), dimension=2, penalty=0.1, radius=RADIUS),
+    # Labels -1 and 1 are the classes 0 and 1.
+    Problem(loss=cast(Any, Softmax(classes=2)), dimension=2, penalty=0.1),
 )
 """Tried in this order: a method is audited on the first problem that it accepts."""
 

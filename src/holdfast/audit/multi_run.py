@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast.audit.fdp import gaussian_epsilon
 from holdfast.audit.one_run import error_of
 from holdfast.errors import require
+from holdfast.privacy.confidence import clopper_pearson_upper as clopper_pearson_upper
 
 _PANELS = 12
 """Panels of the quadrature of the Bayesian bound; 32 nodes in each."""
@@ -49,21 +49,6 @@ class Errors:
             clopper_pearson_upper(self.false_alarms, self.without, error=share),
             clopper_pearson_upper(self.misses, self.with_canary, error=share),
         )
-
-
-@lru_cache(maxsize=65_536)
-def clopper_pearson_upper(successes: int, trials: int, *, error: float) -> float:
-    """The exact upper limit of a binomial rate, exceeded by the truth with probability at most `error`.
-
-    >>> round(clopper_pearson_upper(0, 1000, error=0.025), 6)
-    0.003682
-    """
-    from scipy.special import betaincinv
-
-    if successes >= trials:
-        return 1.0
-    limit = float(betaincinv(successes + 1, trials - successes, 1.0 - error))
-    return min(1.0, limit * (1.0 + 1e-10))
 
 
 def epsilon_lower(errors: Errors, *, delta: float = 0.0, confidence: float = 0.95) -> float:

@@ -115,6 +115,7 @@ REGISTRY: tuple[Callable[[], Iterable[Subject]], ...] = (
     partial(_loaded, "bolt_on", "bolt_on_subjects"),
     partial(_loaded, "claims", "sound_claims"),
     partial(_loaded, "method_subjects", "method_subjects"),
+    partial(_loaded, "synth_subjects", "synth_subjects"),
 )
 """Where subjects come from; a room with methods adds one function here."""
 

@@ -15,14 +15,21 @@ import holdfast
 from holdfast.errors import BudgetExceeded, HoldfastError
 
 COMMANDS = {
+    "attack": "can someone tell who was in a model's training data",
     "audit": "a lower bound on what a training function leaks",
+    "compare": "releases, or methods on your own data, side by side",
     "curve": "which epsilon at this delta, for these mechanisms",
     "demo": "a private release of bundled data, end to end",
+    "dossier": "one page about a release, for whoever has to sign it",
     "fit": "a private model of one column of a table",
     "ledger": "open, show and verify a budget ledger",
     "plan": "noise and accuracy against epsilon, before anything is spent",
+    "postgres": "training inside a PostgreSQL database: install, status, uninstall",
     "refute": "every mechanism under attack; broken versions must fall",
+    "run": "a whole release plan, its cost shown first",
     "schema": "declare what is public about a table",
+    "synth": "a private synthetic table, with a bound on its errors",
+    "verify": "a dossier, its release and its ledger against each other",
 }
 """Every command, one file each in this folder, loaded when it is used."""
 

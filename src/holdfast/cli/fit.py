@@ -81,7 +81,7 @@ def fit(
 ) -> None:
     """Fit a private model of the column TARGET of SOURCE and save it as a release.
 
-    SOURCE is a Parquet or CSV file, a folder of them, or a DuckDB URL. Python loads the model back with
+    SOURCE is a Parquet or CSV file, a folder of them, or a DuckDB or PostgreSQL URL. Python loads the model back with
     holdfast.learn.load_model.
 
     \b

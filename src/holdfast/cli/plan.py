@@ -48,6 +48,9 @@ EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
 @click.option(
     "--fits", type=int, default=3, show_default=True, help="Seeded fits per epsilon on public data."
 )
+@click.option(
+    "--synth", is_flag=True, help="Plan a synthetic table of --schema and --rows instead of a model."
+)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def plan(
     rows: int | None,
@@ -61,9 +64,12 @@ def plan(
     schema_file: Path | None,
     target: str | None,
     fits: int,
+    synth: bool,
     as_json: bool,
 ) -> None:
-    """Predict noise and accuracy of a logistic regression against epsilon; nothing is spent.
+    """Predict noise and accuracy of a logistic regression, or of a synthetic table, against epsilon.
+
+    Nothing is spent.
 
     From public quantities it is a rule of thumb, in which rows point in all directions alike: real tables are
     harder. Data that you declare public, of about the size of the private table, are a better guide.
@@ -73,10 +79,14 @@ def plan(
       holdfast plan --rows 32561 --columns 108
       holdfast plan --rows 32561 --columns 108 --delta 0 --epsilon 1 --accuracy 0.85
       holdfast plan --public-data census1994.parquet --schema census.toml --target income
+      holdfast plan --synth --schema census.toml --rows 32561 --delta 1e-9
     """
     chosen = epsilons or EPSILONS
-    if public_data is not None:
-        found: Any = _rehearse(public_data, schema_file, target, epsilons=chosen, delta=delta, fits=fits)
+    found: Any
+    if synth:
+        found, lines = _synthesis(schema_file, rows, epsilons=chosen, delta=delta, adjacency=adjacency)
+    elif public_data is not None:
+        found = _rehearse(public_data, schema_file, target, epsilons=chosen, delta=delta, fits=fits)
         lines = _rehearsed(found, public_data)
     else:
         found = _forecast(rows, columns, epsilons=chosen, delta=delta, adjacency=adjacency, row_norm=row_norm,
@@ -89,6 +99,24 @@ def plan(
         click.echo(json.dumps({"source": source, "plan": [_plain(asdict(one)) for one in found]}))
     else:
         click.echo("\n".join(lines))
+
+
+def _synthesis(
+    schema_file: Path | None, rows: int | None, *, adjacency: str, **told: Any
+) -> tuple[Any, list[str]]:
+    from holdfast.data.schema import Schema
+    from holdfast.errors import ParameterError
+    from holdfast.synth.plan import forecast_synthesis, lines
+
+    if schema_file is None or rows is None:
+        raise ParameterError(
+            f"schema and rows must be given with --synth, got schema={schema_file} and rows={rows}; "
+            "'holdfast schema draft' writes a schema"
+        )
+    schema = Schema.load(schema_file)
+    declared = None if schema.adjacency is not None else adjacency
+    found = forecast_synthesis(schema, rows=rows, adjacency=declared, **told)
+    return found, lines(found)
 
 
 def _forecast(rows: int | None, columns: int | None, **told: Any) -> tuple[Forecast, ...]:

@@ -28,6 +28,10 @@ class Dialect:
     whole: str = "CAST(CAST({0} AS BIGINT) AS VARCHAR)"
     in_part: str = "hash({0}) % {1} = {2}"
     one_to: str = "(SELECT unnest(range(1, {0} + 1)) AS slot)"
+    #: The entry of a list of numbers, {1}, at a place {0} that counts from 0.
+    entry: str = "([{1}])[{0} + 1]"
+    #: What ends a subquery so that the planner computes its columns once and does not copy them into the query.
+    fence: str = ""
 
     def identifier(self, name: str) -> str:
         """A quoted name.

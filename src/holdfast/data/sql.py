@@ -41,6 +41,10 @@ class Statements:
     def _column(self, name: str) -> tuple[int, Column]:
         return next((i, column) for i, column in enumerate(self.schema.columns) if column.name == name)
 
+    def _over(self, query: str) -> str:
+        """What follows FROM, for a layer over this one; the dialect may keep its planner from merging them."""
+        return f"({query}{self.dialect.fence}) AS q"
+
     def _raw(self, names: Iterable[str]) -> str:
         fields = [f"{self.dialect.identifier(name)} AS c{self._column(name)[0]}" for name in names]
         return f"SELECT {', '.join([*fields, f'{self.position} AS p'])} FROM {self.source}"
@@ -49,13 +53,18 @@ class Statements:
         """`rI`: a double for numeric columns and for categories stored as numbers, a text otherwise."""
         i, column = self._column(name)
         kind = self.kinds[name]
-        stored_number = isinstance(column, Categorical) and kind in (Kind.floating, Kind.decimal)
-        if isinstance(column, Numeric) or stored_number:
+        if self.reads_number(name):
             return f"{self.dialect.read_number(f'c{i}', kind)} AS r{i}"
         text = self.dialect.read_text(f"c{i}", kind)
         if isinstance(column, Identifier):
             text = f"coalesce('v' || {text}, 'n')"
         return f"{text} AS r{i}"
+
+    def reads_number(self, name: str) -> bool:
+        """Whether `rI` is a double."""
+        column = self._column(name)[1]
+        stored_number = self.kinds[name] in (Kind.floating, Kind.decimal)
+        return isinstance(column, Numeric) or (isinstance(column, Categorical) and stored_number)
 
     def _value(self, name: str) -> str:
         """`vI`: the clipped number or the code."""
@@ -76,7 +85,7 @@ class Statements:
     def _values(self, names: Sequence[str], source: str) -> str:
         read = ", ".join(["*", *map(self._read, names)])
         value = ", ".join(["*", *map(self._value, names)])
-        return f"SELECT {value} FROM (SELECT {read} FROM ({source}))"
+        return f"SELECT {value} FROM {self._over(f'SELECT {read} FROM {self._over(source)}')}"
 
     @property
     def bounded(self) -> bool:
@@ -105,13 +114,13 @@ class Statements:
         placed = (
             f"SELECT {', '.join([*fields, f'{owner} AS u'])}, "
             f"row_number() OVER (PARTITION BY {owner} ORDER BY {', '.join(ties)}) AS place "
-            f"FROM ({self._values(every, self._raw(every))})"
+            f"FROM {self._over(self._values(every, self._raw(every)))}"
             f"{f' WHERE {self.dialect.in_part.format(owner, parts, part)}' if parts > 1 else ''}"
         )
         hashed = f"left({self.dialect.hashed(self.key, self._joined('place', 'u'))}, {DIGITS})"
-        slotted = f"SELECT *, row_number() OVER (PARTITION BY u ORDER BY {hashed}) AS slot FROM ({placed})"
+        slotted = f"SELECT *, row_number() OVER (PARTITION BY u ORDER BY {hashed}) AS slot FROM {self._over(placed)}"
         listed = ", ".join([*fields, "u", "slot", f"{self._joined('slot', 'u')} AS p"])
-        return f"SELECT {listed} FROM ({slotted}) WHERE slot <= {unit.max_rows}"
+        return f"SELECT {listed} FROM {self._over(slotted)} WHERE slot <= {unit.max_rows}"
 
     def _joined(self, number: str, text: str) -> str:
         return f"CAST({number} AS {self.dialect.text}) || ':' || {text}"
@@ -132,13 +141,13 @@ class Statements:
 
     def count(self) -> str:
         """How many rows take part."""
-        return f"SELECT count(*) FROM ({self._rows(())})"
+        return f"SELECT count(*) FROM {self._over(self._rows(()))}"
 
     def users(self) -> str:
         """How many users take part."""
         name = str(self.schema.unit.column)
-        read = f"SELECT {self._read(name)} FROM ({self._raw([name])})"
-        return f"SELECT count(DISTINCT r{self._column(name)[0]}) FROM ({read})"
+        read = f"SELECT {self._read(name)} FROM {self._over(self._raw([name]))}"
+        return f"SELECT count(DISTINCT r{self._column(name)[0]}) FROM {self._over(read)}"
 
     def pads(self, order: Order) -> bool:
         """Whether this order reads users padded to the bound."""
@@ -153,7 +162,7 @@ class Statements:
         rows = self._padded(names) if self.pads(order) else self._rows([*names, *extra])
         listed = ", ".join([*fields, "present"] if self.pads(order) else fields) or "p"
         by = self._order_by(order)
-        return f"SELECT {listed} FROM ({rows}){f' ORDER BY {by}' if by else ''}"
+        return f"SELECT {listed} FROM {self._over(rows)}{f' ORDER BY {by}' if by else ''}"
 
     def _order_by(self, order: Order) -> str:
         text = f"CAST(p AS {self.dialect.text})"
@@ -171,15 +180,16 @@ class Statements:
     def _drawn(self, names: Sequence[str], fields: list[str], order: PerRecordBatches) -> str:
         """Each row with the batch it drew; full batches keep the rows of smallest secret priority."""
         hashed = self.dialect.hashed(order.key, f"CAST(p AS {self.dialect.text})")
-        drawn = f"SELECT *, {hashed} AS h FROM ({self._rows(names)})"
+        drawn = f"SELECT *, {hashed} AS h FROM {self._over(self._rows(names))}"
         number = self.dialect.hex_to_integer.format(f"left(h, {BATCH_DIGITS})")
         priority = f"substring(h, {BATCH_DIGITS + 2}, {DIGITS})"
-        placed = f"SELECT *, {number} % {order.batches} AS batch, {priority} AS priority FROM ({drawn})"
-        ranked = (
-            f"SELECT *, row_number() OVER (PARTITION BY batch ORDER BY priority) AS place FROM ({placed})"
+        placed = (
+            f"SELECT *, {number} % {order.batches} AS batch, {priority} AS priority FROM {self._over(drawn)}"
         )
+        place = "row_number() OVER (PARTITION BY batch ORDER BY priority) AS place"
+        ranked = f"SELECT *, {place} FROM {self._over(placed)}"
         listed = ", ".join([*fields, "batch"])
-        return f"SELECT {listed} FROM ({ranked}) WHERE place <= {order.cap} ORDER BY batch, place"
+        return f"SELECT {listed} FROM {self._over(ranked)} WHERE place <= {order.cap} ORDER BY batch, place"
 
     def counts(self, sets: Sequence[Sequence[str]]) -> str:
         """All joint counts in one pass. A cell is never NULL: NULL marks a column outside a row's set."""
@@ -188,4 +198,24 @@ class Statements:
         grouped = ", ".join(f"({', '.join(f'k{self._column(name)[0]}' for name in group)})" for group in sets)
         listed = ", ".join([*(f"k{self._column(name)[0]}" for name in names), "count(*) AS n"])
         values = self._values(names, self._rows(names)) if names else self._rows(())
-        return f"SELECT {listed} FROM (SELECT {cells} FROM ({values})) GROUP BY GROUPING SETS ({grouped})"
+        binned = f"SELECT {cells} FROM {self._over(values)}"
+        return f"SELECT {listed} FROM {self._over(binned)} GROUP BY GROUPING SETS ({grouped})"
+
+    def readings(self) -> str:
+        """Every declared column of every stored row, read as a number or a text: what a copy must hold."""
+        fields = []
+        for i, column in enumerate(self.schema.columns):
+            kind = self.kinds[column.name]
+            read = self.dialect.read_number if self.reads_number(column.name) else self.dialect.read_text
+            fields.append(f"{read(f'c{i}', kind)} AS r{i}")
+        raw = self._raw([column.name for column in self.schema.columns])
+        return f"SELECT {', '.join(fields) or '0 AS nothing'} FROM {self._over(raw)}"
+
+    def coded(self, names: Sequence[str]) -> str:
+        """The rows that take part: each column read (`rI`), clipped or coded (`vI`), in its cell (`kI`)."""
+        cells = ", ".join(["*", *map(self._cell, names)])
+        return f"SELECT {cells} FROM {self._over(self._values(names, self._rows(names)))}"
+
+    def place(self, name: str) -> int:
+        """The number I of a column."""
+        return self._column(name)[0]

@@ -1,4 +1,7 @@
-"""Sums over rows that engines can take where the data live."""
+"""Sums over rows that engines can take where the data live.
+
+A statistic is computed from batches; `spelled` says how an SQL engine computes it without reading any row.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.rows import Batch
+from holdfast.data.sql_features import FeatureRow
+from holdfast.data.sql_sums import CodedRow, Spelling
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +54,15 @@ class RowSum:
         """The sum over these rows."""
         return np.asarray(self.encoder.encode(batch).sum(axis=0))
 
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """One sum per feature, of the number or of the rows in its cell, times what clipping multiplies with."""
+        made = FeatureRow.of(self.encoder, row)
+        if made is None:
+            return None
+        terms = made.terms(made.scale, made.scale)
+        bound = float(getattr(self.encoder, "row_norm_bound"))  # noqa: B009 - of `Encoder`, not of the protocol
+        return Spelling(layers=made.layers, terms=terms, bound=bound, assemble=made.spread)
+
 
 @dataclass(frozen=True)
 class SecondMoment:
@@ -70,3 +84,15 @@ class SecondMoment:
         """The sum over these rows."""
         features = self.encoder.encode(batch)
         return features.T @ features
+
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """One sum per pair of numbers, per number and cell, and per pair of cells (by grouping sets)."""
+        made = FeatureRow.of(self.encoder, row)
+        if made is None:
+            return None
+        terms, pairs = made.product_terms("s2", "s")
+        layers = (*made.layers, (("s2", f"{made.scale} * {made.scale}"),))
+        bound = float(getattr(self.encoder, "row_norm_bound")) ** 2  # noqa: B009
+        return Spelling(
+            layers=layers, terms=terms, bound=bound, assemble=lambda parts: made.matrix(parts, pairs)
+        )

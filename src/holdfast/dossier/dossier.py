@@ -1,25 +1,28 @@
-"""Dossier: what is said about a release, on one page."""
+"""Dossier: what is said about a release, to whom, and whether anything contradicts it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from holdfast.dossier import charts
+from holdfast.audit.evidence import AuditResult
+from holdfast.dossier import record as sections
+from holdfast.dossier.accuracy import Accuracy
+from holdfast.dossier.budget import standing
+from holdfast.dossier.charts.bars import bar_chart
+from holdfast.dossier.evidence import Attack, Audience, Tried, attacked, audience_of, audited, require_public
+from holdfast.dossier.payment import payment
+from holdfast.dossier.together import together
+from holdfast.dossier.untested import not_tested
 from holdfast.errors import require
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.ledger import Ledger
 from holdfast.release import Release
-
-DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
-
-CHANGE = {
-    Adjacency.replace: "replaced by someone else's",
-    Adjacency.zero_out: "blanked out",
-    Adjacency.add_remove: "in the table at all",
-}
-"""The two worlds of each adjacency, as the end of a sentence about 'the data of one unit were ...'."""
+from holdfast.release.archive import write_atomically
+from holdfast.release.provenance import today
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,70 +39,153 @@ class Bars:
             len(self.labels) == len(self.counts) > 0, "labels", len(self.labels), "as many as counts, > 0"
         )
 
+    def chart(self) -> str:
+        """The drawing; it escapes its own texts."""
+        return bar_chart(self.title, self.labels, self.counts, error=self.error)
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True)
 class Dossier:
-    """One self-contained page about a release: no network, no scripts, nothing un-noised.
+    """One self-contained page about a release, or several about the same people, in one of two editions.
 
-    Text that comes from data or schemas (column names, categories) is escaped.
+    The `public` edition holds released values, proofs, certificates and audits of planted records; it refuses
+    what is an un-noised function of private data. The `internal` edition may hold attacks and accuracy, and says
+    on every page that it must not be published. With `ledger`, the one that paid, it shows the budget and who
+    signed.
+
+    >>> from holdfast.privacy import Account, Gaussian, GaussianDP
+    >>> account = Account(GaussianDP(0.5))
+    >>> noisy = account.release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [12.0, 30.0])
+    >>> dossier = Dossier(Release.of(account, noisy, method="two noisy counts"))
+    >>> dossier.contradictions
+    ()
+    >>> dossier.to_json()["promise"]["curve"]
+    'GaussianDP(mu=0.5)'
     """
 
-    title: str
-    release: Release[Any]
-    tables: Sequence[Bars] = ()
+    release: Release[Any] | Sequence[Release[Any]]
+    attacks: Sequence[Attack] = ()
+    audits: Sequence[AuditResult] = ()
+    ledger: Ledger | None = field(default=None, kw_only=True)
+    audience: Audience = field(default="public", kw_only=True)
+    title: str | None = field(default=None, kw_only=True)
+    tables: Sequence[Bars] = field(default=(), kw_only=True)
+    accuracy: Sequence[Accuracy] = field(default=(), kw_only=True)
+    confidence: float = field(default=0.95, kw_only=True)
+    names: Sequence[str] | None = field(default=None, kw_only=True)
+    digests: Sequence[str] | None = field(default=None, kw_only=True)
 
-    def html(self) -> str:
-        """The page."""
-        from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-        from markupsafe import Markup
+    def __post_init__(self) -> None:
+        require(self.audience in ("public", "internal"), "audience", self.audience, "'public' or 'internal'")
+        require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
+        require(len(self.releases) > 0, "release", "()", "one release, or a sequence of them")
+        for name in ("names", "digests"):
+            given = getattr(self, name)
+            require(given is None or len(given) == len(self.releases), name, "...", "one per release")
+        if self.audience == "public":
+            require_public(self.audits, self.attacks, self.accuracy)
+        together(self.releases)  # refuses releases about different neighbours or units
 
+    @classmethod
+    def of_files(cls, paths: Sequence[str | os.PathLike[str]], **more: Any) -> Dossier:
+        """The dossier of release files, which it names and whose hashes it keeps."""
+        files = [Path(path) for path in paths]
+        return cls(
+            [Release.load(path) for path in files],
+            names=[path.name for path in files],
+            digests=[sections.digest(path) for path in files],
+            **more,
+        )
+
+    @property
+    def releases(self) -> tuple[Release[Any], ...]:
+        """All releases that it is about."""
+        return (self.release,) if isinstance(self.release, Release) else tuple(self.release)
+
+    @cached_property
+    def tried(self) -> tuple[Tried, ...]:
+        """Every audit and attack, held against the promise."""
+        guarantee = together(self.releases)
+        return (
+            *audited(self.audits, guarantee, confidence=self.confidence),
+            *attacked(self.attacks, guarantee),
+        )
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """What refutes the promise; empty where nothing does."""
+        return tuple(one.contradiction for one in self.tried if one.contradiction is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything the page says, as plain data; it is embedded in the page."""
+        return self._record
+
+    @cached_property
+    def _record(self) -> dict[str, Any]:
         import holdfast
 
-        guarantee = self.release.guarantee
-        trade_off = guarantee.curve.trade_off()
-        named = [("proved", trade_off)]
-        environment = Environment(
-            loader=PackageLoader("holdfast", "dossier"),
-            autoescape=select_autoescape(default=True, default_for_string=True),
-            undefined=StrictUndefined,
-        )
-        # Charts escape their own texts (charts.py), so they enter as markup.
-        return environment.get_template("page.html.j2").render(
-            title=self.title,
-            release=self.release,
-            guarantee=guarantee,
-            unit=guarantee.unit.summary(),
-            change=CHANGE[guarantee.adjacency],
-            guess=trade_off.guess(),
-            points=[(delta, guarantee.epsilon(delta)) for delta in DELTAS],
-            trade_off_chart=Markup(charts.trade_off_chart(named)),
-            log_chart=Markup(charts.trade_off_chart(named, log=True)),
-            curve_chart=Markup(charts.curve_chart([("proved", guarantee.curve)])),
-            tables=[
-                Markup(charts.bar_chart(t.title, t.labels, t.counts, error=t.error)) for t in self.tables
-            ],
-            provenance=self._provenance(),
-            chart_style=Markup(charts.STYLE + charts.DARK),
-            version=holdfast.__version__,
-        )
-
-    def save(self, path: Path) -> Path:
-        """Write the page."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.html(), encoding="utf-8")
-        return path
-
-    def _provenance(self) -> list[tuple[str, str]]:
-        made = self.release.provenance
-        facts = [
-            ("method", made.method),
-            *((name, str(value)) for name, value in made.parameters.items()),
-            ("noise", made.noise),
-            ("arithmetic", made.arithmetic),
-            ("schema", made.schema_hash or "none"),
-            ("ledger account", made.account or "none: the charges were kept in memory only"),
-            ("ledger entries", ", ".join(map(str, made.entries)) or "none"),
-            ("ledger head", made.head or "none"),
-            ("software", ", ".join(f"{name} {version}" for name, version in made.software.items())),
+        releases = self.releases
+        names = self.names or [
+            "release" if len(releases) == 1 else f"release {k + 1}" for k in range(len(releases))
         ]
-        return facts
+        digests = self.digests or [sections.file_digest(one) for one in releases]
+        paid = [] if self.ledger is None else [payment(one, self.ledger) for one in releases]
+        made = {
+            "format": sections.FORMAT,
+            "title": self.title or releases[0].provenance.method,
+            "audience": self.audience,
+            "created": today(),
+            "holdfast": holdfast.__version__,
+            "releases": [
+                sections.described(one, name=name, sha256=sha256)
+                for one, name, sha256 in zip(releases, names, digests, strict=True)
+            ],
+            "promise": sections.promise(releases),
+            "picture": sections.picture(releases, self.tried),
+            "confidence": self.confidence,
+            "tried": [sections.tried_json(one) for one in self.tried],
+            "audits": [_kept(one, self.audience) for one in self.audits],
+            "contradictions": list(self.contradictions),
+            "tables": [table.__dict__ for table in self.tables],
+            "accuracy": [one.to_json() for one in self.accuracy],
+            "not_tested": not_tested([(one.kind, one.name) for one in self.tried]),
+            "payments": paid,
+            "budgets": [
+                standing(self.ledger, name).to_json()
+                for name in dict.fromkeys(one["dataset"] for one in paid)
+                if self.ledger is not None
+            ],
+        }
+        plain: dict[str, Any] = sections.visible(made)
+        return plain
+
+    def html(self) -> str:
+        """The page, sealed."""
+        from holdfast.dossier.page import render
+
+        return render(self.to_json())
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page, whole or not at all."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, self.html().encode())
+        return target
+
+    def summary(self) -> str:
+        """A few lines: what is promised, what was tried, and whether anything contradicts it."""
+        said = self.to_json()
+        half = next(row["at_most"] for row in said["promise"]["sure"]["after"] if row["prior"] == 0.5)
+        lines = [
+            f"{said['title']} ({self.audience} edition): {said['promise']['curve']}",
+            f"  whoever was 50 % sure becomes at most {100 * half:.1f} % sure"
+            + (f", except with probability {said['promise']['sure']['failure']:g}" if half < 1 else ""),
+            f"  {len(self.audits)} audits and {len(self.attacks)} attacks, {len(self.contradictions)} contradictions",
+        ]
+        return "\n".join(lines + [f"  CONTRADICTION: {text}" for text in self.contradictions])
+
+
+def _kept(audit: AuditResult, audience: Audience) -> dict[str, Any]:
+    """The audit as plain data; scores of canaries are for the owner."""
+    assert audience == "internal" or audience_of(audit) == "public"
+    return audit.to_json() | ({"scores": {}} if audience == "public" else {})

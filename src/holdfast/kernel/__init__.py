@@ -1,4 +1,4 @@
-"""Permutation SGD, compiled: one C file for Python and, later, for PostgreSQL.
+"""Permutation SGD, compiled: one C file for Python and for PostgreSQL.
 
 `start(options)` gives a run that takes rows in chunks of any size. It is the un-noised half of
 bolt-on SGD: what it returns is private data until a mechanism has released it.

@@ -23,7 +23,7 @@
 #define MAX_DIMENSION ((size_t)1 << 24)
 
 enum { WEIGHTS, GRADIENT, AVERAGE, ROW, ARRAYS };
-enum { LANES = 4, AHEAD = 4, CACHE_LINE = 64 };
+enum { LANES = 4, AHEAD = 8, CACHE_LINE = 64 };
 
 #if defined(__GNUC__) && !defined(HF_PLAIN_C) /* two lanes per instruction, and a hint; the same bits */
 #define HF_PAIRS
@@ -238,16 +238,27 @@ int hf_sgd_transition(hf_sgd *s, const double *x, double y)
     return status;
 }
 
+/* A row at a random place is a cache miss for each of its lines: ask for them early. A row rarely begins
+ * where a line does, so its last entry is often on one line more than its size says. */
+static void ask_for(const double *x, size_t d, const double *y)
+{
+    size_t j;
+
+    for (j = 0; j < d; j += CACHE_LINE / sizeof(double))
+        PREFETCH(x + j);
+    PREFETCH(x + d - 1);
+    PREFETCH(y);
+}
+
 int hf_sgd_rows(hf_sgd *s, const double *x, size_t stride, const double *y, const int64_t *order, size_t n)
 {
     int64_t rejected = s->rejected;
-    size_t i, k, at;
+    size_t i, at;
 
     for (i = 0; i < n && s->status == HF_OK; i++) {
-        if (order && i + AHEAD < n) { /* a random row is a cache miss; ask for it early */
-            const char *next = (const char *)(x + (size_t)order[i + AHEAD] * stride);
-            for (k = 0; k < s->options.dimension * sizeof(double); k += CACHE_LINE)
-                PREFETCH(next + k);
+        if (order && i + AHEAD < n) {
+            at = (size_t)order[i + AHEAD];
+            ask_for(x + at * stride, s->options.dimension, y + at);
         }
         at = order ? (size_t)order[i] : i;
         hf_sgd_transition(s, x + at * stride, y[at]);

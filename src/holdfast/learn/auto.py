@@ -17,10 +17,11 @@ from holdfast.learn.method import Method
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.objective import TWICE_DIFFERENTIABLE
 from holdfast.learn.problem import Problem
+from holdfast.learn.pure_rule import LEAST_SIGNAL, pure_signal
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curve import PrivacyCurve
 
-SINGLE_ROWS = ("bolt_on", "bst14", "dp_sgd", "objective", "output", "scs13")
+SINGLE_ROWS = ("bolt_on", "bst14", "dp_sgd", "objective", "output", "scs13", "softmax")
 """Methods whose proof counts single rows: a unit of several rows is refused."""
 
 BEHIND: Mapping[str, str] = {
@@ -36,6 +37,7 @@ BEHIND: Mapping[str, str] = {
     "output": "noise on the minimiser is isotropic: behind objective perturbation wherever both are proved",
     "ridge": "solves least squares only",
     "scs13": "a baseline: noise in every mini-batch of one pass",
+    "softmax": "is for several classes",
 }
 """Why an admissible method is not the first choice."""
 
@@ -106,6 +108,8 @@ def choose(
 
 def _order(problem: Problem, *, pure: bool) -> tuple[str, ...]:
     """Preferences, best first."""
+    if problem.outputs == "several":
+        return ("softmax",)
     if problem.loss.name == "squared":
         return ("functional", "ridge", "output") if pure else ("adassp", "ridge", "noisy_gd", "functional")
     if pure:
@@ -118,7 +122,9 @@ def _order(problem: Problem, *, pure: bool) -> tuple[str, ...]:
 def _objection(method: Method, problem: Problem, world: Adjacency, *, pure: bool, max_rows: int) -> str:
     """What a proof misses, in words; empty where it misses nothing."""
     squared = problem.loss.name == "squared"
+    several = problem.outputs == "several"
     checks = (
+        (not method.takes(problem), "takes one prediction" if several else "is for several classes"),
         (pure and not method.pure, "needs delta > 0"),
         (world.value not in method.adjacencies, f"is not proved for adjacency {world.value}"),
         (max_rows > 1 and method.name in SINGLE_ROWS, "protects single rows, not units of several"),
@@ -139,7 +145,16 @@ def _told(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Options and reasons of the choice."""
     if name != "noisy_gd":
-        return {}, (f"it is the first in the order for the {problem.loss.name} loss whose proof holds",)
+        first = f"it is the first in the order for the {problem.loss.name} loss whose proof holds"
+        epsilon = limit.as_pure()
+        if name != "objective" or epsilon is None or problem.penalty > 0:
+            return {}, (first,)
+        strength = pure_signal(problem, epsilon=float(epsilon), adjacency=world, public_count=count)
+        kind = "diagonal" if strength >= LEAST_SIGNAL else "none"
+        return {"preconditioner": kind}, (
+            first,
+            f"the signal epsilon n / (d factor) is {strength:.3g}: preconditioner {kind}",
+        )
     mu = math.sqrt(gaussian_square(limit))
     factor = world.gradient_factor * max_rows
     setting = schedule_for(mu, count=count, dimension=problem.dimension, factor=factor)

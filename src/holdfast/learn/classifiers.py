@@ -19,8 +19,6 @@ from holdfast.learn.softmax import Softmax
 from holdfast.learn.target import ClassTarget, Target
 from holdfast.privacy.adjacency import Adjacency
 
-MULTICLASS = "softmax"
-"""The method for several classes."""
 LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
 
 
@@ -129,9 +127,6 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return Logistic() if coding.binary else Softmax(classes=len(coding.classes))
-
-    def _only(self, coding: Any) -> str | None:
-        return None if coding.binary else MULTICLASS
 
     def _wants_penalty(self, coding: Any, *, pure: bool) -> bool:
         return pure and not coding.binary

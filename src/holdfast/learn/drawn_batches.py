@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -16,8 +16,12 @@ def drawn_batches(examples: Examples, source: Source, *, batches: int) -> Iterat
 
     Independent draws are, in law, sizes from n draws and then a uniform permutation cut by them: that is how
     they are made here, in one reading. The order within a batch is uniform too, so its first records are a
-    random choice. Sizes are private; an empty batch is an empty chunk.
+    random choice. Sizes are private; an empty batch is an empty chunk. Rows that an engine streams draw in the
+    engine, by a keyed hash of each.
     """
+    drawn: Callable[..., Iterator[Chunk]] | None = getattr(examples, "drawn", None)
+    if drawn is not None:
+        return drawn(source, batches=batches)
     count = sum(int(labels.size) for _, labels in examples.chunks())
     sizes = np.bincount(integers(source, bound=batches, size=count), minlength=batches)
     return cut(examples.shuffled(source), [int(size) for size in sizes], dimension=examples.dimension)

@@ -27,6 +27,7 @@ from holdfast.learn.design import design, design_norm, intercept_value
 from holdfast.learn.exact import exact_weights
 from holdfast.learn.linear_model import LinearModel
 from holdfast.learn.method import Fit, Method
+from holdfast.learn.methods import METHODS
 from holdfast.learn.opening import (
     Budget,
     default_penalty,
@@ -119,8 +120,8 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         """The loss."""
         raise NotImplementedError
 
-    def _only(self, coding: Any) -> str | None:
-        """The one method for these targets, where there is no choice."""
+    def _only(self) -> str | None:
+        """The one method of this estimator, where there is no choice."""
         return None
 
     def _wants_penalty(self, coding: Any, *, pure: bool) -> bool:
@@ -229,9 +230,12 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         self, prepared: Prepared, problem: Problem, left: PrivacyCurve
     ) -> tuple[Method, Problem, Choice | None]:
         """The method, the problem with its penalty, and why; from public quantities only."""
-        examples, only = prepared.examples, self._only(prepared.coding)
-        if only is not None and self.method not in ("auto", only):
-            raise ParameterError(f"method must be 'auto' or {only!r} here, got method={self.method!r}")
+        examples, only = prepared.examples, self._only()
+        fitting = [only] if only else [method.name for method in METHODS if method.takes(problem)]
+        if self.method not in ("auto", *fitting):
+            raise ParameterError(
+                f"method must be 'auto' or {' or '.join(map(repr, fitting))} here, got method={self.method!r}"
+            )
         named = only if self.method == "auto" else self.method
         wants = self._wants_penalty(prepared.coding, pure=left.as_pure() is not None)
         if self.penalty is None and (wants or (named and "strongly_convex" in find_method(named).needs)):

@@ -82,9 +82,13 @@ class ArrayExamples:
             stop = start + CHUNK_ROWS
             yield self.features[start:stop], self.labels[start:stop]
 
+    def secret_order(self, source: Source) -> NDArray[np.int64]:
+        """The positions of one pass, drawn now: for a kernel that finds rows where they lie, without a copy."""
+        return permutation(source, self.features.shape[0])
+
     def shuffled(self, source: Source) -> Iterator[Chunk]:
         """Gathered by a secret permutation, a chunk at a time."""
-        order = permutation(source, self.features.shape[0])
+        order = self.secret_order(source)
         for start in range(0, order.size, CHUNK_ROWS):
             chosen = order[start : start + CHUNK_ROWS]
             yield self.features[chosen], self.labels[chosen]

@@ -52,3 +52,9 @@ class Method:
     adjacencies: tuple[str, ...] = ("replace", "zero_out", "add_remove")
     currency: str = "gdp"
     """What an account opened for it counts in, where delta > 0."""
+    outputs: tuple[str, ...] = ("one",)
+    """Losses it takes: of "one" prediction, of "several" (a softmax), or of both kinds."""
+
+    def takes(self, problem: Problem) -> bool:
+        """Whether the problem's loss is of a kind that it takes."""
+        return problem.outputs in self.outputs

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
+from holdfast.learn.engine_sums import engine_sums
 from holdfast.learn.examples import CHUNK_ROWS, Examples
 from holdfast.learn.losses import Squared
 from holdfast.learn.problem import Problem
@@ -28,6 +29,9 @@ class Moments:
 
 def second_moments(examples: Examples, problem: Problem, *, target_bound: float) -> Moments:
     """Sum x x^T and y x over all rows, rows and labels within their bounds; zeros for an empty table."""
+    engine = engine_sums(examples, problem)
+    if engine is not None:
+        return Moments(gram=engine.gram(), cross=engine.cross(target_bound))
     gram = np.zeros((examples.dimension, examples.dimension))
     cross = np.zeros(examples.dimension)
     for features, labels in (clipped(chunk, problem) for chunk in examples.chunks()):

@@ -11,7 +11,7 @@ import numpy as np
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn.method import Method
-from holdfast.learn.methods import METHODS, softmax
+from holdfast.learn.methods import METHODS
 from holdfast.learn.problem import Problem
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -26,8 +26,7 @@ def find_method(name: str) -> Method:
     >>> find_method("output").paper
     'CMS11'
     """
-    # The multi-class method takes another kind of loss than those in the list, and may be named like them.
-    known = {method.name: method for method in (*METHODS, softmax.METHOD)}
+    known = {method.name: method for method in METHODS}
     require(name in known, "method", name, "'auto' or one of " + ", ".join(sorted(known)))
     return known[name]
 

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.learn.examples import Chunk, Examples
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.learn.engine_sums import engine_sums
+from holdfast.learn.examples import ArrayExamples, Chunk, Examples
 from holdfast.learn.moments import UNIT_ROUNDOFF
 from holdfast.learn.problem import Problem
 from holdfast.learn.risk import clipped
+from holdfast.noise.source import Source
+
+Visit = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+"""Rows, labels, and the positions in which they are met."""
 
 BLOCK = 2_048
 """Rows that are summed at once: few enough to stay in a processor's cache; a fixed number."""
@@ -24,6 +32,8 @@ class Passes:
         self._examples, self._problem = examples, problem
         self.resident: bool = bool(getattr(examples, "resident", False))
         """Whether every pass meets the same arrays, so that what was computed for a block stays true."""
+        self.engine = engine_sums(examples, problem)
+        """Where the rows stay in an engine that takes sums itself; then no block need be read."""
         self._kept = list(self._cut()) if self.resident else None
 
     def blocks(self) -> Iterator[Chunk]:
@@ -35,6 +45,18 @@ class Passes:
             rows, labels = clipped(chunk, self._problem)
             for start in range(0, len(rows), BLOCK):
                 yield rows[start : start + BLOCK], labels[start : start + BLOCK]
+
+
+def secret_pass(examples: Examples, source: Source) -> Iterator[Visit]:
+    """All rows once, in a secret uniform order drawn now: the order of `Examples.shuffled`, without its copy.
+
+    Rows that lie in memory are visited where they are; rows that an engine streams come in order already.
+    """
+    if isinstance(examples, ArrayExamples):
+        yield examples.features, examples.labels, examples.secret_order(source)
+        return
+    for rows, labels in examples.shuffled(source):
+        yield rows, labels, np.arange(len(labels))
 
 
 def rounding_of_sum(count: int) -> float:

@@ -22,7 +22,10 @@ from holdfast.learn.losses import Logistic
 from holdfast.learn.methods.objective import objective_mechanism
 from holdfast.learn.opening import Budget, require_small_delta
 from holdfast.learn.problem import Problem
+from holdfast.learn.pure_rule import PURE_WHITENED
+from holdfast.learn.whitened_examples import SHARE
 from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curve import PureDP
 
 CURVATURE = 0.25
 """Of the logistic loss, at its largest."""
@@ -114,7 +117,12 @@ def _coefficient_noise(
 ) -> float:
     """The standard deviation of privacy noise in each coefficient, for the methods that 'auto' picks here."""
     if choice.method == "objective":
-        mechanism = objective_mechanism(problem, limit=budget.limit, adjacency=adjacency, public_count=rows)
+        whitened = choice.options.get("preconditioner") == "diagonal"
+        # Rows that point in all directions alike gain nothing by whitening, but pay for it.
+        limit = PureDP(budget.epsilon * (1.0 - SHARE)) if whitened else budget.limit
+        mechanism = objective_mechanism(
+            problem, limit=limit, adjacency=adjacency, public_count=rows, least_share=PURE_WHITENED * whitened
+        )
         # The minimiser moves by b / (n curvature + penalty); b is normal, or independent Laplace.
         deviation = getattr(mechanism, "sigma", None)
         if deviation is None:

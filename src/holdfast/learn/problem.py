@@ -38,6 +38,11 @@ class Problem:
         require(0 < self.row_norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
 
     @property
+    def outputs(self) -> str:
+        """How many predictions the loss is of: "one", or "several", one for each class."""
+        return "several" if hasattr(self.loss, "classes") else "one"
+
+    @property
     def norm_bound(self) -> float:
         """The row norm with the slack of clipping."""
         return self.row_norm * (1.0 + NORM_SLACK)

@@ -192,7 +192,7 @@ class PrivateLasso(PrivateLinearRegressor):
 
     _l1 = True
 
-    def _only(self, coding: Any) -> str | None:
+    def _only(self) -> str | None:
         return "frank_wolfe"
 
     def _default_radius(self) -> float:

@@ -6,11 +6,12 @@ A certificate such as |gradient| <= tolerance is a statement about real numbers.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,64 @@ from holdfast.learn.problem import Problem
 
 Floats = NDArray[np.float64]
 BLOCK = 256
-"""Rows summed by the machine in whatever order; sums of blocks are added exactly."""
+"""Rows summed by the machine in whatever order; sums of blocks are added in the machine's widest numbers."""
+CACHED_ROWS = 2_048
+"""Rows that both products of a gradient meet while they are in a processor's cache; a multiple of BLOCK."""
 PRECISE_ROWS = 8_192
 SIGNED = ("logistic", "huber", "hinge")
 """Losses whose labels count by their sign, as in the kernel."""
+
+
+class SmoothRisk(Protocol):
+    """What the solver asks for: gradients with their doubt, second derivatives that prove nothing, constants."""
+
+    @property
+    def examples(self) -> Examples:
+        """The rows."""
+
+    @property
+    def problem(self) -> Problem:
+        """The loss, the norm of rows and the radius."""
+
+    @property
+    def penalty(self) -> float:
+        """On every weight."""
+
+    @property
+    def divisor(self) -> float:
+        """Of the sum of losses."""
+
+    @property
+    def weights(self) -> int:
+        """How many there are."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+
+    @property
+    def smoothness(self) -> float:
+        """The largest eigenvalue that the Hessian can have."""
+
+    @property
+    def reach(self) -> float:
+        """No minimiser is farther from the origin."""
+
+    @property
+    def patience(self) -> float:
+        """How many more steps with an old Hessian cost about as much as a new one."""
+
+    def of_sample(self, sample: Examples, *, times: int) -> Self:
+        """The same of some rows, each counted so many times."""
+
+    def value(self, w: Floats) -> float:
+        """The risk."""
+
+    def gradient(self, w: Floats, *, precise: bool = False) -> tuple[Floats, float]:
+        """The gradient, and a bound on the norm of its rounding error."""
+
+    def hessian(self, w: Floats, *, every: int = 1) -> Floats:
+        """About the second derivative, from every so many-th row."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,6 +100,20 @@ class Risk:
     def __post_init__(self) -> None:
         require(0 < self.penalty < math.inf, "penalty", self.penalty, "> 0 and finite")
         require(0 < self.divisor < math.inf, "divisor", self.divisor, "> 0 and finite")
+
+    @property
+    def weights(self) -> int:
+        """One for each column."""
+        return self.examples.dimension
+
+    @property
+    def patience(self) -> float:
+        """A Hessian of a hundred columns costs about three gradients."""
+        return 6.0
+
+    def of_sample(self, sample: Examples, *, times: int) -> Self:
+        """The same of some rows, each counted so many times."""
+        return dataclasses.replace(self, examples=sample, divisor=self.divisor / times)
 
     @cached_property
     def rows(self) -> int:
@@ -100,24 +169,36 @@ class Risk:
         )
         return gradient, data / self.divisor + 4.0 * 2.0**-53 * own
 
-    def hessian(self, w: Floats) -> Floats:
-        """The second derivative, in single precision: it steers the solver and proves nothing."""
-        total = np.zeros((w.size, w.size))
-        for x, y in self.admissible():
-            root = np.sqrt(self.problem.loss.curvatures(x @ w, y))
-            scaled = np.multiply(x, root[:, None], dtype=np.float32, casting="same_kind")
-            total += scaled.T @ scaled  # one matrix with itself: half the work of two
-        return np.asarray(total / self.divisor + self.penalty * np.eye(w.size))
+    def hessian(self, w: Floats, *, every: int = 1) -> Floats:
+        """The second derivative, in single precision: it steers the solver and proves nothing.
 
-    def _sum(self, w: Floats) -> tuple[Floats, int]:
-        """Blocks by the machine's matrix product, then exactly."""
-        blocks = [np.zeros((1, w.size))]
+        Or an estimate from every so many-th row.
+        """
+        total = np.zeros((w.size, w.size))
+        for block, labels in self._cached():
+            x, y = block[::every], labels[::every]
+            scaled = x.astype(np.float32)
+            scaled *= np.sqrt(self.problem.loss.curvatures(x @ w, y)).astype(np.float32)[:, None]
+            total += scaled.T @ scaled  # one matrix with itself: half the work of two
+        return np.asarray(total * (every / self.divisor) + self.penalty * np.eye(w.size))
+
+    def _cached(self) -> Iterator[Chunk]:
+        """Admissible rows, few at a time."""
         for x, y in self.admissible():
+            for start in range(0, len(x), CACHED_ROWS):
+                yield x[start : start + CACHED_ROWS], y[start : start + CACHED_ROWS]
+
+    def _sum(self, w: Floats) -> tuple[Floats, float]:
+        """Blocks by the machine's matrix product, then in long doubles; and what those cost, in float64's units."""
+        blocks = [np.zeros((1, w.size))]
+        for x, y in self._cached():
             blocks.append(_block_sums(self.problem.loss.slopes(x @ w, y), x))
         stacked = np.concatenate(blocks)
-        return np.array([math.fsum(column) for column in stacked.T]), 0
+        wide = float(np.finfo(np.longdouble).eps / np.finfo(np.float64).eps)
+        total: Any = stacked.astype(np.longdouble).sum(axis=0)
+        return total.astype(np.float64), wide * len(stacked)
 
-    def _precise_sum(self, w: Floats) -> tuple[Floats, int]:
+    def _precise_sum(self, w: Floats) -> tuple[Floats, float]:
         """The same in long doubles."""
         wide: Any = w.astype(np.longdouble)
         total, blocks = np.zeros(w.size, dtype=np.longdouble), 0

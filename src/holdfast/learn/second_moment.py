@@ -42,6 +42,9 @@ class Whitener(Protocol):
     def norms(self, rows: Floats) -> Floats:
         """|P x| for each row."""
 
+    def form(self) -> Floats:
+        """P^T P, or its diagonal as a vector: |P x|^2 = x^T (P^T P) x, for engines that compute it themselves."""
+
     def shrunk(self, vector: Floats, strength: float) -> Floats:
         """(I + strength P P^T)^-1 v: one implicit step of a penalty on P^T v."""
 
@@ -70,6 +73,10 @@ class FullWhitener:
         turned = rows @ (self.basis * self.root)
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", turned, turned)))
 
+    def form(self) -> Floats:
+        """Q diag(root^2) Q^T."""
+        return np.asarray((self.basis * self.root**2) @ self.basis.T)
+
     def shrunk(self, vector: Floats, strength: float) -> Floats:
         """In the eigenbasis."""
         return np.asarray(self.basis @ ((self.basis.T @ vector) / (1.0 + strength * self.root**2)))
@@ -97,6 +104,10 @@ class DiagonalWhitener:
         """A weighted length."""
         return np.asarray(np.sqrt((rows * rows) @ self.root**2))
 
+    def form(self) -> Floats:
+        """The diagonal root^2."""
+        return self.root**2
+
     def shrunk(self, vector: Floats, strength: float) -> Floats:
         """Entry by entry."""
         return np.asarray(vector / (1.0 + strength * self.root**2))
@@ -117,6 +128,8 @@ def second_moment_sensitivity(adjacency: Adjacency, *, row_norm: float, rows_per
 
 def second_moment(passes: Passes, *, dimension: int, kind: Preconditioner) -> Floats:
     """The sum, packed so that its Euclidean norm is the matrix's Frobenius norm; private."""
+    if passes.engine is not None:
+        return passes.engine.gram("diagonal") if kind == "diagonal" else upper_triangle(passes.engine.gram())
     if kind == "diagonal":
         squares = np.zeros(dimension)
         for rows, _ in passes.blocks():

@@ -17,9 +17,20 @@ from holdfast.privacy.rounding import safe_side
 
 
 def admit(
-    examples: Examples, problem: Problem, account: Account, *, method: str, adjacencies: tuple[str, ...] = ()
+    examples: Examples,
+    problem: Problem,
+    account: Account,
+    *,
+    method: str,
+    adjacencies: tuple[str, ...] = (),
+    outputs: tuple[str, ...] = ("one",),
 ) -> None:
-    """Refuse, before anything is spent, rows and accounts that speak of different worlds."""
+    """Refuse, before anything is spent, rows and accounts of different worlds, and losses of a wrong kind."""
+    if problem.outputs not in outputs:
+        raise ParameterError(
+            f"{method} takes a loss of {' or '.join(outputs)} prediction{'s' * (outputs == ('several',))}, got the "
+            f"{problem.loss.name} loss; use method='softmax' for several classes"
+        )
     if examples.adjacency is not account.adjacency:
         raise AdjacencyError(
             f"the rows declare adjacency={examples.adjacency.value!r}, the account "

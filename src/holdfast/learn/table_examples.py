@@ -9,10 +9,9 @@ import numpy as np
 
 from holdfast.data.encode import Encoder
 from holdfast.data.order import Order
-from holdfast.data.rows import Batch
-from holdfast.data.table import Table
-from holdfast.errors import ParameterError
-from holdfast.learn.design import with_intercept
+from holdfast.data.table import CHUNK_ROWS, Table
+from holdfast.errors import DataError, ParameterError
+from holdfast.learn.engine_sums import BLOCK, LabelledRows
 from holdfast.learn.examples import ArrayExamples, Chunk
 from holdfast.learn.target import Target
 from holdfast.noise.source import Source
@@ -20,11 +19,13 @@ from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 IN_MEMORY_BYTES = 2**28
 """Encoded rows up to this size are kept, so that a method of many passes reads the table once."""
+CHUNK_BYTES = 2**21
+"""Of encoded rows read at a time: encoding makes several copies of them, which should stay in a processor's cache."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableExamples:
-    """Rows that stay where they are: each pass reads them again.
+    """Rows that stay where they are: each pass reads them again (`shuffled_copy.one_order` saves further shuffles).
 
     `intercept` is the value of the constant column that is put behind the encoder's features; 0 for none.
 
@@ -65,6 +66,13 @@ class TableExamples:
         """As the schema declares."""
         return self.table.unit
 
+    @property
+    def labelled(self) -> LabelledRows:
+        """How batches are read."""
+        return LabelledRows(
+            encoder=self.encoder, target=self.target, coding=self.coding, intercept=self.intercept
+        )
+
     def chunks(self) -> Iterator[Chunk]:
         """Whatever order is fastest: sums only."""
         return self._read(Order.irrelevant())
@@ -73,26 +81,48 @@ class TableExamples:
         """A fresh secret order."""
         return self._read(Order.shuffled(source))
 
+    def drawn(self, source: Source, *, batches: int) -> Iterator[Chunk]:
+        """One pass in which every record draws its batch by itself: batches in turn, records in secret order."""
+        order = Order.per_record_batches(batches=batches, cap=2 * self.public_count, source=source)
+        return self._read(order)
+
     def loaded(self) -> ArrayExamples | TableExamples:
-        """The same in memory, if it is small enough."""
-        if self.table.unit.column is not None or 8 * self.table.count() * self.dimension > IN_MEMORY_BYTES:
+        """The same in memory, if it is small enough and its engine does not rather take sums where it is."""
+        if self.table.unit.column is not None or self.table.can("engine_sums"):
             return self
-        parts = list(self.chunks())
+        count = self.table.count()
+        if 8 * count * self.dimension > IN_MEMORY_BYTES:
+            return self
+        features, labels = self._gathered(count)
         return ArrayExamples(
-            features=np.concatenate([features for features, _ in parts] or [np.empty((0, self.dimension))]),
-            labels=np.concatenate([labels for _, labels in parts] or [np.empty(0)]),
+            features=features,
+            labels=labels,
             adjacency=self.adjacency,
             public_count=self.public_count,
             unit=self.unit,
         )
 
-    def _read(self, order: Order) -> Iterator[Chunk]:
-        columns = [*self.encoder.columns_, self.target]
-        return (self._chunk(batch) for batch in self.table.batches(columns, order=order))
+    @property
+    def _chunk_rows(self) -> int:
+        """Whole blocks of the sums over rows: at least one, and no more than any table reads at a time."""
+        return min(CHUNK_ROWS, BLOCK * max(1, CHUNK_BYTES // (8 * max(1, self.dimension) * BLOCK)))
 
-    def _chunk(self, batch: Batch) -> Chunk:
-        features = with_intercept(self.encoder.encode(batch), self.intercept)
-        labels = self.coding.encode_column(batch, self.target)
-        if batch.present is not None:  # a null record contributes 0, its constant included
-            features[~batch.present], labels[~batch.present] = 0.0, 0.0
+    def _gathered(self, count: int) -> Chunk:
+        """All rows in arrays of their final size: no chunk is held twice."""
+        features, labels = np.empty((count, self.dimension)), np.empty(count)
+        start = 0
+        for rows, values in self.chunks():
+            stop = start + len(values)
+            if stop > count:
+                break
+            features[start:stop], labels[start:stop] = rows, values
+            start = stop
+        if start != count:
+            raise DataError(
+                "the table changed while it was read: its rows are no longer as many as it counted"
+            )
         return features, labels
+
+    def _read(self, order: Order) -> Iterator[Chunk]:
+        labelled = self.labelled
+        return map(labelled.chunk, self.table.batches(labelled.columns, order=order, rows=self._chunk_rows))

@@ -52,6 +52,26 @@ def _connect_duckdb(source: Any, *arguments: Any, **options: Any) -> Table:
     return connect(source, *arguments, **options)
 
 
+def _spark(source: Any) -> bool:
+    return _package(source) == "pyspark"
+
+
+def _connect_spark(source: Any, *arguments: Any, **options: Any) -> Table:
+    from holdfast.data.engines.spark import connect
+
+    return connect(source, *arguments, **options)
+
+
+def _postgres_url(source: Any) -> bool:
+    return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
+
+
+def _connect_postgres(source: Any, *arguments: Any, **options: Any) -> Table:
+    from holdfast.data.engines.postgres import connect
+
+    return connect(source, *arguments, **options)
+
+
 ENGINES = (
     Engine(
         name="memory",
@@ -64,6 +84,18 @@ ENGINES = (
         takes="Parquet and CSV files, DuckDB files, connections and relations",
         accepts=_files,
         connect=_connect_duckdb,
+    ),
+    Engine(
+        name="spark",
+        takes="Spark DataFrames, classic and Connect",
+        accepts=_spark,
+        connect=_connect_spark,
+    ),
+    Engine(
+        name="postgres",
+        takes="postgresql:// URLs",
+        accepts=_postgres_url,
+        connect=_connect_postgres,
     ),
 )
 

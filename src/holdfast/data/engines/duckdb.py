@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from holdfast.data.dialect import Dialect
 from holdfast.data.engines.duckdb_source import Scan, scan_of_caller, scan_of_files
 from holdfast.data.engines.memory import check_columns
+from holdfast.data.grouped_counts import distinct_sets, zero_filled
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data.rows import Batch, encode_batch
 from holdfast.data.schema import Schema
@@ -154,6 +155,8 @@ class DuckDBTable(Table):
         self._opened = opened
         self._statements = statements
         self._finalizer = weakref.finalize(self, cleanup)
+        if opened.can_write:  # rows of files: the shuffle may spill to a disk, and so may a copy of its result
+            self.capabilities = self.capabilities | {"shuffled_copy"}
 
     def close(self) -> None:
         """Close the connection that was opened here, and delete what was spilled to disk."""
@@ -233,28 +236,9 @@ class DuckDBTable(Table):
             waiting, number = [], number + 1
 
     def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
-        asked = list(dict.fromkeys(tuple(sorted(names)) for names in sets))
-        if not asked:
+        if not sets:
             return []
-        tables = {names: np.zeros(self.schema.shape(*names), dtype=np.int64) for names in asked}
-        names = list(dict.fromkeys(name for group in asked for name in group))
-        for arrow in self._arrow(self._ready().counts(asked), 65_536):
-            cells = [column.to_numpy(zero_copy_only=False) for column in arrow.columns[:-1]]
-            found = arrow.column(arrow.num_columns - 1).to_numpy().astype(np.int64)
-            inside = [column.is_valid().to_numpy(zero_copy_only=False) for column in arrow.columns[:-1]]
-            for group in asked:
-                rows = np.ones(len(found), dtype=np.bool_)
-                for name, valid in zip(names, inside, strict=True):
-                    rows &= valid if name in group else ~valid
-                place = tuple(cells[names.index(name)][rows].astype(np.int64) for name in group)
-                np.add.at(tables[group], place, found[rows] if group else found[rows].sum())
-        return [_in_order(tables[tuple(sorted(names))], names) for names in sets]
-
-
-def _in_order(table: NDArray[np.int64], names: tuple[str, ...]) -> NDArray[np.int64]:
-    """A count whose axes are in alphabetical order, with its axes in the order asked for."""
-    alphabetical = sorted(names)
-    return table.transpose([alphabetical.index(name) for name in names]).copy()
+        return zero_filled(self.schema, sets, self._arrow(self._ready().counts(distinct_sets(sets)), 65_536))
 
 
 def _nothing() -> None:

@@ -15,6 +15,7 @@ from holdfast.learn.methods import (
     output,
     ridge,
     scs13,
+    softmax,
 )
 
 METHODS: tuple[Method, ...] = (
@@ -29,4 +30,5 @@ METHODS: tuple[Method, ...] = (
     output.METHOD,
     ridge.METHOD,
     scs13.METHOD,
+    softmax.METHOD,
 )

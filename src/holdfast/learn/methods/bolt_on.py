@@ -20,15 +20,20 @@ from holdfast.errors import DataError, require
 from holdfast.kernel import SgdOptions, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast.learn.drawn_batches import drawn_batches
+from holdfast.learn.engine_epochs import engine_epochs
 from holdfast.learn.examples import Chunk, Examples
 from holdfast.learn.method import Fit, Method
+from holdfast.learn.partitioned import in_parts
+from holdfast.learn.passes import secret_pass
 from holdfast.learn.problem import Problem
 from holdfast.learn.schedules import SCHEDULES, Course
+from holdfast.learn.shuffled_copy import one_order
 from holdfast.learn.spending import admit, noise_within, refuse_users
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanism import Arithmetic
+from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
 THEOREM = "Bolt-on permutation SGD (Wu et al. 2017), by the backward recursion over batches"
@@ -40,7 +45,8 @@ OVERFULL = 2
 class Pass:
     """Public constants of a run: what the sensitivity is computed from, and what the kernel is told.
 
-    `replace` and `zero_out`: batches are cut from a secret permutation, fresh for each pass. `add_remove`:
+    `replace` and `zero_out`: batches are cut from a secret permutation, fresh for each pass, or drawn once and
+    kept where shuffling again would cost too much (`one_order`): both are order (i) of soundness. `add_remove`:
     every record draws its batch by itself, and a batch keeps at most 2 b of them; one record more may push
     one other out of a full batch, so a gradient moves by 2 L, and no failure probability is charged.
     """
@@ -98,7 +104,7 @@ class Pass:
             steps, batch=self.batch, passes=self.passes, penalty=problem.penalty,
             gradient_change=problem.gradient_change(self.adjacency) if ranked else 2.0 * problem.lipschitz,
             smoothness=problem.smoothness if ranked else OVERFULL * problem.smoothness,
-            averaging_weights=averaging_from(self.average_from, steps=self.count),
+            averaging_weights=averaging_from(self.average_from, steps=self.count) if self.average_from else None,
         )  # fmt: skip
         rounded = rounding_slack(
             steps, dimension=problem.dimension, batch=OVERFULL * self.batch + 1, lipschitz=OVERFULL * problem.lipschitz,
@@ -110,24 +116,31 @@ class Pass:
         """The result before noise: private until a mechanism has released it."""
         if self.adjacency.count_is_public:
             return self._cut(examples, source)
-        passes = (drawn_batches(examples, source, batches=self.batches) for _ in range(self.passes))
+        passes = (
+            drawn_batches(examples, source, batches=self.batches) for _ in counted("bolt_on", self.passes)
+        )
         return self.over(chain.from_iterable(passes))
 
     def _cut(self, examples: Examples, source: Source) -> Floats:
         """Batches in the order of a secret permutation."""
-        run = start(self._options(batch=self.batch, steps=self.steps, penalty=self.problem.penalty))
-        for done in range(1, self.passes + 1):
-            seen = 0
-            for rows, labels in examples.shuffled(source):
-                seen += len(labels)
-                if seen <= self.records:
-                    run.feed(rows, labels)
-            run.end_pass()
-            if seen != self.records or run.steps_taken != done * self.batches:
-                raise DataError(
-                    f"public_count must be the number of rows under adjacency={self.adjacency.value!r}, "
-                    f"got public_count={self.records}"
-                )
+        options = self._options(batch=self.batch, steps=self.steps, penalty=self.problem.penalty)
+        beside = engine_epochs(examples)
+        if beside is not None:
+            return beside(options, source=source, passes=self.passes, records=self.records)
+        run = start(options)
+        with one_order(examples, passes=self.passes) as ordered:
+            for done in counted("bolt_on", self.passes, first=1):
+                seen = 0
+                for rows, labels, order in secret_pass(ordered, source):
+                    seen += len(order)
+                    if seen <= self.records:
+                        run.feed(rows, labels, order=order)
+                run.end_pass()
+                if seen != self.records or run.steps_taken != done * self.batches:
+                    raise DataError(
+                        f"public_count must be the number of rows under adjacency={self.adjacency.value!r}, "
+                        f"got public_count={self.records}"
+                    )
         return run.final()
 
     def over(self, batches: Iterable[Chunk]) -> Floats:
@@ -198,17 +211,19 @@ def bolt_on(
         schedule=automatic if schedule == "auto" else schedule, step=step, offset_power=offset_power,
         average_from=_first_averaged(average),
     )  # fmt: skip
-    sensitivity = course.l2_sensitivity
+    run = in_parts(course, examples)
+    sensitivity = run.l2_sensitivity
     noise = noise_within(
         account, l2_sensitivity=sensitivity, dimension=problem.dimension, arithmetic=arithmetic
     )
-    centre = course.train(examples, account.source)
+    centre = run.train(examples, account.source)
     return Fit(
         weights=account.release(noise.mechanism, centre, label="bolt_on"),
         theorem=THEOREM,
         parameters={
             "l2_sensitivity": sensitivity, "passes": passes, "batch": course.batch, "schedule": course.schedule,
             "average": average, "penalty": problem.penalty, "arithmetic": arithmetic,
+            "parts": getattr(run, "parts", 1),
         },
         noise_std=noise.deviation,
     )  # fmt: skip

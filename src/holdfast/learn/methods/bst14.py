@@ -27,6 +27,7 @@ from holdfast.privacy.calibration import calibrate
 from holdfast.privacy.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.fixed_size_gaussian import ORDERS, FixedSizeGaussian, sampled_divergence
 from holdfast.privacy.renyi import RenyiDP
+from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ def bst14(
     permit = account.permit(mechanism, times=steps, label="bst14")
     noise_std = float(mechanism.sigma) / batch
     w = np.zeros(problem.dimension)
-    for t in range(1, steps + 1):
+    for t in counted("bst14", steps, first=1):
         chosen = without_replacement(account.source, size=batch, population=population)
         slopes = problem.loss.slopes(features[chosen] @ w, labels[chosen])
         total = permit.release(features[chosen].T @ slopes)

@@ -34,6 +34,7 @@ from holdfast.privacy.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.subsampled_gaussian import SubsampledGaussian
 from holdfast.privacy.rounding import as_written
 from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
+from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
 THEOREM = "DP-SGD: composed Poisson-subsampled Gaussian mechanisms (soundness, section 6)"
@@ -201,7 +202,7 @@ def dp_sgd(
     velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
     kept = max(1, math.ceil(sgd.average * sgd.steps))
     with one_thread():
-        for number in range(sgd.steps):
+        for number in counted("dp_sgd", sgd.steps):
             noisy = permit.release(sgd.batch_gradient(weights, examples, account.source))
             # The divisor is public: the expected size of a batch, never the size of this one.
             velocity = sgd.momentum * velocity + noisy / (sgd.rate * sgd.count)

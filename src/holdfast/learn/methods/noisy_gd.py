@@ -38,6 +38,7 @@ from holdfast.learn.threads import one_thread
 from holdfast.privacy.account import Account, Permit
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanism import Arithmetic
+from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
 THEOREM = "Noisy gradient descent: composed Gaussian mechanisms, rows clipped after whitening (soundness, section 20)"
@@ -70,6 +71,9 @@ class Gradients:
         """The sum of phi'(<w, x~>) x~ over the clipped rows x~ = scale P x."""
         loss, slope = self.problem.loss, self.problem.loss.slope
         raw, total = self.whitening.backward(weights), np.zeros_like(weights)
+        if self.passes.engine is not None:  # the same sum, taken where the rows are
+            taken = self.passes.engine.gradient(raw, form=self.whitening.form(), norm=self.norm)
+            return self.whitening.forward(taken)
         for rows, labels, scales in iter(self._kept) if self.passes.resident else self._scaled():
             # A slope beyond the declared one is clipped: a record's gradient has norm slope * norm at most.
             slopes = np.clip(loss.slopes(scales * (rows @ raw), labels), -slope, slope)
@@ -169,7 +173,7 @@ def descend(gradients: Gradients, setting: Schedule, permit: Permit, *, count: i
         step /= problem.row_norm**2
     weights = np.zeros(problem.dimension)
     velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
-    for number in range(setting.steps):
+    for number in counted("noisy_gd", setting.steps):
         noisy = permit.release(gradients.at(weights))
         velocity = setting.momentum * velocity + noisy / count
         # The penalty takes an implicit step, which is stable whatever the whitening made of it.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,12 @@ from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn.examples import Examples
 from holdfast.learn.method import Fit, Method
 from holdfast.learn.minimise import minimise
+from holdfast.learn.moments import largest_count
 from holdfast.learn.problem import Problem
+from holdfast.learn.pure_rule import PURE_WHITENED, pure_penalty
 from holdfast.learn.risk import Risk
 from holdfast.learn.spending import admit, refuse_users
+from holdfast.learn.whitened_examples import CLIP, SHARE, WhitenedExamples, release_diagonal
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.calibration import calibrate
@@ -31,6 +34,7 @@ from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObj
 from holdfast.privacy.rounding import round_down, round_up
 
 Floats = NDArray[np.float64]
+Whitening = Literal["diagonal", "none"]
 TWICE_DIFFERENTIABLE = ("logistic",)
 """The proof changes variables by the Hessian; the Huber-smoothed hinge has corners in its gradient."""
 RELATIVE_TOLERANCE = 1e-11
@@ -41,10 +45,6 @@ PURE_OUTPUT_SHARE = 0.005
 """The same without delta, where parts of epsilon add up plainly."""
 GAUSSIAN_FACTOR = 10.0
 """The penalty with Gaussian noise, in units of smoothness / (1 - e^-epsilon)."""
-PURE_SHARE = 0.8
-PURE_SIGNAL = 100.0
-PURE_FACTOR = 2.0
-"""The rule of `pure_penalty`; docs/decisions/learning-default.md says how it was found."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,6 +71,8 @@ def objective_perturbation(
     *,
     account: Account,
     penalty_factor: float | None = None,
+    preconditioner: Whitening = "none",
+    count_bound: int | None = None,
     arithmetic: Arithmetic | None = None,
     mechanism: ObjectivePerturbation | PureObjectivePerturbation | None = None,
     **options: Any,
@@ -80,11 +82,21 @@ def objective_perturbation(
     Private when the loss is convex, twice differentiable and Lipschitz, predictions are linear, and the
     penalty acts on every weight, over the whole space. Needs an account that can count it: pure, 'basic',
     'renyi', or a plan with this `mechanism`, made by `objective_mechanism`.
+
+    `preconditioner="diagonal"`, for pure accounts, pays a share of epsilon for the squares of the columns, and
+    perturbs the objective of rows that are whitened by them and clipped; the penalty then acts on their weights.
     """
-    require(not options, "options", sorted(options), "none but penalty_factor, arithmetic, mechanism")
+    known = "penalty_factor, preconditioner, count_bound, arithmetic, mechanism"
+    require(not options, "options", sorted(options), f"none but {known}")
     admit(examples, problem, account, method="objective")
     refuse_users(examples, method="objective")
     require_provable(problem)
+    if preconditioner != "none":
+        _admit_whitening(preconditioner, problem, account, mechanism)
+        return _whitened(
+            examples, problem, account, penalty_factor=penalty_factor, count_bound=count_bound,
+            arithmetic=arithmetic or "strict",
+        )  # fmt: skip
     left = account.remaining()
     if mechanism is None:
         chosen = objective_mechanism(
@@ -114,6 +126,53 @@ def objective_perturbation(
     )
 
 
+def _admit_whitening(preconditioner: str, problem: Problem, account: Account, mechanism: object) -> None:
+    """Refuse, before anything is spent, what the two releases do not cover."""
+    require(preconditioner == "diagonal", "preconditioner", preconditioner, "'diagonal' or 'none'")
+    left = account.remaining().as_pure()
+    if left is None:
+        raise ParameterError(
+            "preconditioner='diagonal' is for pure epsilon; with delta > 0 use method='noisy_gd', which whitens by "
+            "a Gaussian second moment"
+        )
+    if left <= 0:
+        raise BudgetExceeded("nothing remains in the account; nothing was drawn")
+    require(
+        problem.penalty == 0, "penalty", problem.penalty, "0 with preconditioner='diagonal'",
+        "a penalty on the weights of unwhitened rows needs preconditioner='none'",
+    )  # fmt: skip
+    require(mechanism is None, "mechanism", mechanism, "None with preconditioner='diagonal'")
+
+
+def _whitened(
+    examples: Examples,
+    problem: Problem,
+    account: Account,
+    *,
+    penalty_factor: float | None,
+    count_bound: int | None,
+    arithmetic: Arithmetic,
+) -> Fit:
+    """Squares first, then the perturbed objective of whitened rows: a plain sum of two pure costs."""
+    most, assumptions = largest_count(examples, count_bound)
+    whitening = release_diagonal(examples, problem, account, most=most, arithmetic=arithmetic)
+    norm = CLIP * math.sqrt(max(1.0, whitening.effective_dimension))
+    rows = WhitenedExamples(examples=examples, problem=problem, whitening=whitening, norm=norm).kept()
+    inner = dataclasses.replace(problem, row_norm=1.0)
+    chosen = objective_mechanism(
+        inner, limit=account.remaining(), adjacency=account.adjacency, public_count=examples.public_count,
+        penalty_factor=penalty_factor, arithmetic=arithmetic, least_share=PURE_WHITENED,
+    )  # fmt: skip
+    fit = objective_perturbation(rows, inner, account=account, mechanism=chosen)
+    return dataclasses.replace(
+        fit,
+        weights=whitening.backward(fit.weights) / norm,
+        theorem=f"{fit.theorem}; rows whitened by Laplace-noised squares of columns and clipped",
+        parameters={**fit.parameters, "preconditioner": "diagonal", "share": SHARE, "clip": norm},
+        assumptions=(*fit.assumptions, *assumptions),
+    )
+
+
 def require_provable(problem: Problem) -> None:
     """Refuse what the change of variables does not cover."""
     problem.require_lipschitz("objective")
@@ -137,6 +196,7 @@ def objective_mechanism(
     public_count: int,
     penalty_factor: float | None = None,
     arithmetic: Arithmetic | None = None,
+    least_share: float = 0.0,
 ) -> ObjectivePerturbation | PureObjectivePerturbation:
     """The least noise inside the objective that stays within the limit.
 
@@ -160,8 +220,9 @@ def objective_mechanism(
     chosen: Arithmetic = arithmetic or "strict"
     if pure is not None and penalty_factor is None:
         least = pure_penalty(
-            problem, epsilon=epsilon, adjacency=adjacency, public_count=public_count, arithmetic=chosen
-        )
+            problem, epsilon=epsilon, adjacency=adjacency, public_count=public_count, arithmetic=chosen,
+            least_share=least_share,
+        )  # fmt: skip
     else:
         factor = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
         least = factor * problem.smoothness / -math.expm1(-epsilon)
@@ -175,33 +236,6 @@ def objective_mechanism(
         # A hair below: the charge is the curve's own epsilon at this delta, which is rounded up.
         limit = ApproxDP(round_down(point[0]) * (1.0 - 1e-9), point[1])
     return recipe.gaussian(limit, arithmetic=chosen)
-
-
-def pure_penalty(
-    problem: Problem,
-    *,
-    epsilon: float,
-    adjacency: Adjacency | str,
-    public_count: int,
-    arithmetic: Arithmetic = "strict",
-) -> float:
-    """The penalty on the sum of losses where there is no delta; a rule in public quantities.
-
-    0.8 standard deviations of one coordinate of the linear term: where the data say nothing, noise moves a weight
-    by about 1. Less where the signal epsilon n / (d factor) is strong and most directions are known; never
-    below 2 smoothness / (1 - e^-epsilon), so that determinants take half of a small epsilon at most.
-
-    >>> from holdfast.learn.losses import Logistic
-    >>> problem = Problem(loss=Logistic(), dimension=50)
-    >>> round(pure_penalty(problem, epsilon=1.0, adjacency="replace", public_count=10_000), 3)
-    16.0
-    """
-    # The noise is independent Laplace of scale sqrt(d) G / epsilon (strict), or of Gamma norm (idealised).
-    spread = 2 * problem.dimension if arithmetic == "strict" else problem.dimension + 1
-    deviation = math.sqrt(spread) * problem.gradient_change(adjacency) / epsilon
-    signal = epsilon * public_count / (problem.dimension * Adjacency.of(adjacency).gradient_factor)
-    share = min(PURE_SHARE, PURE_SIGNAL / signal)
-    return max(share * deviation, PURE_FACTOR * problem.smoothness / -math.expm1(-epsilon))
 
 
 @dataclass(frozen=True, kw_only=True)

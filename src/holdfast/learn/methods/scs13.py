@@ -27,6 +27,7 @@ from holdfast.privacy.curve import PrivacyCurve
 from holdfast.privacy.mechanism import Arithmetic, Mechanism
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
+from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
 THEOREM = (
@@ -70,7 +71,8 @@ def scs13(
         require_public_count(examples)
     permit = account.permit(mechanism, times=passes, parts=batches, label="scs13")
     w = np.zeros(problem.dimension)
-    for t, chunk in enumerate(_batches(examples, account.source, passes=passes, batch=batch), start=1):
+    chunks = _batches(examples, account.source, passes=passes, batch=batch)
+    for t, chunk in zip(counted("scs13", passes * batches, first=1), chunks, strict=True):
         noisy = permit.release(gradient_sum(problem, w, chunk) / batch)
         eta = min(step, 1.0 / (problem.penalty * t)) if problem.penalty > 0 else step / math.sqrt(t)
         w = (1.0 - eta * problem.penalty) * w - eta * noisy

@@ -34,6 +34,7 @@ from holdfast.learn.softmax import Multiclass, OneVsAll, Softmax
 from holdfast.learn.spending import admit, is_pure, noise_within, refuse_users
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanism import Arithmetic
+from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
 Engine = Literal["noisy_gd", "output"]
@@ -62,7 +63,7 @@ def multiclass(
     require(not options, "options", sorted(options), "empty", "see the parameters of multiclass")
     require(engine in (None, "noisy_gd", "output"), "engine", engine, "'noisy_gd' or 'output'")
     loss = _loss(problem)
-    admit(examples, problem, account, method=loss.name)
+    admit(examples, problem, account, method=loss.name, outputs=("several",))
     refuse_users(examples, method=loss.name)
     pure = is_pure(account.remaining())
     if (engine or ("output" if pure else "noisy_gd")) == "output":
@@ -127,7 +128,7 @@ def _descent(
         step /= problem.row_norm**2
     weights = np.zeros((loss.classes, problem.dimension))
     velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
-    for number in range(setting.steps):
+    for number in counted(loss.name, setting.steps):
         noisy = permit.release(gradients.at(weights))
         velocity = setting.momentum * velocity + noisy / count
         moved = weights - step * velocity
@@ -262,4 +263,5 @@ METHOD = Method(
     paper="CMS11; Bassily, Smith and Thakurta 2014; one model for all classes",
     needs=("convex", "lipschitz"),
     pure=True,
+    outputs=("several",),
 )

@@ -1,0 +1,226 @@
+"""Seed 000, table 5.1: how the error of query release depends on n, on |Q| and on d, measured.
+
+    python -m reproductions.000_query_release [--quick]
+
+Writes `reproductions/results/000_query_release.md` and `docs/figures/query_release.svg`. Deterministic: records,
+queries and noise come from SEED. The table is upper bounds without constants; what can be measured is their slopes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+from reproductions.seed_page import (
+    BLUE,
+    GREEN,
+    INK,
+    ORANGE,
+    PINK,
+    RED,
+    Look,
+    Series,
+    panels,
+    plot,
+    stamp,
+    table,
+    ticks,
+    write,
+)
+
+from holdfast.data import Categorical, Schema, open_table
+from holdfast.privacy import Account, ApproxDP
+from holdfast.synth.counted import Counted
+from holdfast.synth.evaluate import evaluate
+from holdfast.synth.method import Synthesis
+from holdfast.synth.methods.dqrs import dqrs
+from holdfast.synth.methods.dual_query import dual_query
+from holdfast.synth.methods.frank_wolfe_dual import frank_wolfe_dual
+from holdfast.synth.methods.gaussian import gaussian
+from holdfast.synth.methods.mwem import mwem
+from holdfast.synth.methods.sep_fem import sep_fem
+from holdfast.synth.predicates import Predicates
+from holdfast.synth.workload import Workload
+
+Floats = NDArray[np.float64]
+Results = dict[str, dict[float, list[float]]]
+SEED, EPSILON, DELTA = 51000, 1.0, 1e-6
+COUNTS = (250, 500, 1000, 2000, 4000, 8000)
+QUERIES = (8, 32, 128, 448, 1792)
+BITS = (4, 6, 8, 10, 12)
+FIXED_COUNT, FIXED_BITS, FIXED_QUERIES = 2000, 8, 32
+LOOKS: dict[str, Look] = {
+    "MWEM": (BLUE, "-", "o"),
+    "DualQuery": (ORANGE, (0, (6, 1.5)), "s"),
+    "sepFEM": (GREEN, (0, (1, 1)), "^"),
+    "DQRS": (PINK, (0, (3, 1, 1, 1)), "v"),
+    "Frank-Wolfe dual": (RED, "-", "D"),
+    "Gaussian, factorised": (INK, (0, (4, 2)), "x"),
+}
+#: Of table 5.1, as powers of n, of log |Q| and of d; the seed's own method as printed, and as corrected (section 9).
+PRINTED: dict[str, tuple[str, str, str]] = {
+    "MWEM": ("-1/2", "1/2", "1/4"),
+    "DualQuery": ("-1/3", "1/2", "1/6"),
+    "sepFEM": ("-1/2", "1/2", "3/4"),
+    "DQRS": ("-2/5", "3/5", "1/5"),
+    "Frank-Wolfe dual": ("-2/5 (corrected -1/2)", "2/5 (corrected 1/2)", "1/5 (corrected 1/4)"),
+    "Gaussian, factorised": ("-1", "not in the table", "not in the table"),
+}
+METHODS: dict[str, Callable[[Counted, Workload, Account], Synthesis]] = {
+    "MWEM": lambda data, work, account: mwem(data, work, account=account, most_rounds=200, passes=2),
+    "DualQuery": lambda data, work, account: dual_query(data, work, account=account, most_draws=3000),
+    "sepFEM": lambda data, work, account: sep_fem(
+        data, work, account=account, most_rounds=600, samples=5, perturbation=3.0
+    ),
+    "DQRS": lambda data, work, account: dqrs(data, work, account=account, most_draws=3000),
+    "Frank-Wolfe dual": lambda data, work, account: frank_wolfe_dual(
+        data, work, account=account, most_rounds=3000
+    ),
+    "Gaussian, factorised": lambda data, work, account: gaussian(data, work, account=account),
+}
+
+
+def records(count: int, width: int, seed: int) -> Counted:
+    """Bits that lean one way or the other, all together: a hidden coin, 0.85 against 0.2."""
+    random = np.random.default_rng([SEED, count, width, seed])
+    hidden = random.random((count, 1)) < 0.3
+    codes = (random.random((count, width)) < np.where(hidden, 0.85, 0.2)).astype(np.int64)
+    names = [f"x{place}" for place in range(width)]
+    schema = Schema([Categorical(name, ["0", "1"]) for name in names], adjacency="replace")
+    return Counted(open_table({name: codes[:, i].astype(str) for i, name in enumerate(names)}, schema))
+
+
+def queries(count: int, width: int, seed: int) -> Workload:
+    """That many different cells of 3-way marginals, at random, as functions of the whole record."""
+    cells = list(product(combinations(range(width), 3), range(8)))
+    random = np.random.default_rng([SEED, count, width, seed, 1])
+    if len(cells) < count:  # more than there are: products of two of them
+        pairs = random.integers(0, len(cells), (count, 2))
+        chosen = [(cells[a], cells[b]) for a, b in pairs]
+    else:
+        chosen = [(cells[place],) * 2 for place in random.choice(len(cells), count, replace=False)]
+    shape = (2,) * width
+    everyone = np.indices(shape).reshape(width, -1)
+    values = [np.minimum(*(_holds(everyone, cell) for cell in pair)).reshape(shape) for pair in chosen]
+    return Workload.of([Predicates(tuple(f"x{place}" for place in range(width)), values=np.array(values))])
+
+
+def _holds(everyone: NDArray[np.int64], cell: tuple[tuple[int, ...], int]) -> Floats:
+    columns, value = cell
+    wanted = [(value >> place) & 1 for place in range(3)]
+    agree = [everyone[column] == bit for column, bit in zip(columns, wanted, strict=True)]
+    return np.asarray(np.all(agree, axis=0), dtype=np.float64)
+
+
+def error(name: str, data: Counted, work: Workload, seed: int) -> float:
+    """The largest error of a proportion."""
+    currency = "gdp" if name.startswith("Gaussian") else "zcdp"
+    account = Account(ApproxDP(EPSILON, DELTA), adjacency="replace", currency=currency, seed=seed)
+    made = METHODS[name](data, work, account)
+    return evaluate(lambda columns: data(*columns), made.model.project, work).max_error
+
+
+def measure(places: tuple[int, ...], cases: list[tuple[int, int, int]], *, seeds: int) -> Results:
+    """Errors at (records, queries, bits) for every place of the axis and seed."""
+    found: Results = {name: {float(x): [] for x in places} for name in LOOKS}
+    for place, (count, asked, width) in zip(places, cases, strict=True):
+        for seed in range(seeds):
+            data, work = records(count, width, seed), queries(asked, width, seed)
+            for name in LOOKS:
+                found[name][float(place)].append(error(name, data, work, SEED + seed))
+    return found
+
+
+def slope(series: Series, *, log: bool = False) -> float:
+    """Of the line through the means, both axes logarithmic; against log x, where asked."""
+    at = sorted(series)
+    means = [math.log(float(np.mean(series[x]))) for x in at]
+    axis = np.log(np.log(at)) if log else np.log(at)
+    return float(np.polyfit(axis, means, 1)[0])
+
+
+HEAD = """Binary records with one hidden coin, ε = 1, δ = 1e-6, adjacency `replace`; queries are cells of 3-way
+marginals, given as functions of the whole record (a query class of |Q| > 448 on 8 bits adds conjunctions of two such
+cells). Every method runs on the whole universe with an exact oracle and its planned number of rounds, uncapped
+but for MWEM (200) and sepFEM (600; 5 records a round, perturbation 3). Entries are largest errors of proportions,
+mean ± standard deviation over {seeds} seeds. The last line is no method of the table: it answers the same queries
+from one noisy table of all records."""
+
+
+def page(
+    by_count: Results, by_queries: Results, by_bits: Results, *, seeds: int, seconds: float
+) -> list[str]:
+    """The generated Markdown."""
+    lines = ["# Seed 000, table 5.1: query release on small binary universes", ""]
+    lines += [stamp("000_query_release", SEED, seconds), "", HEAD.format(seeds=seeds), ""]
+    lines += ["![](../../docs/figures/query_release.svg)", ""]
+    lines += [f"## Against n (d = {FIXED_BITS}, all 448 cells)", "", *table("n =", COUNTS, by_count), ""]
+    lines += [f"## Against |Q| (n = {FIXED_COUNT:,}, d = {FIXED_BITS})", ""]
+    lines += [*table("queries =", QUERIES, by_queries), ""]
+    lines += [
+        f"## Against d (n = {FIXED_COUNT:,}, {FIXED_QUERIES} queries)",
+        "",
+        *table("d =", BITS, by_bits),
+        "",
+    ]
+    lines += ["## Slopes", "", "| method | in n | table 5.1 | in log Q | table 5.1 | in d | table 5.1 |"]
+    lines += ["|---|---:|---|---:|---|---:|---|"]
+    for name in LOOKS:
+        measured = (slope(by_count[name]), slope(by_queries[name], log=True), slope(by_bits[name]))
+        cells = [f"{value:.2f} | {printed}" for value, printed in zip(measured, PRINTED[name], strict=True)]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return [*lines, "", WORDS]
+
+
+WORDS = """\
+Bounds without constants cannot be refuted at a few sizes; this is what the slopes look like there. In n, MWEM and the
+corrected Frank-Wolfe dual fall alike and a little faster than n^(-1/2); the seed's own n^(-2/5) is an artefact of not
+starting the dual at 0 (soundness, section 9). DualQuery and DQRS fall faster than printed: here the step and the rounds
+are planned for the data at hand, not for the worst case. DQRS is DualQuery where the planned step is long (n = 250 and
+8,000), and 17 to 19 % better at n = 500 and 1,000. sepFEM stops falling at n = 1,000: its perturbation, which does not
+grow with the rounds, seems to bind, not its privacy. In d, the methods that carry weights on records hardly grow, the
+oracle methods grow more, and one noisy table of all records grows about like 2^(d/2): it wins below d = 8 and loses
+above. In log |Q| most slopes are steeper than printed, partly since the largest of 8 errors is small for any method.
+Levels matter more than slopes: at n = 2,000 the two weight methods err about half as much as the oracle methods."""
+
+
+def draw(by_count: Results, by_queries: Results, by_bits: Results) -> None:
+    """The three dependences, all axes logarithmic."""
+    with panels("query_release", columns=3, legend=6, size=(10.4, 4.0), sharey=True) as axes:
+        for place, results in zip(axes[0], (by_count, by_queries, by_bits), strict=True):
+            for name, values in results.items():
+                plot(place, name, values, LOOKS[name])
+            ticks(place, sorted(results["MWEM"]))
+            place.set(yscale="log")
+        axes[0, 0].set(title=f"Against n, d = {FIXED_BITS}", xlabel="n", ylabel="largest error")
+        axes[0, 1].set(title=f"Against the number of queries, n = {FIXED_COUNT}", xlabel="|Q|")
+        axes[0, 2].set(title=f"Against d, {FIXED_QUERIES} queries", xlabel="d")
+
+
+def main() -> int:
+    """Release, draw, write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="one seed, nothing written")
+    quick = parser.parse_args().quick
+    seeds, begin = 1 if quick else 3, time.process_time()
+    by_count = measure(COUNTS, [(n, 448, FIXED_BITS) for n in COUNTS], seeds=seeds)
+    by_queries = measure(QUERIES, [(FIXED_COUNT, asked, FIXED_BITS) for asked in QUERIES], seeds=seeds)
+    by_bits = measure(BITS, [(FIXED_COUNT, FIXED_QUERIES, width) for width in BITS], seeds=seeds)
+    lines = page(by_count, by_queries, by_bits, seeds=seeds, seconds=time.process_time() - begin)
+    if not quick:
+        write("000_query_release", lines)
+        draw(by_count, by_queries, by_bits)
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

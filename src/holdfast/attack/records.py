@@ -1,0 +1,110 @@
+"""Records: features and labels, row by row, in whatever container the model takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ParameterError, require
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Records:
+    """Features (an array, sparse matrix, data frame or Arrow table) and what is to be predicted.
+
+    >>> people = Records.of(([[1.0], [2.0], [3.0]], ["a", "b", "a"]), "members")
+    >>> people.take(np.array([2])).join(people.take(np.array([0]))).labels.tolist()
+    ['a', 'a']
+    """
+
+    features: Any
+    labels: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", np.asarray(self.labels))
+        shape = getattr(self.features, "shape", None)
+        if shape is None:
+            raise ParameterError(
+                f"X must be an array, data frame or table, got {type(self.features).__name__}"
+            )
+        require(self.labels.ndim == 1, "y.ndim", self.labels.ndim, "1: one label per row")
+        require(
+            self.labels.size == shape[0], "y", self.labels.shape, f"one label for each of {shape[0]} rows"
+        )
+        require(shape[0] >= 1, "X", (shape[0],), "one row or more")
+
+    @classmethod
+    def of(cls, pair: Any, name: str) -> Records:
+        """The records of a pair (X, y)."""
+        if isinstance(pair, Records):
+            return pair
+        try:
+            features, labels = pair
+        except (TypeError, ValueError):
+            raise ParameterError(f"{name} must be a pair (X, y), got {type(pair).__name__}") from None
+        known = hasattr(features, "shape")
+        return cls(features=features if known else np.asarray(features), labels=np.asarray(labels))
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return int(self.labels.size)
+
+    def take(self, rows: NDArray[Any]) -> Records:
+        """Some of them, by a mask or by row numbers."""
+        places = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return Records(
+            features=_container(self.features)[0](self.features, places), labels=self.labels[places]
+        )
+
+    def join(self, other: Records) -> Records:
+        """These, then the others."""
+        return Records(
+            features=_container(self.features)[1](self.features, other.features),
+            labels=np.concatenate([self.labels, other.labels]),
+        )
+
+    def data(self) -> tuple[Any, NDArray[Any]]:
+        """The pair that a training function takes."""
+        return self.features, self.labels
+
+
+Container = tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]
+"""How to take rows, and how to put one after the other."""
+
+
+def _joined_frames(first: Any, second: Any) -> Any:
+    import pandas as pd
+
+    return pd.concat([first, second], ignore_index=True)
+
+
+def _joined_tables(first: Any, second: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.concat_tables([first, second], promote_options="permissive")
+
+
+def _joined_sparse(first: Any, second: Any) -> Any:
+    from scipy.sparse import vstack
+
+    return vstack([first, second], format="csr")
+
+
+_CONTAINERS: dict[str, Container] = {
+    "iloc": (lambda frame, rows: frame.iloc[rows], _joined_frames),
+    "column_names": (lambda table, rows: table.take(rows), _joined_tables),
+    "tocsr": (lambda matrix, rows: matrix.tocsr()[rows], _joined_sparse),
+}
+"""By the attribute that tells them."""
+
+
+def _container(features: Any) -> Container:
+    for attribute, how in _CONTAINERS.items():
+        if hasattr(features, attribute):
+            return how
+    return lambda array, rows: np.asarray(array)[rows], lambda a, b: np.concatenate([a, b])

@@ -1,0 +1,207 @@
+"""`holdfast attack`: play the attacker against a saved model or synthetic rows, inside the house."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.attack.records import Records
+    from holdfast.attack.report import MembershipReport
+    from holdfast.attack.targets import Target
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group()
+def attack() -> None:
+    """Attacks on a model or on synthetic rows by their owner. What they print is about real people and stays inside."""
+
+
+@attack.command()
+@click.argument("model", type=_FILE)
+@click.option(
+    "--members", type=_FILE, required=True, help="Records the model was trained on: Parquet or CSV."
+)
+@click.option(
+    "--non-members", type=_FILE, required=True, help="Records of the same kind that it was not trained on."
+)
+@click.option("--target", required=True, help="The column that the model predicts.")
+@click.option(
+    "--reference", type=_FILE, help="Records that are neither, for attacks that learn what is usual."
+)
+@click.option("--attacks", default="all", show_default=True, help="Names, separated by commas, or all.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the attacker's own choices.")
+@click.option(
+    "--exposed", type=int, default=0, help="Also list so many of the most exposed members. Sensitive."
+)
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the ROC curves (SVG).")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file instead."
+)
+def membership(
+    model: Path,
+    members: Path,
+    non_members: Path,
+    target: str,
+    reference: Path | None,
+    attacks: str,
+    seed: int,
+    exposed: int,
+    plot: Path | None,
+    as_json: bool,
+    output: Path | None,
+) -> None:
+    """How well attacks tell the members of MODEL's training data from other people.
+
+    MODEL is a release that `holdfast fit` or `release_.save` wrote. The figures are held against its promise; a
+    contradiction is never declared here, because members and non-members may simply differ (exit code 0).
+
+    \b
+    Example:
+      holdfast attack membership m.release --members members.parquet --non-members other.parquet --target y
+    """
+    from holdfast.attack import Target
+    from holdfast.attack import membership as run
+
+    attacked = Target.of(model)
+    report = run(
+        attacked,
+        members=read(members, target, attacked),
+        non_members=read(non_members, target, attacked),
+        reference=None if reference is None else read(reference, target, attacked),
+        attacks=named(attacks),
+        random_state=seed,
+    )
+    show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
+
+
+@attack.command()
+@click.argument("rows", type=_FILE)
+@click.option(
+    "--schema", "schema_file", type=_FILE, help="How columns are read; a saved release brings its own."
+)
+@click.option(
+    "--members", type=_FILE, required=True, help="Records that ROWS were made from: Parquet or CSV."
+)
+@click.option(
+    "--non-members", type=_FILE, required=True, help="Records of the same kind that they were not made from."
+)
+@click.option("--reference", type=_FILE, help="Records that are neither; default: half of the non-members.")
+@click.option("--attacks", default="all", show_default=True, help="Names, separated by commas, or all.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the attacker's own choices.")
+@click.option(
+    "--exposed", type=int, default=0, help="Also list so many of the most exposed members. Sensitive."
+)
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the ROC curves (SVG).")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file instead."
+)
+def synthetic(
+    rows: Path,
+    schema_file: Path | None,
+    members: Path,
+    non_members: Path,
+    reference: Path | None,
+    attacks: str,
+    seed: int,
+    exposed: int,
+    plot: Path | None,
+    as_json: bool,
+    output: Path | None,
+) -> None:
+    """How well someone who has only the synthetic ROWS tells the people in the data from others.
+
+    ROWS is a Parquet or CSV file (with --schema), or a release that `holdfast synth --release` wrote, whose promise the
+    figures are then held against. A contradiction is never declared here (exit code 0).
+
+    \b
+    Example:
+      holdfast attack synthetic synth.parquet --schema s.toml --members in.parquet --non-members out.parquet
+    """
+    from holdfast.attack import synthetic_membership
+    from holdfast.data.schema import Schema
+    from holdfast.errors import ParameterError
+
+    frames = rows.suffix in (".parquet", ".csv")
+    if frames and schema_file is None:
+        raise ParameterError(
+            "--schema must be given with a Parquet or CSV file: it says how columns are read"
+        )
+    report = synthetic_membership(
+        read_frame(rows) if frames else rows,
+        members=read_frame(members),
+        non_members=read_frame(non_members),
+        reference=None if reference is None else read_frame(reference),
+        attacks=named(attacks),
+        schema=None if schema_file is None else Schema.load(schema_file),
+        random_state=seed,
+    )
+    show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
+
+
+def named(attacks: str) -> Any:
+    """What a user typed, as the library takes it."""
+    return "all" if attacks == "all" else [name.strip() for name in attacks.split(",")]
+
+
+def show(
+    report: MembershipReport, *, exposed: int, plot: Path | None, as_json: bool, output: Path | None
+) -> None:
+    """The figures on the screen or in a file, and the reminder that they are internal."""
+    from holdfast.attack.evidence import NOTICE
+
+    text = json.dumps(report.to_json()) if as_json else report.summary()
+    if exposed and not as_json:
+        text = f"{text}\n{report.best().most_exposed(exposed).summary()}"
+    if output is not None:
+        output.write_text(text + "\n", encoding="utf-8")
+        click.echo(f"written: {output}", err=as_json)
+    else:
+        click.echo(text)
+    if plot is not None:
+        report.plot().savefig(plot)
+    click.secho(NOTICE, fg="yellow", err=True)
+
+
+def read_frame(path: Path) -> Any:
+    """A file as an Arrow table."""
+    if path.suffix == ".csv":
+        from pyarrow import csv
+
+        return csv.read_csv(path)
+    import pyarrow.parquet as parquet
+
+    return parquet.read_table(path)
+
+
+def read(path: Path, label: str, target: Target) -> Records:
+    """The records of a file: the columns that the model names, or all but the label, in order."""
+    import numpy as np
+
+    from holdfast.attack.records import Records
+    from holdfast.errors import DataError
+
+    table = read_frame(path)
+    fitted = target.model.model_
+    columns = fitted.columns or fitted.feature_names or tuple(n for n in table.column_names if n != label)
+    missing = [name for name in (label, *columns) if name not in table.column_names]
+    if missing:
+        raise DataError(f"{path.name} lacks the columns {', '.join(missing)}")
+    values = table.column(label).to_pylist()
+    if target.task == "regression":
+        labels = np.array(values, dtype=np.float64)
+    else:
+        # Classes of a schema are texts; a column of numbers may hold the same labels.
+        texts = all(isinstance(name, str) for name in target.classes)
+        labels = np.array([str(value) for value in values] if texts else values)
+    chosen = table.select(list(columns))
+    if fitted.columns is not None:
+        return Records(features=chosen, labels=labels)
+    rows = np.column_stack([chosen.column(name).to_numpy() for name in columns]).astype(np.float64)
+    return Records(features=rows, labels=labels)

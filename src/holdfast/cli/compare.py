@@ -1,0 +1,96 @@
+"""`holdfast compare`: releases, or methods on the owner's own data, side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.dossier import Comparison
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("releases", metavar="[RELEASE...]", nargs=-1, type=FILE)
+@click.option("--data", type=FILE, help="Instead: Parquet or CSV, on which methods are tried. NOT PRIVATE.")
+@click.option("--schema", "schema_file", type=FILE, help="What is public about DATA.")
+@click.option("--target", help="The column to predict.")
+@click.option("--methods", help="Names of methods, separated by commas; for example noisy_gd,output.")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="At which methods are tried.")
+@click.option("--delta", type=float, default=1e-6, show_default=True, help="At which methods are tried.")
+@click.option("--fits", type=int, default=3, show_default=True, help="Seeded fits per method.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write a page.")
+@click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def compare(
+    releases: tuple[Path, ...],
+    data: Path | None,
+    schema_file: Path | None,
+    target: str | None,
+    methods: str | None,
+    epsilon: float,
+    delta: float,
+    fits: int,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Put RELEASE files side by side: promise, noise, certificates and weights.
+
+    With --data, try methods on your own table instead. That is not private: noise is seeded, scores are exact,
+    nothing is charged, and the result is for internal use only.
+
+    \b
+    Examples:
+      holdfast compare spring.holdfast autumn.holdfast
+      holdfast compare spring.holdfast autumn.holdfast -o comparison.html
+      holdfast compare --data clinic.parquet --schema clinic.toml --target sex --methods noisy_gd,output
+    """
+    from holdfast.errors import ParameterError
+
+    if output is not None and output.exists() and not force:
+        raise ParameterError(f"output must be a new file, got {str(output)!r}; use --force to overwrite it")
+    if (data is None) == (not releases):
+        raise ParameterError("compare takes two or more releases, or --data with --methods; got both or none")
+    if data is None:
+        found = _releases(releases)
+    else:
+        found = _methods(data, schema_file, target, methods, epsilon=epsilon, delta=delta, fits=fits)
+    if output is not None:
+        output.write_text(found.html(), encoding="utf-8")
+    click.echo(json.dumps(found.to_json()) if as_json else found.summary())
+    if output is not None and not as_json:
+        click.echo(f"page: {output}")
+
+
+def _releases(paths: tuple[Path, ...]) -> Comparison:
+    from holdfast.dossier.comparison import compare as run
+    from holdfast.dossier.evidence import told_apart
+    from holdfast.release import Release
+
+    names = told_apart([path.stem for path in paths])
+    return run({name: Release.load(path) for name, path in zip(names, paths, strict=True)})
+
+
+def _methods(
+    data: Path, schema_file: Path | None, target: str | None, methods: str | None, **told: Any
+) -> Comparison:
+    from holdfast.cli.plan import _columns
+    from holdfast.data.schema import Schema
+    from holdfast.dossier.methods import compare_methods
+    from holdfast.errors import ParameterError
+
+    if schema_file is None or target is None or not methods:
+        raise ParameterError(
+            f"schema, target and methods must be given with --data, got schema={schema_file}, target={target!r} "
+            f"and methods={methods!r}"
+        )
+    schema = Schema.load(schema_file)
+    if target not in schema.names:
+        raise ParameterError(f"target must be a column of the schema, got target={target!r}")
+    chosen = [name.strip() for name in methods.split(",") if name.strip()]
+    return compare_methods(_columns(data, schema.names), schema, target=target, methods=chosen, **told)

@@ -1,0 +1,128 @@
+"""`holdfast dossier`: the page about a release."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.dossier.stored_attack import StoredAttack
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("releases", metavar="RELEASE...", nargs=-1, required=True, type=FILE)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The page (HTML)."
+)
+@click.option(
+    "--audience",
+    type=click.Choice(["public", "internal"]),
+    default="public",
+    show_default=True,
+    help="A public edition refuses what is an un-noised function of private data.",
+)
+@click.option("--ledger", type=FILE, help="The ledger that paid: shows budget, approver and purpose.")
+@click.option("--audit", "audits", type=FILE, multiple=True, help="What 'holdfast audit --json' printed.")
+@click.option(
+    "--attack",
+    "attacks",
+    type=FILE,
+    multiple=True,
+    help="What 'holdfast attack membership --json' wrote (internal).",
+)
+@click.option("--accuracy", type=FILE, help="JSON: a list of {model, score, rows, measure} (internal).")
+@click.option("--title", help="Default: the method of the first release.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of audited bounds.")
+@click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output: everything the page says.")
+def dossier(
+    releases: tuple[Path, ...],
+    output: Path,
+    audience: str,
+    ledger: Path | None,
+    audits: tuple[Path, ...],
+    attacks: tuple[Path, ...],
+    accuracy: Path | None,
+    title: str | None,
+    confidence: float,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write one self-contained page about one or more RELEASE files.
+
+    It says what was released, about whom, what is promised in plain words, and what was tried against the
+    promise. It opens from disk, asks the network for nothing, prints, and carries its own data. Exit code 1 when an
+    audit or attack contradicts the promise; the page then says so in red.
+
+    \b
+    Examples:
+      holdfast dossier model.holdfast -o dossier.html --ledger budget.db
+      holdfast dossier model.holdfast -o dossier.html --ledger budget.db --audit audit.json
+      holdfast dossier model.holdfast -o internal.html --audience internal --attack attacks.json
+    """
+    from holdfast.dossier import Accuracy, Dossier
+    from holdfast.errors import ParameterError
+    from holdfast.ledger import Ledger
+
+    if output.exists() and not force:
+        raise ParameterError(f"output must be a new file, got {str(output)!r}; use --force to overwrite it")
+    with ExitStack() as stack:
+        opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, read_only=True))
+        made = Dossier.of_files(
+            releases,
+            audits=[read_audit(path) for path in audits],
+            attacks=[one for path in attacks for one in read_attacks(path)],
+            accuracy=[] if accuracy is None else [Accuracy.from_json(one) for one in _list(accuracy)],
+            ledger=opened,
+            audience=audience,
+            title=title,
+            confidence=confidence,
+        )
+        made.save(output)
+    if as_json:
+        click.echo(json.dumps({"page": str(output)} | made.to_json()))
+    else:
+        click.echo(made.summary())
+        click.echo(f"page: {output}")
+    if made.contradictions:
+        click.secho("CONTRADICTED: the promise does not hold", fg="red", bold=True, err=True)
+        raise click.exceptions.Exit(1)
+
+
+def read_audit(path: Path) -> Any:
+    """An audit as `holdfast audit --json` prints it, or as `AuditResult.to_json` writes it."""
+    from holdfast.audit.evidence import AuditResult
+
+    data = _parsed(path)
+    return AuditResult.from_json(data.get("result", data) if isinstance(data, dict) else data)
+
+
+def read_attacks(path: Path) -> tuple[StoredAttack, ...]:
+    """The attacks that `holdfast attack --json` wrote."""
+    from holdfast.dossier.stored_attack import StoredAttack
+
+    return StoredAttack.of(_parsed(path))
+
+
+def _list(path: Path) -> list[Any]:
+    from holdfast.errors import FormatError
+
+    data = _parsed(path)
+    if not isinstance(data, list):
+        raise FormatError(f"{path.name} must hold a JSON list")
+    return data
+
+
+def _parsed(path: Path) -> Any:
+    from holdfast.errors import FormatError
+
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path.name} is not valid JSON") from error

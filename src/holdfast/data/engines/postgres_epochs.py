@@ -1,0 +1,157 @@
+"""Permutation SGD inside the database: rows are clipped, coded, put in a secret order and trained on where they lie.
+
+The rows are sorted by a keyed SHA-256 (of what tells them apart, or of a declared identifier) once for each statement,
+and every pass of the statement reads the sorted rows again. PostgreSQL does not promise that an aggregate sees a
+subquery's order, and `agg(... ORDER BY key)`, which does, would sort a copy of the plan beside every row; so the
+aggregate is given the keys and refuses rows that do not come in their order. What comes back is exact, hence private:
+the driver adds the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.engines.postgres_plan import Passes, Reached
+from holdfast.data.order import DIGITS, KeyedHash, Order, Shuffled
+from holdfast.data.sql import Statements
+from holdfast.data.sql_features import FeatureRow
+from holdfast.data.sql_sums import CodedRow, Layer, StatementRow
+from holdfast.errors import DataError, ParameterError
+
+Floats = NDArray[np.float64]
+Ask = Callable[[str], Any]
+"""Answers a statement with an Arrow table."""
+MOST_NAMES = 1_600
+"""PostgreSQL takes 1664 columns in a result."""
+_STORED = 4
+"""Raw, read, clipped and its cell: the names of one stored column."""
+AGGREGATE = "holdfast.sgd_epochs"
+ERRORS = {
+    "ZH001": "the plan was refused: the extension is of another version; run: holdfast postgres install URL",
+    "ZH002": "a row or a label is missing or not finite",
+    "ZH003": "a row has a wrong number of features",
+    "ZH004": "the rows did not come in the order asked for",
+    "ZH005": "the table has more rows than public_count",
+    "ZH006": "the weights became too large for a double; use a smaller step or a radius",
+}
+"""What the aggregate's error codes mean; its messages hold no data, but the session withholds all messages."""
+
+
+class SpelledRows(Protocol):
+    """Labelled rows that can be written in SQL (`holdfast.learn.engine_sums.LabelledRows`)."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that are read."""
+
+    def spelled(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
+        """The features, and a layer with the label `y`; None where SQL has none."""
+
+
+def dense(features: FeatureRow) -> str:
+    """The clipped row with its constant, as an array; `FeatureRow` itself never writes indicators out."""
+    number, scale = features.dialect.number, features.scale
+    entries = []
+    for feature in features.features:
+        if feature.cells:
+            zero = number(0.0)
+            entries += [
+                f"CASE WHEN {feature.name} = {cell} THEN {scale} ELSE {zero} END"
+                for cell in range(feature.cells)
+            ]
+        else:
+            entries.append(f"{scale} * {feature.name}")
+    if features.constant:
+        entries.append(number(features.constant))
+    return f"ARRAY[{', '.join(entries)}]"
+
+
+def keyed_rows(statements: Statements, rows: SpelledRows, order: Order, *, portion: int = 0) -> str:
+    """A query for `key`, `x` and `y` of every row that takes part, for one portion of the passes."""
+    made = rows.spelled(StatementRow(statements))
+    if made is None:
+        raise DataError(
+            "these rows cannot be encoded in SQL (several classes, or an encoder of another kind); "
+            "open the table with way='pull'"
+        )
+    features, labelled = made
+    columns = list(rows.columns)
+    if isinstance(order, KeyedHash) and order.column not in columns:
+        columns.append(order.column)
+    source = statements.coded(columns)
+    numbers = sum(1 for feature in features.features if not feature.cells)
+    if _STORED * len(columns) + numbers > MOST_NAMES:
+        raise DataError(
+            f"one query has no room for {len(columns)} columns; open the table with way='pull', or declare fewer"
+        )
+    fence = statements.dialect.fence
+    for layer in (*features.layers, labelled):
+        named = ", ".join(["*", *(f"{expression} AS {name}" for name, expression in layer)])
+        source = f"SELECT {named} FROM ({source}{fence}) AS q"
+    return f"SELECT {_key(statements, order, portion)} AS key, {dense(features)} AS x, y FROM ({source}{fence}) AS q"
+
+
+def _key(statements: Statements, order: Order, portion: int) -> str:
+    """The bytes of the hash that ranks rows in every engine (`order.keyed_hash`): the same order as its digits.
+
+    A shuffle draws a key of its own for each statement: what tells the rows of a view apart is their place in its
+    result, which may be another in another statement, and then one key would tie two different orders together.
+    """
+    place = "CAST(p AS text)"
+    if isinstance(order, Shuffled):
+        return _hashed(sha256(order.key + portion.to_bytes(8, "big")).digest(), place)
+    if isinstance(order, KeyedHash):
+        name = f"r{statements.place(order.column)}"
+        return f"{_hashed(order.key, name)} || {_hashed(order.tie_key, place)}"
+    raise ParameterError(
+        f"order must be Order.shuffled() or Order.keyed_hash(...) in the database, got {type(order).__name__}"
+    )
+
+
+def _hashed(key: bytes, expression: str) -> str:
+    return f"substr(sha256(convert_to('{key.hex()}' || {expression}, 'UTF8')), 1, {DIGITS // 2})"
+
+
+def statement(rows: str, plan: bytes, *, passes: int, ordered: bool) -> str:
+    """One query of so many passes over the rows of a query; `ordered` sorts them by their key, once."""
+    given = f"'\\x{plan.hex()}'::bytea"
+    if not ordered:
+        source = " UNION ALL ".join(f"SELECT {i} AS pass, * FROM ({rows}) AS r{i}" for i in range(passes))
+        return f"SELECT {AGGREGATE}({given}, pass, key, x, y) AS made FROM ({source}) AS q"
+    if passes == 1:
+        source = f"SELECT 0 AS pass, * FROM ({rows}) AS r ORDER BY key OFFSET 0"
+        return f"SELECT {AGGREGATE}({given}, pass, key, x, y) AS made FROM ({source}) AS q"
+    source = " UNION ALL ".join(f"SELECT {i} AS pass, * FROM sorted" for i in range(passes))
+    return (
+        f"WITH sorted AS MATERIALIZED ({rows} ORDER BY key) "
+        f"SELECT {AGGREGATE}({given}, pass, key, x, y) AS made FROM ({source}) AS q"
+    )
+
+
+def train(ask: Ask, rows: Callable[[int], str], course: Passes, *, ordered: bool = True) -> Floats:
+    """Run all passes over the rows of a query (`rows` of each portion); the result before any noise.
+
+    `ordered=False` takes them as they are stored: for tables whose layout carries no information, and benchmarks.
+    """
+    reached = Reached.start(course.options.dimension)
+    for portion, passes in enumerate(course.portions()):
+        made = statement(rows(portion), course.plan(reached, passes), passes=passes, ordered=ordered)
+        reached = reached.after(_answer(ask, made))
+    course.check(reached)
+    return reached.result()
+
+
+def _answer(ask: Ask, made: str) -> Any:
+    meaning = None
+    try:
+        return ask(made).column("made")[0].as_py()
+    except DataError as error:
+        meaning = next((said for code, said in ERRORS.items() if f"error {code}" in str(error)), None)
+        if meaning is None:
+            raise
+    raise DataError(f"PostgreSQL could not train beside the rows: {meaning}; nothing was released")

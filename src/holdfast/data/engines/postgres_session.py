@@ -1,0 +1,179 @@
+"""One read-only snapshot of a PostgreSQL server, through ADBC. No driver's message is ever passed on.
+
+A session is one connection and one transaction, REPEATABLE READ and READ ONLY: all that is asked of it is
+answered from the same state of the database, and nothing can be written. Messages of the driver and the server
+may quote data, statements or the URL, so errors say what was being done and the kind of failure only.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any
+
+from holdfast.errors import DataError, missing_extra
+
+LEAST_VERSION = 120_000
+#: About how much of a result is held at a time.
+BATCH_BYTES = 2**24
+#: The snapshot, and what fixes the meaning of texts and numbers in it, whatever the server or the role is set to.
+#: Settings are local to the transaction, so that a pool of connections keeps no trace of them.
+SETTINGS = (
+    "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    "SET LOCAL client_encoding = 'UTF8'",
+    "SET LOCAL standard_conforming_strings = on",
+    "SET LOCAL DateStyle = 'ISO'",
+    "SET LOCAL TimeZone = 'UTC'",
+    "SET LOCAL extra_float_digits = 1",
+    "SET LOCAL jit = off",  # compiling hundreds of sums takes longer than computing them
+)
+#: Parts of libpq's messages about a connection that failed, and what is said instead.
+_REFUSALS = {
+    "password authentication failed": "the server refused the user name or the password",
+    "no password supplied": "the server wants a password: put it in PGPASSWORD or a .pgpass file",
+    "no pg_hba.conf entry": "the server does not let this user connect from here",
+    "does not exist": "the server has no such user or database",
+    "SSL": "the server and the URL do not agree on encryption (sslmode)",
+    "could not translate host name": "the host of the URL was not found",
+    "Connection refused": "nothing listens at the host and port of the URL",
+    "timeout expired": "the server did not answer in time",
+    "invalid URI": "the URL is malformed; special characters of a password are written as %40",
+    "invalid connection option": "the URL has a parameter that PostgreSQL does not know",
+}
+_LOST = ("08", "57P")
+_DENIED = "42501"
+
+
+def _reason(message: str) -> str:
+    return next((said for part, said in _REFUSALS.items() if part in message), "the connection failed")
+
+
+@contextmanager
+def connecting() -> Iterator[None]:
+    """An error of the driver while it connects, without its message, which may quote the URL."""
+    import adbc_driver_manager
+
+    reason = None
+    try:
+        yield
+    except adbc_driver_manager.Error as error:
+        reason = _reason(str(error))
+    if reason is not None:
+        raise DataError(f"could not connect to PostgreSQL: {reason}") from None
+
+
+class Session:
+    """One connection, one snapshot. After a failure it answers nothing more: open the table again."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            dbapi: Any = import_module("adbc_driver_postgresql.dbapi")
+        except ImportError:
+            raise missing_extra("adbc-driver-postgresql", "postgres") from None
+        self._broken = False
+        self._lock = threading.RLock()
+        with connecting():
+            self._connection = dbapi.connect(url, autocommit=True)
+        try:
+            for statement in SETTINGS:
+                self._set(statement)
+            found = self.answer(
+                "SELECT current_setting('server_version_num')::int AS version, "
+                "current_setting('server_encoding') AS encoding",
+                "ask for its version",
+            ).to_pylist()[0]
+            if found["version"] < LEAST_VERSION or found["encoding"] != "UTF8":
+                raise DataError("the PostgreSQL server must be version 12 or later with the encoding UTF8")
+        except BaseException:
+            self.close()
+            raise
+
+    def _set(self, statement: str) -> None:
+        with self._withholding("prepare the session"), self._connection.cursor() as cursor:
+            cursor.executescript(statement)
+
+    def resolve_names_in(self, *schemas: str) -> None:
+        """Look for types and functions in these schemas only."""
+        listed = ", ".join('"' + schema.replace('"', '""') + '"' for schema in schemas)
+        self._set(f"SET LOCAL search_path = {listed}")
+
+    def answer(self, statement: str, doing: str, *, copy: bool = True) -> Any:
+        """The whole result as one Arrow table. `copy=False` is for statements that are no query."""
+        import pyarrow as pa
+
+        batches = list(self.stream(statement, doing, copy=copy, empty=True))
+        return pa.Table.from_batches(batches)
+
+    def stream(self, statement: str, doing: str, *, copy: bool = True, empty: bool = False) -> Iterator[Any]:
+        """The result as Arrow batches; `empty` asks for one without rows where there are none.
+
+        The connection is busy until the last one is taken.
+        """
+        import pyarrow as pa
+
+        with self._lock:
+            with self._withholding(doing):
+                cursor = self._connection.cursor()
+            try:
+                with self._withholding(doing):
+                    options = {
+                        "adbc.postgresql.use_copy": str(copy).lower(),
+                        "adbc.postgresql.batch_size_hint_bytes": str(BATCH_BYTES),
+                    }
+                    cursor.adbc_statement.set_options(**options)
+                    cursor.execute(statement)
+                    reader = cursor.fetch_record_batch()
+                while True:
+                    batch = None
+                    with self._withholding(doing):
+                        batch = next(reader, None)
+                    if batch is None:
+                        break
+                    empty = False
+                    yield batch
+                if empty:
+                    yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+            finally:
+                _quietly(cursor.close)
+
+    @contextmanager
+    def _withholding(self, doing: str) -> Iterator[None]:
+        """The kind of a failure, never its message."""
+        import adbc_driver_manager
+        import pyarrow as pa
+
+        if self._broken:
+            raise DataError(
+                f"could not {doing}: the connection to PostgreSQL is closed or failed before; open the table again"
+            )
+        message = None
+        try:
+            yield
+        except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
+            state = getattr(error, "sqlstate", None) or ""
+            lost = state.startswith(_LOST) or not state
+            if state == _DENIED:
+                kind = "the user may not read it: GRANT SELECT on the table, and USAGE on its schema"
+            elif lost:
+                kind = "the connection was lost; open the table again"
+            else:
+                kind = f"error {state}; the server's message is withheld, because it may quote data"
+            message = f"PostgreSQL could not {doing}: {kind}"
+        if message is not None:
+            self._broken = True
+            raise DataError(message) from None
+
+    def close(self) -> None:
+        """End the transaction and the connection; never raises, also the second time."""
+        self._broken = True
+        _quietly(self._connection.close)
+
+
+def _quietly(close: Callable[[], object]) -> None:
+    """Let go of something whose connection may be gone already."""
+    import adbc_driver_manager
+
+    with suppress(adbc_driver_manager.Error):
+        close()

@@ -1,0 +1,145 @@
+"""What every chart shares: paper, axes, lines, a legend, a title and a description.
+
+Colours are CSS classes, so that a page can restyle them for print and for dark mode; a chart that
+stands alone carries its own style. Lines differ in their dashes too, never in colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdfast.dossier.charts.axes import Axis
+
+WIDTH, HEIGHT = 460, 340
+LEFT, RIGHT, TOP, BOTTOM = 58, 14, 34, 46
+LINES = 8
+"""How many lines of a chart can be told apart."""
+_LEAST_STEP = 0.7
+"""Points of a line closer together than this, in units of the drawing, are left out."""
+_LABEL_LETTERS = 28
+
+STYLE = """
+.chart{font:12px system-ui,sans-serif;--ink:#1c2733;--muted:#55626f;--grid:#e2e7ec;--bad:#f7e1dc;--fill:#0b6e99}
+.chart text{fill:var(--ink)}.chart .tick{fill:var(--muted);font-size:11px}
+.chart .title{font-weight:600;font-size:13px}.chart .gridline{stroke:var(--grid);stroke-width:1}
+.chart .frame{fill:none;stroke:var(--muted);stroke-width:1}.chart .impossible{fill:var(--bad)}
+.chart .region{fill:#9b3a24;font-style:italic;font-size:11px}
+.chart .line{fill:none;stroke-width:2}.chart .s0{stroke:#0b6e99;stroke-width:2.6}
+.chart .s1{stroke:#b8501c;stroke-dasharray:7 4}.chart .s2{stroke:#6a51a3;stroke-dasharray:2 3}
+.chart .s3{stroke:#2c7a4f;stroke-dasharray:9 3 2 3}.chart .s4{stroke:#a8336b;stroke-dasharray:4 2}
+.chart .s5{stroke:#7a6a00;stroke-dasharray:1 2}.chart .s6{stroke:#3f5f8a;stroke-dasharray:10 4}
+.chart .s7{stroke:#5b6875;stroke-dasharray:6 2 1 2}
+.chart .bar{fill:var(--fill);opacity:.75}.chart .part1{opacity:.35}.chart .part2{fill:var(--grid);opacity:1}
+.chart .whisker{stroke:var(--ink);stroke-width:1.4}.chart .zero{stroke:var(--muted);stroke-width:1}
+.chart .dot{fill:var(--fill)}.chart .coin{stroke:var(--muted);stroke-dasharray:4 4;fill:none}
+.chart .cursor{stroke:var(--ink);stroke-width:1;stroke-dasharray:3 3}
+"""
+DARK = """
+@media screen and (prefers-color-scheme:dark){
+.chart{--ink:#e8edf2;--muted:#a5b4c2;--grid:#33414d;--bad:#4a2a26;--fill:#5ab4dc}.chart .region{fill:#ffb4a3}
+.chart .s0{stroke:#5ab4dc}.chart .s1{stroke:#f0986a}.chart .s2{stroke:#b9a5e6}.chart .s3{stroke:#76cf9f}
+.chart .s4{stroke:#ec8fbd}.chart .s5{stroke:#d9c94f}.chart .s6{stroke:#9dbbe4}.chart .s7{stroke:#b4c0cb}}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One line of a chart."""
+
+    name: str
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+
+def axes(
+    x_label: str, y_label: str, x: tuple[float, float], y: tuple[float, float], *, log: bool = False
+) -> tuple[Axis, Axis]:
+    """The two axes of a chart of the usual size."""
+    return (
+        Axis(low=x[0], high=x[1], start=LEFT, end=WIDTH - RIGHT, label=x_label, log=log and x[0] > 0),
+        Axis(low=y[0], high=y[1], start=HEIGHT - BOTTOM, end=TOP, label=y_label, log=log),
+    )
+
+
+def path(x: Axis, y: Axis, xs: ArrayLike, ys: ArrayLike) -> str:
+    """A line through these points, without those too close together to be seen."""
+    places = np.column_stack([x.place(np.asarray(xs, float)), y.place(np.asarray(ys, float))])
+    kept = [places[0]]
+    for place in places[1:-1]:
+        if np.max(np.abs(place - kept[-1])) >= _LEAST_STEP:
+            kept.append(place)
+    kept.append(places[-1])
+    return "M" + "L".join(f"{a:.1f},{b:.1f}" for a, b in kept)
+
+
+def lines(x: Axis, y: Axis, series: Sequence[Series]) -> str:
+    """Every series, in its own colour and dashes."""
+    return "".join(
+        f'<path class="line s{i % LINES}" d="{path(x, y, one.x, one.y)}"/>' for i, one in enumerate(series)
+    )
+
+
+def legend(series: Sequence[Series], at: tuple[float, float]) -> str:
+    """A sample of each line beside its name."""
+    rows = []
+    for place, one in enumerate(series):
+        y = at[1] + 17 * place
+        rows.append(
+            f'<line class="line s{place % LINES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
+            f'<text x="{at[0] + 30:.0f}" y="{y + 4}">{escape(short(one.name))}</text>'
+        )
+    return "".join(rows)
+
+
+def frame(
+    title: str, description: str, x: Axis, y: Axis, body: str, *, height: int = HEIGHT, facts: str = ""
+) -> str:
+    """The whole drawing; `facts` are attributes that a script reads."""
+    left, floor = x.start, height - BOTTOM
+    parts = [
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" xmlns="http://www.w3.org/2000/svg" '
+        f'aria-label="{escape(title)}. {escape(description)}"{facts}>'
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
+        f'<text class="title" x="{left:.0f}" y="18">{escape(title)}</text>',
+    ]
+    for value, text in x.ticks():
+        at = float(x.place(np.array([value]))[0])
+        parts.append(f'<line class="gridline" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{floor}"/>')
+        parts.append(f'<text class="tick" x="{at:.1f}" y="{floor + 16}" text-anchor="middle">{text}</text>')
+    for value, text in y.ticks():
+        at = float(y.place(np.array([value]))[0])
+        parts.append(f'<line class="gridline" x1="{left}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
+        parts.append(f'<text class="tick" x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">{text}</text>')
+    parts += [
+        body,
+        f'<rect class="frame" x="{left}" y="{TOP}" width="{WIDTH - left - RIGHT}" height="{floor - TOP}"/>',
+        f'<text x="{(left + WIDTH - RIGHT) / 2}" y="{height - 8}" text-anchor="middle">{escape(x.label)}</text>',
+        f'<text transform="translate(14,{(TOP + floor) / 2}) rotate(-90)" text-anchor="middle">'
+        f"{escape(y.label)}</text>",
+        "</svg>",
+    ]
+    return "".join(parts)
+
+
+def short(label: str) -> str:
+    """A label that fits beside a chart.
+
+    >>> short("a label of more than twenty-eight letters")
+    'a label of more than twenty…'
+    """
+    return label if len(label) <= _LABEL_LETTERS else label[: _LABEL_LETTERS - 1] + "…"
+
+
+def standalone(*charts: str) -> str:
+    """One SVG file with the charts side by side."""
+    total = WIDTH * len(charts)
+    inner = "".join(f'<g transform="translate({WIDTH * i},0)">{chart}</g>' for i, chart in enumerate(charts))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {HEIGHT}" width="{total}" height="{HEIGHT}">'
+        f"<style>svg{{background:#fff}}{STYLE}</style>{inner}</svg>\n"
+    )

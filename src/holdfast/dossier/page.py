@@ -1,0 +1,158 @@
+"""The page: drawn from the record alone, sealed, and under a policy that lets it ask for nothing.
+
+The seal is the hash of the whole page with zeros in its place. The same record and version always give the same
+page, so that a reader can draw it again and compare.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from holdfast.dossier.charts import DARK, STYLE, bar_chart, budget_chart, coefficient_chart
+from holdfast.dossier.charts import curve as curve_chart
+from holdfast.dossier.charts import trade_off as picture
+from holdfast.dossier.charts.budget import share_text
+from holdfast.errors import FormatError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+BLANK = "0" * 64
+_SEAL = re.compile(r'<meta name="holdfast-seal" content="([0-9a-f]{64})">')
+_RECORD = re.compile(r'<script type="application/json" id="holdfast-record">(.*?)</script>', re.S)
+MOST_BYTES = 64 * 2**20
+
+
+def render(record: Mapping[str, Any]) -> str:
+    """The page of a record, sealed."""
+    from markupsafe import Markup
+
+    # Charts and the record escape their own texts, so they enter as markup.
+    page = document(
+        "page.html.j2",
+        script=_text("page.js.j2"),
+        said=record,
+        linear=Markup(picture.drawn(record["picture"]["linear"])),
+        log=Markup(picture.drawn(record["picture"]["log"], log=True)),
+        curve=Markup(curve_chart.drawn(record["promise"]["curve_points"])),
+        tables=[
+            Markup(bar_chart(t["title"], t["labels"], t["counts"], error=t["error"]))
+            for t in record["tables"]
+        ],
+        budgets=[
+            Markup(budget_chart([(part["name"], part["share"]) for part in budget["parts"]]))
+            for budget in record["budgets"]
+        ],
+        models=[Markup(_coefficients(one["utility"])) for one in record["releases"]],
+        embedded=Markup(embedded(record)),
+        seal=BLANK,
+    )
+    return page.replace(BLANK, seal_of(page), 1)
+
+
+def document(template: str, *, script: str = "", **content: Any) -> str:
+    """A self-contained document: its own style and script, allowed by their hashes and nothing else."""
+    from markupsafe import Markup
+
+    style = STYLE + DARK + _text("style.css.j2")
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            style=Markup(style),
+            script=Markup(script),
+            policy="; ".join(
+                [
+                    "default-src 'none'",
+                    f"style-src 'sha256-{_hash(style)}'",
+                    f"script-src 'sha256-{_hash(script)}'" if script else "script-src 'none'",
+                    "base-uri 'none'",
+                    "form-action 'none'",
+                ]
+            ),
+            **content,
+        )
+    )
+
+
+def embedded(record: Mapping[str, Any]) -> str:
+    """The record as JSON that cannot end its script block, whatever names it holds."""
+    text = json.dumps(record, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def record_of(page: str) -> dict[str, Any]:
+    """The record that a page embeds; `FormatError` for anything else."""
+    found = _RECORD.findall(page)
+    if len(found) != 1:
+        raise FormatError("not a dossier: the page embeds no record, or more than one")
+    try:
+        record = json.loads(found[0])
+    except (ValueError, RecursionError) as error:
+        raise FormatError("the record of the dossier is not valid JSON") from error
+    if not isinstance(record, dict):
+        raise FormatError("the record of the dossier must be one object")
+    return record
+
+
+def written_seal(page: str) -> str:
+    """The seal that the page carries."""
+    found = _SEAL.findall(page)
+    if len(found) != 1:
+        raise FormatError("not a dossier: the page carries no seal, or more than one")
+    seal: str = found[0]
+    return seal
+
+
+def seal_of(page: str) -> str:
+    """The seal that the page should carry."""
+    blank = _SEAL.sub(lambda match: match[0].replace(match[1], BLANK), page)
+    return hashlib.sha256(blank.encode()).hexdigest()
+
+
+def _coefficients(utility: Mapping[str, Any]) -> str:
+    rows = utility["rows"][:24]
+    if utility["kind"] != "model" or not rows:
+        return ""
+    return coefficient_chart(
+        "Released weights, the largest first",
+        [row["name"] for row in rows],
+        [row["weight"] for row in rows],
+        [row["reach"] for row in rows],
+    )
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("holdfast", "dossier/templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["percent"] = lambda share: f"{100 * share:.1f} %"
+    made.filters["number"] = lambda value: "∞" if value is None else f"{value:.4g}"
+    made.filters["small"] = lambda value: re.sub(r"e-0?(\d)", r"e-\1", f"{value:.6g}")
+    made.filters["share"] = share_text
+    made.filters["odds"] = lambda failure: f"one time in {round(1 / failure):,}"
+    return made
+
+
+def _text(name: str) -> str:
+    """A style or a script, as it stands."""
+    return _environment().get_template(name).render()

@@ -1,0 +1,148 @@
+"""What a release is worth to those who use it: read from the release alone, whatever it holds.
+
+A reader looks at a released value and either describes it or passes. A new kind of value is one function
+and one line in READERS.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from holdfast.release import Release
+
+MOST_ROWS = 60
+"""Rows of a table on the page; the rest is in the release."""
+_MODEL = "holdfast-linear-model/"
+_Z95 = 1.959964
+
+
+def coefficients(value: Any) -> dict[str, Any] | None:
+    """A linear model: each weight with the interval that its privacy noise leaves."""
+    if not isinstance(value, Mapping) or not str(value.get("format", "")).startswith(_MODEL):
+        return None
+    rows = []
+    classes = value.get("classes") or ()
+    several = len(value["coef"]) > 1
+    quantile = value.get("noise_quantile")
+    for place, (weights, constant) in enumerate(zip(value["coef"], value["intercept"], strict=True)):
+        names = value.get("feature_names") or [f"x{i}" for i in range(len(weights))]
+        prefix = f"{classes[place]}: " if several and len(classes) > place else ""
+        for name, weight in zip(names, weights, strict=True):
+            rows.append((f"{prefix}{name}", float(weight), _reach(value.get("noise_std"), quantile)))
+        rows.append(
+            (f"{prefix}(intercept)", float(constant), _reach(value.get("intercept_noise_std"), quantile))
+        )
+    biggest = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_ROWS]
+    return {
+        "kind": "model",
+        "what": f"a linear model ({value.get('model', 'unnamed')}) with {len(rows)} numbers",
+        "predicts": [str(name) for name in classes],
+        "rows": [
+            {"name": name, "weight": _short(w), "reach": None if r is None else _short(r)}
+            for name, w, r in biggest
+        ],
+        "left_out": len(rows) - len(biggest),
+    }
+
+
+def measurements(value: Any) -> dict[str, Any] | None:
+    """Noisy tables that a synthetic table rests on: how far noise moves each of them."""
+    listed = value.get("measurements") if isinstance(value, Mapping) else None
+    if not isinstance(listed, Sequence | Mapping) or not listed:
+        return None
+    found = [one for one in (listed.values() if isinstance(listed, Mapping) else listed) if _is_marginal(one)]
+    if not found:
+        return None
+    rows = [_marginal(one) for one in found[:MOST_ROWS]]
+    return {
+        "kind": "synthetic",
+        "what": _synthetic(value) + f" with the {len(found)} noisy marginals it was made from",
+        "rows": rows,
+        "left_out": len(found) - len(rows),
+    }
+
+
+def tables(value: Any) -> dict[str, Any] | None:
+    """Arrays of numbers under names."""
+    if not isinstance(value, Mapping) or not value:
+        return None
+    if not all(isinstance(part, np.ndarray) for part in value.values()):
+        return None
+    rows = [
+        {"name": str(name), "shape": " x ".join(map(str, part.shape)) or "1", "cells": int(part.size)}
+        for name, part in list(value.items())[:MOST_ROWS]
+    ]
+    cells = sum(int(part.size) for part in value.values())
+    return {
+        "kind": "tables",
+        "what": f"{len(value)} table{'s' * (len(value) > 1)} with {cells} noisy numbers in all",
+        "rows": rows,
+        "left_out": len(value) - len(rows),
+    }
+
+
+def rows_and_columns(value: Any) -> dict[str, Any] | None:
+    """A table of rows, or an array."""
+    shape = getattr(value, "shape", None)
+    if not isinstance(shape, tuple):
+        return None
+    size = " x ".join(map(str, shape)) or "1"
+    names = getattr(value, "column_names", None)
+    what = f"a table of {shape[0]} rows and {shape[1]} columns" if names else f"an array of {size} numbers"
+    return {"kind": "table", "what": what, "rows": [], "left_out": 0}
+
+
+READERS: tuple[Callable[[Any], dict[str, Any] | None], ...] = (
+    coefficients,
+    measurements,
+    tables,
+    rows_and_columns,
+)
+"""From the most specific; the first that knows a value describes it."""
+
+
+def utility(release: Release[Any]) -> dict[str, Any]:
+    """What was released and how far off it may be, from released values only."""
+    for reader in READERS:
+        found = reader(release.value)
+        if found is not None:
+            return found
+    return {"kind": "other", "what": f"a {type(release.value).__name__}", "rows": [], "left_out": 0}
+
+
+def _reach(std: Any, quantile: Any) -> float | None:
+    return None if std is None or quantile is None else float(std) * float(quantile)
+
+
+def _is_marginal(one: Any) -> bool:
+    return isinstance(one, Mapping) and {"columns", "values", "noise_std"} <= set(one)
+
+
+def _marginal(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Noise of one marginal: per cell, and summed over cells as a share of all records."""
+    values, std = np.asarray(one["values"], float), float(one["noise_std"])
+    total = float(values.sum())
+    # E|noise| = std sqrt(2 / pi) for a Gaussian; the total variation is half the sum over cells.
+    variation = 0.5 * values.size * std * math.sqrt(2 / math.pi) / total if total > 0 else None
+    return {
+        "name": " x ".join(str(name) for name in one["columns"]),
+        "cells": int(values.size),
+        "within": _short(_Z95 * std),
+        "variation": None if variation is None else _short(min(1.0, variation)),
+    }
+
+
+def _synthetic(value: Mapping[str, Any]) -> str:
+    for part in value.values():
+        shape = getattr(part, "shape", None)
+        if hasattr(part, "column_names") and isinstance(shape, tuple):
+            return f"a synthetic table of {shape[0]} rows and {shape[1]} columns"
+    return "a synthetic table"
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")

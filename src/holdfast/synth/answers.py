@@ -1,0 +1,140 @@
+"""Answers: proportions on the released rows, each with an interval for the table's own proportion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ParameterError
+from holdfast.synth.coded import CodedRows
+from holdfast.synth.measurement import Measurement
+from holdfast.synth.queries import Group, Marginal
+from holdfast.synth.workload import Workload
+
+Floats = NDArray[np.float64]
+#: How an interval came about.
+SOURCES = ("certificate", "measurement", "none")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupAnswers:
+    """One group: estimates with `low` and `high`; `source` says what the interval rests on.
+
+    `certificate` intervals cover the error of the model, `measurement` intervals come from a noisy count of the
+    very cells; both hold for each query with the stated confidence. `none` is an estimate without a claim.
+    """
+
+    group: Group
+    estimates: Floats
+    low: Floats
+    high: Floats
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """What the released rows say about a workload. Public: it costs nothing to ask."""
+
+    groups: tuple[GroupAnswers, ...]
+    confidence: float
+
+    def __len__(self) -> int:
+        return sum(answer.estimates.size for answer in self.groups)
+
+    def __getitem__(self, columns: Sequence[str]) -> GroupAnswers:
+        wanted = tuple(columns)
+        for answer in self.groups:
+            if tuple(answer.group.columns) == wanted:
+                return answer
+        known = [answer.group.name for answer in self.groups]
+        raise ParameterError(f"columns must be those of a group that was asked, got {wanted}; asked: {known}")
+
+    def summary(self, *, most: int = 20) -> str:
+        """A line per group: how wide its intervals are, and what they rest on."""
+        lines = [f"proportions with {self.confidence:.0%} intervals for the table's own"]
+        for answer in self.groups[:most]:
+            width = float(np.mean(answer.high - answer.low) / 2)
+            told = "no interval" if answer.source == "none" else f"+- {width:.3g} by {answer.source}"
+            lines.append(f"  {answer.group.name}: {answer.estimates.size} queries, {told}")
+        left = len(self.groups) - most
+        return "\n".join([*lines, *([f"  and {left} groups more"] if left > 0 else [])])
+
+    def to_columns(self, shape: Callable[[Sequence[str]], tuple[int, ...]]) -> dict[str, list[Any]]:
+        """A long table: group, query, estimate, low, high and source."""
+        made: dict[str, list[Any]] = {
+            name: [] for name in ("group", "query", "estimate", "low", "high", "source")
+        }
+        for answer in self.groups:
+            size = answer.estimates.size
+            cells = shape(answer.group.columns)
+            made["group"] += [answer.group.name] * size
+            made["query"] += [answer.group.describe(index, cells) for index in range(size)]
+            made["source"] += [answer.source] * size
+            for name, values in (("estimate", answer.estimates), ("low", answer.low), ("high", answer.high)):
+                made[name] += values.tolist()
+        return made
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Intervals:
+    """What intervals can rest on: alphas of certified groups, noisy counts, and the public number of rows."""
+
+    alphas: Mapping[tuple[Any, ...], float]
+    """By `identity` of the group."""
+    measured: Mapping[frozenset[str], Measurement]
+    rows: int | None
+    quantile: float
+    """How many standard deviations hold the stated share of the measurements' noise."""
+
+    def of(self, group: Group, estimates: Floats) -> tuple[Floats, Floats, str]:
+        """Low, high, and why (soundness, section 10): a measured query by its noise, another by the certificate."""
+        measurement = self.measured.get(frozenset(group.columns)) if isinstance(group, Marginal) else None
+        if measurement is not None and self.rows:
+            axes = [list(measurement.columns).index(name) for name in group.columns]
+            middle = measurement.values.transpose(axes).reshape(-1) / self.rows
+            # Noise on counts is rounded to whole numbers: half a record more.
+            half = (self.quantile * measurement.noise_std + 0.5) / self.rows
+            return np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1), "measurement"
+        alpha = self.alphas.get(identity(group))
+        if alpha is None:
+            return np.zeros_like(estimates), np.ones_like(estimates), "none"
+        return np.clip(estimates - alpha, 0, 1), np.clip(estimates + alpha, 0, 1), "certificate"
+
+
+def identity(group: Group) -> tuple[Any, ...]:
+    """What makes two groups ask the same: all but the weight; for marginals, whatever the order of the columns.
+
+    >>> identity(Marginal(("a", "b"))) == identity(Marginal(("b", "a"), weight=2.0))
+    True
+    """
+    if type(group) is Marginal:
+        return ("Marginal", *sorted(group.columns))
+    own = [getattr(group, field.name) for field in fields(group) if field.name not in ("columns", "weight")]
+    told = [value.tobytes() if isinstance(value, np.ndarray) else value for value in own]
+    return (type(group).__name__, *group.columns, *told)
+
+
+def noise_quantile(confidence: float, *, pure: bool) -> float:
+    """How many standard deviations on either side hold that share of the noise: Laplace where it is pure.
+
+    >>> round(noise_quantile(0.95, pure=False), 3), round(noise_quantile(0.95, pure=True), 3)
+    (1.96, 2.118)
+    """
+    failure = 1.0 - confidence
+    return math.log(1 / failure) / math.sqrt(2) if pure else NormalDist().inv_cdf(1 - failure / 2)
+
+
+def answer(rows: CodedRows, workload: Workload, intervals: Intervals, *, confidence: float) -> Answers:
+    """Every query of the workload on these rows."""
+    made = []
+    for group in workload.groups:
+        estimates = group.answers(rows(group.columns)) / max(len(rows), 1)
+        low, high, source = intervals.of(group, estimates)
+        made.append(GroupAnswers(group=group, estimates=estimates, low=low, high=high, source=source))
+    return Answers(groups=tuple(made), confidence=confidence)

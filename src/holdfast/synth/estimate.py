@@ -1,0 +1,138 @@
+"""What a synthesis will cost and be worth, before anything is spent: from the schema and the promise alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.synth.certify import GROUP_SHARE, certificate_noise
+from holdfast.synth.workload import Workload
+
+#: CPU seconds measured on Adult (benchmarks/synth.py): a fixed part, and one per million cells of the workload.
+SECONDS: dict[str, tuple[float, float]] = {
+    "adaptive": (18.0, 2.0),
+    "fem": (5.0, 30.0),
+    "gaussian": (2.0, 50.0),
+    "independent": (0.1, 0.3),
+    "mwem": (5.0, 25.0),
+    "tree": (0.5, 1.0),
+}
+OTHER_SECONDS = (10.0, 100.0)
+#: Seconds per million rows and group of queries, for exact counts.
+COUNTING = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb."""
+
+    method: str
+    groups: int
+    queries: int
+    largest_group: int
+    universe: float
+    """The number of possible records."""
+    rows: int | None
+    one_way_noise: float
+    """Standard deviation in a cell of a 1-way marginal if all were measured with the whole budget, in records."""
+    workload_noise: float
+    """The same for the whole workload measured at once: what adaptive methods try to beat."""
+    certificate_noise: float | None
+    """Standard deviation of the certificate, in records; None without one."""
+    seconds: float
+    megabytes: float
+
+    @property
+    def smallest_claim(self) -> float | None:
+        """What the certificate would say of rows without any error, as a proportion."""
+        if self.certificate_noise is None or not self.rows:
+            return None
+        return min(1.0, 1.645 * self.certificate_noise / self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self) | {"smallest_claim": self.smallest_claim}
+
+    def summary(self) -> str:
+        """For a reader who decides whether to run it."""
+        size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
+        lines = [
+            f"estimate for method {self.method!r} on {size}: about {_time(self.seconds)}, {self.megabytes:,.0f} MB",
+            f"  {self.groups:,} groups of {self.queries:,} queries, the largest {self.largest_group:,} cells; "
+            f"{self.universe:.2g} possible records",
+            f"  noise per cell, in records: {self.one_way_noise:.3g} if only 1-way marginals are measured, "
+            f"{self.workload_noise:.3g} if the whole workload is",
+        ]
+        if self.certificate_noise is not None:
+            told = (
+                ""
+                if self.smallest_claim is None
+                else f"; it cannot claim less than {self.smallest_claim:.2g}"
+            )
+            lines.append(f"  certificate: noise of {self.certificate_noise:.3g} records{told}")
+        return "\n".join([*lines, "nothing was spent"])
+
+
+def estimate(
+    domain: Mapping[str, int],
+    workload: Workload,
+    *,
+    limit: PrivacyCurve,
+    method: str,
+    adjacency: Adjacency,
+    unit: PrivacyUnit,
+    rows: int | None,
+    certificate_share: float,
+) -> Estimate:
+    """Sizes, noise and a rule of thumb for time."""
+    sizes = [group.size(tuple(domain[name] for name in group.columns)) for group in workload.groups]
+    cells = sum(math.prod(domain[name] for name in group.columns) for group in workload.groups)
+    account = Account(limit, adjacency=adjacency, unit=unit, seed=0)
+    work, check = (account, None) if certificate_share == 0 else account.split(
+        1 - certificate_share, certificate_share
+    )  # fmt: skip
+    claim = None
+    if check is not None:
+        (part,) = check.split(1 - GROUP_SHARE) if len(sizes) > 1 else (check,)
+        claim = certificate_noise(part, max_rows=unit.max_rows, adjacency=adjacency)[1]
+    fixed, per_million = SECONDS.get(method, OTHER_SECONDS)
+    counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
+    return Estimate(
+        method=method,
+        groups=len(sizes),
+        queries=sum(sizes),
+        largest_group=max(sizes),
+        universe=math.prod(float(size) for size in domain.values()),
+        rows=rows,
+        one_way_noise=_noise(work, adjacency, unit, tables=len(domain)),
+        workload_noise=_noise(work, adjacency, unit, tables=len(sizes)),
+        certificate_noise=claim,
+        seconds=fixed + per_million * cells / 1e6 + counting,
+        # Exact counts are cached up to 256 MB; rows are 8 bytes a cell.
+        megabytes=150 + 8e-6 * min(cells, 2**25) + 3 * 8e-6 * (rows or 0) * len(domain),
+    )
+
+
+def _noise(account: Account, adjacency: Adjacency, unit: PrivacyUnit, *, tables: int) -> float:
+    left = account.remaining()
+    pure = left.as_pure()
+    if pure is None:
+        l2 = counts_l2(adjacency, unit, marginals=tables)
+        return float(Gaussian.within(left, l2_sensitivity=l2).sigma)
+    return math.sqrt(2) * counts_l1(adjacency, unit, marginals=tables) / float(pure)
+
+
+def _time(seconds: float) -> str:
+    """In words.
+
+    >>> _time(95.0), _time(7.3)
+    ('1.6 minutes', '7 s')
+    """
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.1f} minutes"

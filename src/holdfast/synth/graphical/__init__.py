@@ -1,0 +1,1 @@
+"""Graphical models on NumPy: junction trees, belief propagation, estimation from noisy tables, rows."""

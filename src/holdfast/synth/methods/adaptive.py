@@ -1,0 +1,252 @@
+"""Select, measure, estimate: the tables that the model gets most wrong are measured, a few at a time.
+
+After McKenna, Mullins, Sheldon and Miklau, "AIM: an adaptive and iterative mechanism for differentially private
+synthetic data" (2022), with three changes. The estimate is held back where noise is large (`graphical.estimation`),
+so selection fears the noise of a candidate only a quarter as much. Candidates are projected exactly by elimination
+along the tree. Where the budget is large, a last sweep measures the workload's own tables, all of them, and rows are
+moved until they agree with them: rows can hold more tables at once than a junction tree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast.errors import ParameterError, require
+from holdfast.privacy.account import Account
+from holdfast.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
+from holdfast.privacy.mechanisms.exponential import Exponential
+from holdfast.progress import progress
+from holdfast.synth.budget import SAFE, amount, measure_tables
+from holdfast.synth.candidates import affordable, downward_closure, in_order
+from holdfast.synth.constraints import Zeros
+from holdfast.synth.counted import Counted
+from holdfast.synth.graphical.estimation import Estimate, estimate, log_shares, merge
+from holdfast.synth.graphical.tables import Columns, shape_of
+from holdfast.synth.measurement import Measurement
+from holdfast.synth.method import Method, Synthesis
+from holdfast.synth.methods.independent import on_simplex
+from holdfast.synth.model import Model
+from holdfast.synth.reconciled import ReconciledModel, shrunk
+from holdfast.synth.schedule import MEASURE, Schedule
+from holdfast.synth.spending import admit
+from holdfast.synth.workload import Workload
+
+Floats = NDArray[np.float64]
+THEOREM = (
+    "adaptive composition in zCDP of Gaussian tables and exponential-mechanism selections (McKenna et al. 2022; "
+    "bounded range: Cesar and Rogers 2021); the model and its rows are post-processing"
+)
+#: The largest model, in cells of all cliques together; it may grow in proportion to the budget spent.
+MOST_CELLS = 100_000
+#: How much of a candidate's expected noise counts against it, and ends a noise level. AIM: 1.
+PENALTY = 0.25
+#: Noise falls by this factor when a table taught nothing. AIM: 2.
+ANNEAL = math.sqrt(2.0)
+#: A sweep is left out where fitting rows to its tables would take more table look-ups than this.
+MOST_LOOKUPS = 2e9
+
+
+def adaptive(
+    data: Counted,
+    workload: Workload,
+    *,
+    account: Account,
+    schedule: Schedule | None = None,
+    most_cells: int = MOST_CELLS,
+    constraints: Sequence[Zeros] = (),
+    **options: Any,
+) -> Synthesis:
+    """Measure every column, then by turns the table that is most worth it, until the budget is spent.
+
+    Private for rows and for users. A table of counts has L2 sensitivity 1 (sqrt(2) under `replace`), a score
+    w_c |x_c - model_c|_1 has max w times 1 (2), all times the rows of a unit (soundness, sections 18 and 20).
+    Candidates, sizes and noise levels depend on the domain and on released values only.
+    """
+    admit(data, account, method="adaptive")
+    require(most_cells >= 1, "most_cells", most_cells, ">= 1")
+    require(not options, "options", sorted(options), "among schedule, most_cells and constraints")
+    currency, rho = amount(account)
+    if currency != "zcdp":
+        raise ParameterError(
+            f"adaptive counts in zCDP, got an account of currency {currency!r}; open one with delta > 0 and "
+            "currency='zcdp', or use method='tree'"
+        )
+    swept = _sweep_sets(data, workload)
+    if schedule is None:
+        strength = data.public_count * math.sqrt(rho) / counts_l2(data.adjacency, data.unit)
+        schedule = Schedule.of(strength, columns=len(data.names), tables=len(swept))
+    weights = downward_closure(workload, data.domain)
+    if not weights:  # nothing to choose: all on the columns
+        schedule = Schedule(one_way=1.0, sweep=0.0, rounds=1)
+    if not swept:
+        schedule = replace(schedule, sweep=0.0)
+    run = _Run(data=data, account=account, weights=weights, most_cells=most_cells, constraints=constraints)
+    run.measure_columns(schedule.one_way * (1.0 - schedule.sweep) * rho)
+    reserve = schedule.sweep * rho
+    if schedule.one_way < 1:
+        run.rounds(schedule.rounds, reserve, begun=schedule.one_way)
+    model: Model = run.fitted.model
+    if schedule.sweep:
+        run.measurements += measure_tables(data, swept, account=account, label="sweep of the workload")
+        model = run.reconciled(swept)
+    return Synthesis(
+        model=model,
+        theorem=THEOREM,
+        measurements=tuple(run.measurements),
+        parameters={
+            "one_way_share": schedule.one_way, "sweep_share": schedule.sweep, "rounds": run.done,
+            "selected": [list(one.columns) for one in run.measurements[len(data.names) :][: run.done]],
+            "model_cells": run.fitted.model.tree.cells,
+        },
+    )  # fmt: skip
+
+
+@dataclass(kw_only=True)
+class _Run:
+    """What a run knows between rounds: released values only, beside the table itself."""
+
+    data: Counted
+    account: Account
+    weights: dict[Columns, float]
+    most_cells: int
+    constraints: Sequence[Zeros]
+    measurements: list[Measurement] = field(default_factory=list)
+    done: int = 0
+    fitted: Estimate = field(init=False)
+    total: float = field(init=False)
+    centre: dict[Columns, Floats] = field(init=False)
+
+    def measure_columns(self, rho: float) -> None:
+        """All 1-way tables at once: L2 sensitivity sqrt(d) times that of one."""
+        names = self.data.names
+        l2 = counts_l2(self.data.adjacency, self.data.unit, marginals=len(names))
+        sigma = l2 / math.sqrt(2.0 * rho * SAFE)
+        exact = np.concatenate([table.reshape(-1) for table in self.data.counts([(name,) for name in names])])
+        noisy = self.account.release(
+            DiscreteGaussian(sigma=sigma, l2_sensitivity=l2, adjacency=self.account.adjacency),
+            np.rint(exact).astype(np.int64),
+            label="1-way tables",
+        )
+        parts = np.split(noisy, np.cumsum([self.data.domain[name] for name in names])[:-1])
+        self.measurements += [
+            Measurement(columns=(name,), values=part, noise_std=sigma)
+            for name, part in zip(names, parts, strict=True)
+        ]
+        rows = self.data.public_rows
+        # Each table's sum estimates the number of records with variance cells sigma^2.
+        trust = [1.0 / one.values.size for one in self.measurements]
+        counted = float(np.average([one.total for one in self.measurements], weights=trust))
+        self.total = max(1.0, counted if rows is None else float(rows))
+        self.centre = {
+            tuple(one.columns): log_shares(on_simplex(one.values, total=self.total), self.total)
+            for one in self.measurements
+        }
+        self._estimate(None)
+
+    def rounds(self, planned: int, reserve: float, *, begun: float) -> None:
+        """Rounds until no more than the reserve is left; the last one takes the rest.
+
+        `begun` is the share of the budget that the columns took: the model may be that large from the start.
+        """
+        whole = amount(self.account)[1] - reserve
+        l2 = counts_l2(self.data.adjacency, self.data.unit)
+        sigma = l2 * math.sqrt(planned / (2.0 * MEASURE * whole))
+        epsilon = math.sqrt(8.0 * (1.0 - MEASURE) * whole / planned)
+        left = whole
+        with progress("synthesising", total=100) as bar:
+            while True:
+                # The account stops before a charge that does not fit, so what is left is asked first.
+                last = left < 2.0 * (l2**2 / (2.0 * sigma**2) + epsilon**2 / 8.0)
+                if last:
+                    sigma = l2 / math.sqrt(2.0 * MEASURE * left * SAFE)
+                    epsilon = math.sqrt(8.0 * (1.0 - MEASURE) * left * SAFE)
+                learnt = self._round(sigma, epsilon, share=begun + (1.0 - begun) * (1.0 - left / whole))
+                left = amount(self.account)[1] - reserve if not last else 0.0
+                bar.step(round(100 * (1.0 - left / whole)) - bar.done)
+                if last:
+                    return
+                if not learnt:  # AIM, annealing: a table within its noise means too much noise
+                    sigma, epsilon = sigma / ANNEAL, epsilon * ANNEAL
+
+    def _round(self, sigma: float, epsilon: float, *, share: float) -> bool:
+        """One table, chosen and measured; whether the model learnt more from it than noise."""
+        listed = affordable(
+            self.fitted.model.tree,
+            list(self.weights),
+            [tuple(one.columns) for one in self.measurements],
+            most_cells=self.most_cells * share,
+            round_number=self.done,
+        ) or [min(self.weights, key=lambda columns: math.prod(shape_of(columns, self.data.domain)))]
+        columns = listed[self._select(listed, sigma, epsilon)]
+        l2 = counts_l2(self.data.adjacency, self.data.unit)
+        noisy = self.account.release(
+            DiscreteGaussian(sigma=sigma, l2_sensitivity=l2, adjacency=self.account.adjacency),
+            np.rint(self.data(*columns)).astype(np.int64),
+            label=f"round {self.done + 1}: {' x '.join(columns)}",
+        )
+        before = self.fitted.model.project(columns)
+        self.measurements.append(Measurement(columns=columns, values=noisy, noise_std=sigma))
+        self._estimate(self.fitted)
+        self.done += 1
+        change = float(np.abs(self.fitted.model.project(columns) - before).sum())
+        return change > PENALTY * math.sqrt(2.0 / math.pi) * sigma * before.size
+
+    def _select(self, listed: Sequence[Columns], sigma: float, epsilon: float) -> int:
+        """AIM, equation (1): by weight times the L1 error that measuring is expected to remove."""
+        scores = np.array(
+            [
+                self.weights[columns]
+                * (
+                    float(np.abs(exact - self.fitted.model.project(columns)).sum())
+                    - PENALTY * math.sqrt(2.0 / math.pi) * sigma * exact.size
+                )
+                for columns, exact in zip(listed, self.data.counts(listed), strict=True)
+            ]
+        )
+        # A unit moves an L1 distance by its L1 sensitivity; of the candidates the largest weight counts.
+        widest = max(self.weights.values()) * counts_l1(self.data.adjacency, self.data.unit)
+        mechanism = Exponential(epsilon=epsilon, sensitivity=widest, adjacency=self.account.adjacency)
+        return int(self.account.release(mechanism, scores, label=f"round {self.done + 1}: selection"))
+
+    def _estimate(self, start: Estimate | None) -> None:
+        domain = self.data.domain
+        self.fitted = estimate(
+            domain,
+            self.measurements,
+            total=self.total,
+            centre=self.centre,
+            start=None if start is None else start.theta,
+            zeros=[
+                (tuple(one.columns), np.where(one.allowed(shape_of(one.columns, domain)), 0.0, -np.inf))
+                for one in self.constraints
+            ],
+        )
+
+    def reconciled(self, swept: Sequence[Columns]) -> Model:
+        """The graphical model with the swept tables beside it."""
+        merged, domain = merge(self.measurements, self.total), self.data.domain
+        masks = [(tuple(z.columns), z.allowed(shape_of(z.columns, domain))) for z in self.constraints]
+        tables = {
+            columns: shrunk(merged[columns], self.fitted.model.project(columns), self.total)
+            for columns in swept
+        }
+        return ReconciledModel(base=self.fitted.model, tables=tables, allowed=masks)
+
+
+def _sweep_sets(data: Counted, workload: Workload) -> list[Columns]:
+    """The workload's own tables, where rows can be fitted to them in reasonable time; else none."""
+    sets = list(dict.fromkeys(in_order(group.columns, data.domain) for group in workload.groups))
+    wide = [columns for columns in sets if len(columns) > 1]
+    lookups = data.public_count * sum(data.domain[name] for columns in wide for name in columns)
+    cells = sum(math.prod(shape_of(columns, data.domain)) for columns in wide)
+    return wide if lookups <= MOST_LOOKUPS and cells <= 2**24 else []
+
+
+METHOD = Method(name="adaptive", run=adaptive, paper="MMSM22", zeros=True)

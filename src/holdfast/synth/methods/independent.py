@@ -1,0 +1,81 @@
+"""Independent noisy 1-way marginals: the least that a synthesiser must beat, and all that a column needs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast.privacy.account import Account
+from holdfast.privacy.mechanism import Mechanism
+from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.privacy.mechanisms.laplace import Laplace
+from holdfast.synth.counted import Counted
+from holdfast.synth.measurement import Measurement
+from holdfast.synth.method import Method, Synthesis
+from holdfast.synth.product import ProductModel
+from holdfast.synth.spending import admit
+from holdfast.synth.workload import Workload
+
+Floats = NDArray[np.float64]
+GAUSSIAN = "Gaussian mechanism on all 1-way marginals at once; columns drawn independently (post-processing)"
+LAPLACE = "Laplace mechanism on all 1-way marginals at once; columns drawn independently (post-processing)"
+
+
+def independent(data: Counted, workload: Workload, *, account: Account, **options: Any) -> Synthesis:
+    """Count every column, add noise once, and draw the columns independently of each other.
+
+    Private for rows and for users: a unit of c rows moves each table of counts by at most c (soundness,
+    section 18). Whatever columns have to do with each other is lost, so it is a line to compare with.
+    """
+    admit(data, account, method="independent")
+    names = data.names
+    exact = np.concatenate(data.counts([(name,) for name in names])).astype(np.int64)
+    mechanism, noise_std = _noise(data, account, tables=len(names))
+    noisy = account.release(mechanism, exact, label="1-way marginals")
+    borders = np.cumsum([data.domain[name] for name in names])[:-1]
+    measured = tuple(
+        Measurement(columns=(name,), values=part, noise_std=noise_std)
+        for name, part in zip(names, np.split(noisy, borders), strict=True)
+    )
+    # Every table sums to the same number of records: where that is not public, their mean is the best guess at it.
+    rows = data.public_rows
+    total = max(1.0, float(np.mean([one.total for one in measured])) if rows is None else float(rows))
+    return Synthesis(
+        model=ProductModel(
+            columns={one.columns[0]: on_simplex(one.values, total=total) for one in measured}, total=total
+        ),
+        theorem=GAUSSIAN if isinstance(mechanism, Gaussian) else LAPLACE,
+        measurements=measured,
+        parameters={"noise_std": noise_std},
+    )
+
+
+def _noise(data: Counted, account: Account, *, tables: int) -> tuple[Mechanism, float]:
+    left = account.remaining()
+    pure = left.as_pure()
+    if pure is None:
+        l2 = counts_l2(data.adjacency, data.unit, marginals=tables)
+        gaussian = Gaussian.within(left, l2_sensitivity=l2, adjacency=data.adjacency)
+        return gaussian, float(gaussian.sigma)
+    l1 = counts_l1(data.adjacency, data.unit, marginals=tables)
+    laplace = Laplace(scale=Fraction(l1) / pure, l1_sensitivity=l1, adjacency=data.adjacency)
+    return laplace, float(laplace.scale) * 2.0**0.5
+
+
+def on_simplex(values: Floats, *, total: float) -> Floats:
+    """The nearest counts >= 0 that sum to the total (Duchi et al. 2008, figure 1).
+
+    >>> on_simplex(np.array([4.0, 2.0, -3.0]), total=4.0).tolist()
+    [3.0, 1.0, 0.0]
+    """
+    flat = np.sort(values.reshape(-1))[::-1]
+    over = (np.cumsum(flat) - total) / np.arange(1, flat.size + 1)
+    last = int(np.flatnonzero(flat > over)[-1])
+    return np.asarray(np.maximum(values - over[last], 0.0))
+
+
+METHOD = Method(name="independent", run=independent, paper="baseline", pure=True, currency="gdp")

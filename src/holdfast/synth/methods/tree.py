@@ -1,0 +1,137 @@
+"""A noisy spanning tree of pairs: every column, and for each but one the column it depends on most.
+
+After McKenna, Miklau and Sheldon, "Winning the NIST contest: a scalable and general approach to differentially private
+synthetic data" (2021), known as MST, with the estimate of `graphical.estimation` and rows by controlled rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.sensitivity import counts_l1
+from holdfast.errors import require
+from holdfast.privacy.account import Account
+from holdfast.privacy.mechanisms.exponential import Exponential
+from holdfast.synth.budget import measure_tables, selection_epsilon
+from holdfast.synth.constraints import Zeros
+from holdfast.synth.counted import Counted
+from holdfast.synth.graphical.estimation import estimate, log_shares
+from holdfast.synth.graphical.tables import Columns, shape_of
+from holdfast.synth.measurement import Measurement
+from holdfast.synth.method import Method, Synthesis
+from holdfast.synth.methods.independent import on_simplex
+from holdfast.synth.resume import fractions_of_rest
+from holdfast.synth.spending import admit
+from holdfast.synth.workload import Workload
+
+Floats = NDArray[np.float64]
+THEOREM = (
+    "noisy 1-way tables, d - 1 exponential-mechanism selections of an edge, noisy 2-way tables, composed ("
+    "McKenna, Miklau and Sheldon 2021; bounded range: Cesar and Rogers 2021); the model and its rows are "
+    "post-processing"
+)
+#: The largest pair that is a candidate, in cells.
+LARGEST_PAIR = 2**20
+
+
+def tree(
+    data: Counted,
+    workload: Workload,
+    *,
+    account: Account,
+    constraints: Sequence[Zeros] = (),
+    **options: Any,
+) -> Synthesis:
+    """A third of the budget each on the columns, on choosing d - 1 pairs that connect them, and on the pairs.
+
+    Private for rows and for users: tables have the sensitivities of `data.sensitivity`, the score
+    |x_ab - model_ab|_1 moves by at most 1 (2 under `replace`) per row of a unit (soundness, sections 18 and 20).
+    The workload is not used: the tree is about all columns.
+    """
+    admit(data, account, method="tree")
+    require(not options, "options", sorted(options), "constraints, or none")
+    pairs = [
+        pair
+        for pair in combinations(data.names, 2)
+        if data.domain[pair[0]] * data.domain[pair[1]] <= LARGEST_PAIR
+    ]
+    names = [(name,) for name in data.names]
+    if not pairs:  # one column, or columns too large to be counted together
+        measured = measure_tables(data, names, account=account, label="1-way tables")
+        return _synthesis(data, measured, (), constraints)
+    columns, choosing, joint = account.split(*fractions_of_rest(account, 1 / 3, 1 / 3, 1 / 3))
+    measured = measure_tables(data, names, account=columns, label="1-way tables")
+    edges = _spanning_edges(data, pairs, measured, account=choosing)
+    measured += measure_tables(data, edges, account=joint, label="2-way tables of the tree")
+    return _synthesis(data, measured, edges, constraints)
+
+
+def _spanning_edges(
+    data: Counted, pairs: Sequence[Columns], measured: Sequence[Measurement], *, account: Account
+) -> list[Columns]:
+    """Kruskal's algorithm, with each edge drawn by the exponential mechanism among those that connect two parts."""
+    total = _total(data, measured)
+    shares = {one.columns[0]: on_simplex(one.values, total=total) / total for one in measured}
+    # How far each pair is from independence: the columns' noisy tables are public by now.
+    scores = np.array(
+        [
+            np.abs(exact - total * np.multiply.outer(shares[pair[0]], shares[pair[1]])).sum()
+            for pair, exact in zip(pairs, data.counts(pairs), strict=True)
+        ]
+    )
+    part = {name: place for place, name in enumerate(data.names)}
+    mechanism = Exponential(
+        epsilon=selection_epsilon(account, len(data.names) - 1),
+        sensitivity=counts_l1(data.adjacency, data.unit),
+        adjacency=account.adjacency,
+    )
+    edges: list[Columns] = []
+    while open_pairs := [place for place, (a, b) in enumerate(pairs) if part[a] != part[b]]:
+        drawn = account.release(mechanism, scores[open_pairs], label=f"edge {len(edges) + 1}")
+        a, b = pairs[open_pairs[int(drawn)]]
+        edges.append((a, b))
+        gone, kept = part[b], part[a]
+        part = {name: kept if place == gone else place for name, place in part.items()}
+    return edges
+
+
+def _synthesis(
+    data: Counted, measured: Sequence[Measurement], edges: Sequence[Columns], constraints: Sequence[Zeros]
+) -> Synthesis:
+    total = _total(data, measured)
+    fitted = estimate(
+        data.domain,
+        measured,
+        total=total,
+        centre={
+            tuple(one.columns): log_shares(on_simplex(one.values, total=total), total)
+            for one in measured
+            if len(one.columns) == 1
+        },
+        zeros=[
+            (tuple(one.columns), np.where(one.allowed(shape_of(one.columns, data.domain)), 0.0, -np.inf))
+            for one in constraints
+        ],
+    )
+    return Synthesis(
+        model=fitted.model,
+        theorem=THEOREM,
+        measurements=tuple(measured),
+        parameters={"edges": [list(edge) for edge in edges]},
+    )
+
+
+def _total(data: Counted, measured: Sequence[Measurement]) -> float:
+    """The public number of rows, or what the noisy tables say: each sum has variance cells sigma^2."""
+    if data.public_rows is not None:
+        return max(1.0, float(data.public_rows))
+    weights = [1.0 / (one.values.size * one.noise_std**2) for one in measured]
+    return max(1.0, float(np.average([one.total for one in measured], weights=weights)))
+
+
+METHOD = Method(name="tree", run=tree, paper="MMS21", pure=True, zeros=True)

@@ -1,0 +1,72 @@
+"""From parameters to an account; all of it public, all of it before any charge."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from holdfast.errors import ParameterError, require
+from holdfast.noise.source import Source
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.synth.measurement import Measurement
+from holdfast.synth.method import Method
+
+
+def limit_of(epsilon: float, delta: float) -> PrivacyCurve:
+    """The promise asked for.
+
+    >>> limit_of(1.0, 0.0)
+    PureDP(epsilon=1)
+    """
+    require(0 < epsilon < float("inf"), "epsilon", epsilon, "> 0 and finite")
+    require(0 <= delta < 1, "delta", delta, "in [0, 1)", "use 0 for pure privacy")
+    return PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
+
+
+def open_account(
+    limit: PrivacyCurve, method: Method, *, adjacency: Adjacency, unit: PrivacyUnit, seed: int | None
+) -> Account:
+    """An account of this limit, in the currency that suits the method."""
+    pure = limit.as_pure() is not None
+    if pure and not method.pure:
+        raise ParameterError(
+            f"delta must be > 0 for method={method.name!r}, got delta=0; use method='auto' for pure privacy"
+        )
+    currency = "pure" if pure else method.currency
+    return Account(limit, adjacency=adjacency, unit=unit, currency=currency, seed=seed)
+
+
+def seed_of(random_state: Any) -> int | None:
+    """None for secure noise, else a whole number: the run can be repeated and is not private."""
+    if random_state is None:
+        return None
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    require(whole and random_state >= 0, "random_state", random_state, "None or a whole number >= 0")
+    return int(random_state)
+
+
+def coins(measurements: Sequence[Measurement], *, key: str) -> Source:
+    """The coins that turn a released model into rows: a function of what was released.
+
+    Drawing rows is post-processing, so its coins protect nobody. Made from released values, they are the same in
+    a job that was killed and runs again: the rows that are certified are the rows that come out.
+    """
+    digest = hashlib.sha256(key.encode())
+    for measurement in measurements:
+        digest.update(repr((measurement.columns, measurement.noise_std)).encode())
+        digest.update(np.ascontiguousarray(measurement.values, dtype="<f8").tobytes())
+    return Source(seed=int.from_bytes(digest.digest()[:16], "little"))
+
+
+def require_currency(account: Account, method: Method) -> None:
+    """Refuse an account that cannot pay for a method's selections, before its measurements are paid for."""
+    if account.currency.name == "gdp" and method.currency != "gdp":
+        raise ParameterError(
+            f"currency must be 'zcdp' for method={method.name!r}, got an account of currency 'gdp', in which "
+            "selections have no cost; open one of 'zcdp', or use method='gaussian'"
+        )

@@ -1,0 +1,361 @@
+"""Synthesizer: a private table in; rows, noisy counts and a certificate out.
+
+The order of things in `fit`: parameters, schema and workload are checked, a method is chosen from public
+quantities, an account is opened, the method spends its share, rows are drawn, and the rest of the budget is spent
+on what can be said about the errors of these very rows.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from holdfast.certificate import Certificate
+from holdfast.data.schema import Schema
+from holdfast.data.table import Table, open_table
+from holdfast.errors import AssumptionWarning, ParameterError, require
+from holdfast.noise.source import Source
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
+from holdfast.release import Release
+from holdfast.synth.answers import Answers, Intervals, answer, identity, noise_quantile
+from holdfast.synth.auto import Choice, choose, find_method
+from holdfast.synth.certify import Certification, certify
+from holdfast.synth.coded import CodedRows
+from holdfast.synth.constraints import Zeros
+from holdfast.synth.counted import Counted
+from holdfast.synth.decode import decode, empty_cells
+from holdfast.synth.estimate import Estimate, estimate
+from holdfast.synth.frames import as_frame, frame_kind
+from holdfast.synth.method import Method, Synthesis
+from holdfast.synth.model import Model
+from holdfast.synth.opening import coins, limit_of, open_account, require_currency, seed_of
+from holdfast.synth.released import Released
+from holdfast.synth.repair import possible_rows
+from holdfast.synth.resume import ResumableAccount, fractions_of_rest
+from holdfast.synth.spending import admit, require_small_delta, require_something_left
+from holdfast.synth.summary import describe
+from holdfast.synth.workload import Workload
+
+
+class Synthesizer:
+    """Synthetic rows with a privacy guarantee and an accuracy certificate.
+
+    `workload` are the queries that the rows are meant to answer: by default all 3-way marginals of the columns
+    that are not too large. `certificate_share` of the budget goes into the certificate; 0 leaves it out.
+    `certified` are the queries it speaks of: those of the workload, unless said otherwise (`workload.closed()`
+    has all lower marginals as well).
+    `random_state=None` draws secure noise; a seed makes a run that can be repeated and is not private. With a
+    `key` and a ledger's account, a job that was killed and runs again does not pay twice.
+
+    >>> from holdfast.data import Categorical, Schema
+    >>> schema = Schema([Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
+    >>> frame = {"sex": ["F", "M"] * 200, "ill": ["no", "no", "yes", "no"] * 100}
+    >>> made = Synthesizer(epsilon=2.0, delta=1e-6).fit(frame, schema)
+    >>> sorted(made.sample()), len(made.sample()["ill"])
+    (['ill', 'sex'], 400)
+    >>> made.certificate_.confidence
+    0.95
+    """
+
+    release_: Release[dict[str, Any]]
+    certificate_: Certificate | None
+    certification_: Certification | None
+    method_: str
+    choice_: Choice | None
+    model_: Model | None
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        *,
+        method: str = "auto",
+        workload: Workload | None = None,
+        certified: Workload | None = None,
+        rows: int | None = None,
+        columns: Sequence[str] | None = None,
+        constraints: Sequence[Zeros] = (),
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        confidence: float = 0.95,
+        certificate_share: float = 0.1,
+        options: Mapping[str, Any] | None = None,
+        random_state: int | None = None,
+        key: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.workload = workload
+        self.certified = certified
+        self.rows = rows
+        self.columns = columns
+        self.constraints = tuple(constraints)
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.confidence = confidence
+        self.certificate_share = certificate_share
+        self.options = {} if options is None else dict(options)
+        self.random_state = random_state
+        self.key = key
+
+    # Fitting.
+
+    def fit(self, source: Any, schema: Schema | None = None, account: Account | None = None) -> Self:
+        """Synthesise a holdfast `Table`, or a frame or file with its schema.
+
+        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        """
+        self._check_parameters(account)
+        table = self._open(source, schema)
+        data = Counted(table, self.columns)
+        workload = self._checked(
+            self.workload or Workload.marginals(table.schema, 3, columns=data.names), data
+        )
+        certified = workload if self.certified is None else self._checked(self.certified, data)
+        method, choice = self._decide(data, workload, account)
+        zeros = self._zeros(data)
+        if data.public_rows is not None:
+            require_small_delta(self._limit(account), data.public_rows)
+        if account is None:
+            account = open_account(
+                self._limit(None), method, adjacency=data.adjacency, unit=data.unit,
+                seed=seed_of(self.random_state),
+            )  # fmt: skip
+        admit(data, account, method=method.name, adjacencies=method.adjacencies)
+        require_currency(account, method)
+        job = account if self.key is None else ResumableAccount.of(account, self.key)
+        require_something_left(job)
+        work, check = self._shares(job)
+        made = self._run(method, choice, data, workload, work, zeros)
+        # From here on only the certificate looks at the table.
+        source_of_rows = coins(made.measurements, key=self.key or "")
+        rows = self._draw(made.model, data.public_rows, source_of_rows, zeros)
+        claims = (
+            None
+            if check is None
+            else certify(data, rows, certified, account=check, confidence=self.confidence)
+        )
+        self.method_, self.choice_, self._kind = method.name, choice, frame_kind(source)
+        self._take(
+            Released(
+                schema=table.schema.select(*data.names), table=decode(rows, table.schema, source_of_rows),
+                measurements=made.measurements, workload=workload, certified=certified, public_rows=data.public_rows,
+                confidence=self.confidence, choice=None if choice is None else choice.summary(),
+            ), rows, claims, made.model, zeros,
+        )  # fmt: skip
+        self.release_ = self._release(account, made, method, data, claims)
+        return self
+
+    def estimate(self, source: Any, schema: Schema | None = None, *, rows: int | None = None) -> Estimate:
+        """Size, noise, time and memory before anything is spent, from public quantities only.
+
+        `source` is a table, a frame or file with its schema, or a schema alone (with the public number of rows).
+        """
+        self._check_parameters(None)
+        if isinstance(source, Schema):
+            declared, count = source, rows or source.n_public or self.n_public
+        else:
+            table = self._open(source, schema)
+            declared, count = table.schema, rows or Counted(table, self.columns).public_rows
+        names = declared.names if self.columns is None else tuple(self.columns)
+        workload = self.workload or Workload.marginals(declared, 3, columns=names)
+        workload.check(declared)
+        domain = {name: declared[name].cells for name in names}
+        limit = limit_of(self.epsilon, self.delta)
+        choice = choose(domain, workload, limit=limit)
+        return estimate(
+            domain, workload, limit=limit, rows=count, certificate_share=self.certificate_share,
+            method=choice.method if self.method == "auto" else find_method(self.method).name,
+            adjacency=resolve_adjacency(self.adjacency, declared.adjacency), unit=declared.unit,
+        )  # fmt: skip
+
+    # Using it.
+
+    def sample(self, rows: int | None = None) -> Any:
+        """The released rows, in the kind of frame that was fitted.
+
+        With another number of rows: a new draw from the released model, which costs nothing and which no
+        certificate speaks of.
+        """
+        self._require_fitted()
+        if rows is None or rows == len(self._rows):
+            return as_frame(self._released.table, self._kind)
+        require(isinstance(rows, int) and rows >= 0, "rows", rows, "a whole number >= 0")
+        if self.model_ is None:
+            raise ParameterError(
+                f"rows must be {len(self._rows)} or left out: a loaded release holds its rows and no model, got "
+                f"rows={rows}"
+            )
+        warnings.warn(
+            f"{rows} rows are a new draw: the certificate is about the {len(self._rows)} released rows only",
+            AssumptionWarning,
+            stacklevel=2,
+        )
+        source = coins(self._released.measurements, key=f"{self.key or ''}/rows={rows}")
+        drawn = self._draw_from(self.model_, rows, source, self._constraints)
+        return as_frame(decode(drawn, self._released.schema, source), self._kind)
+
+    def answer(self, workload: Workload | None = None) -> Answers:
+        """Proportions on the released rows with intervals for the table's own: free, whatever is asked.
+
+        A marginal that was measured has the interval of its noise, another query of the declared workload that
+        of the certificate, which covers the model's error; any other query has no interval.
+        """
+        self._require_fitted()
+        asked = self._released.workload if workload is None else workload
+        asked.check(self._released.schema)
+        return answer(self._rows, asked, self._intervals(), confidence=self.confidence)
+
+    def summary(self) -> str:
+        """What was done, what it rests on, how wrong it can be, and what is promised."""
+        self._require_fitted()
+        return describe(self._released, self.release_, method=self.method_)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the release: rows, noisy counts, guarantee and certificates in one file."""
+        self._require_fitted()
+        self.release_.save(path)
+
+    @classmethod
+    def from_release(cls, release: Release[Any]) -> Self:
+        """A fitted synthesizer from a release: its rows, answers and claims; it cannot draw other rows."""
+        released = Released.of_value(release.value)
+        made = cls(confidence=released.confidence)
+        made.method_, made.choice_, made._kind = release.provenance.method, None, "arrow"
+        made._take(released, released.coded(), None, None, ())
+        made.certificate_ = next((c for c in release.certificates if c.name == "largest error"), None)
+        made.release_ = release
+        return made
+
+    # Steps.
+
+    def _check_parameters(self, account: Account | None) -> None:
+        limit_of(self.epsilon, self.delta)
+        share = self.certificate_share
+        require(0 <= share < 1, "certificate_share", share, "in [0, 1)", "use 0 for no certificate")
+        require(0.5 < self.confidence < 1, "confidence", self.confidence, "in (0.5, 1)")
+        whole = self.rows is None or (isinstance(self.rows, int) and self.rows >= 1)
+        require(whole, "rows", self.rows, "None or a whole number >= 1")
+        if self.method != "auto":
+            find_method(self.method)
+        if account is not None and self.random_state is not None:
+            raise ParameterError(
+                "random_state must be None with an account, which draws the noise; open the account with a seed"
+            )
+
+    def _open(self, source: Any, schema: Schema | None) -> Table:
+        if isinstance(source, Table):
+            require(schema is None, "schema", "...", "left out where a Table is fitted, which has one")
+            resolve_adjacency(self.adjacency, source.adjacency)
+            same = self.n_public is None or self.n_public == source.n_public
+            require(same, "n_public", self.n_public, "left out where a Table is fitted, which has its own")
+            return source
+        if schema is None:
+            raise ParameterError(
+                "schema must be given with a frame: what is public is declared, never read from the data; "
+                "'holdfast schema draft' writes a first version"
+            )
+        return open_table(
+            source, schema, adjacency=self.adjacency, n_public=self.n_public,
+            entropy=Source(seed_of(self.random_state)),
+        )  # fmt: skip
+
+    @staticmethod
+    def _checked(workload: Workload, data: Counted) -> Workload:
+        workload.check(data.table.schema)
+        absent = [name for name in workload.columns if name not in data.domain]
+        require(not absent, "workload", absent, f"about the columns {list(data.names)}")
+        return workload
+
+    def _decide(
+        self, data: Counted, workload: Workload, account: Account | None
+    ) -> tuple[Method, Choice | None]:
+        """The method and why; from public quantities only."""
+        limit = self._limit(account)
+        choice = choose(data.domain, workload, limit=limit) if self.method == "auto" else None
+        method = find_method(self.method if choice is None else choice.method)
+        cells = 1
+        for size in data.domain.values():
+            cells *= size
+        if method.most_cells is not None and cells > method.most_cells:
+            raise ParameterError(
+                f"method={method.name!r} holds every possible record, at most {method.most_cells:,}; the domain has "
+                f"{cells:.3g}; declare fewer columns or bins, or use method='auto'"
+            )
+        return method, choice
+
+    def _limit(self, account: Account | None) -> Any:
+        return limit_of(self.epsilon, self.delta) if account is None else account.limit
+
+    def _zeros(self, data: Counted) -> tuple[Zeros, ...]:
+        for constraint in self.constraints:
+            constraint.check(data.domain)
+        return (*self.constraints, *empty_cells(data.table.schema, data.names))
+
+    def _shares(self, account: Account) -> tuple[Account, Account | None]:
+        if self.certificate_share == 0:
+            return account, None
+        shares = fractions_of_rest(account, 1 - self.certificate_share, self.certificate_share)
+        work, check = account.split(*shares)
+        return work, check
+
+    def _run(
+        self, method: Method, choice: Choice | None, data: Counted, workload: Workload, account: Account,
+        zeros: tuple[Zeros, ...],
+    ) -> Synthesis:  # fmt: skip
+        options = {} if choice is None else dict(choice.options)
+        options |= self.options | ({"constraints": zeros} if method.zeros and zeros else {})
+        return method.run(data, workload, account=account, **options)
+
+    def _draw(
+        self, model: Model, public_rows: int | None, source: Source, zeros: tuple[Zeros, ...]
+    ) -> CodedRows:
+        expected = public_rows if public_rows is not None else round(model.total)
+        return self._draw_from(model, self.rows or max(1, expected), source, zeros)
+
+    @staticmethod
+    def _draw_from(model: Model, rows: int, source: Source, zeros: tuple[Zeros, ...]) -> CodedRows:
+        return CodedRows(domain=dict(model.domain), codes=possible_rows(model, rows, source, zeros))
+
+    def _take(
+        self, released: Released, rows: CodedRows, claims: Certification | None, model: Model | None,
+        zeros: tuple[Zeros, ...],
+    ) -> None:  # fmt: skip
+        self._released, self._rows, self._constraints = released, rows, zeros
+        self.model_, self.certification_ = model, claims
+        self.certificate_ = None if claims is None else claims.overall
+
+    def _release(
+        self, account: Account, made: Synthesis, method: Method, data: Counted, claims: Certification | None
+    ) -> Release[dict[str, Any]]:
+        return Release.of(
+            account,
+            self._released.value(),
+            method=f"Synthesizer, {method.name}",
+            parameters={
+                "rows": len(self._rows), "certificate_share": self.certificate_share,
+                "constraints": len(self.constraints), **made.parameters,
+            },
+            schema_hash=self._released.schema.hash(),
+            certificates=() if claims is None else claims.certificates,
+            assumptions=(*data.assumptions, *made.assumptions),
+            theorem=made.theorem,
+        )  # fmt: skip
+
+    def _intervals(self) -> Intervals:
+        # The overall claim only: choosing the smaller of two claims afterwards would not keep the confidence.
+        alpha = None if self.certificate_ is None else self.certificate_.alpha
+        groups = () if alpha is None else self._released.certified.groups
+        alphas = {identity(group): float(alpha or 0.0) for group in groups}
+        return Intervals(
+            alphas=alphas, measured=self._released.measured(), rows=self._released.public_rows,
+            quantile=noise_quantile(self.confidence, pure=self.release_.guarantee.curve.as_pure() is not None),
+        )  # fmt: skip
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "_released"):
+            raise ParameterError("this Synthesizer is not fitted yet; call fit first")

@@ -1,0 +1,42 @@
+"""Planted faults in attacks."""
+
+from __future__ import annotations
+
+from .fault import Fault
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        name="roc: a look counts one false alarm too few",
+        file="attack/roc.py",
+        old="clopper_pearson_upper(self.allowed, self.non_members, error=error / 2.0)",
+        new="clopper_pearson_upper(max(self.allowed - 1, 0), self.non_members, error=error / 2.0)",
+        tests=(
+            "tests/test_attack_roc.py::test_limits_of_a_look_hold_though_its_threshold_was_read_from_the_scores",
+        ),
+    ),
+    Fault(
+        name="membership game: many attacks, one error",
+        file="audit/membership.py",
+        old="corrected_over=tried",
+        new="corrected_over=1",
+        tests=(
+            "tests/test_audit_membership.py::test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared",
+        ),
+    ),
+    Fault(
+        name="proof: removal counted once for people who replace each other",
+        file="attack/proof.py",
+        old="return TwoSteps(proof.curve).trade_off()",
+        new="return proof.curve.trade_off()",
+        tests=(
+            "tests/test_attack_evidence.py::test_a_promise_about_removal_counts_twice_for_people_who_replace_each_other",
+        ),
+    ),
+    Fault(
+        name="evidence: a given game refutes",
+        file="attack/evidence.py",
+        old='self.audited is None or self.game == "flipped",',
+        new="True,",
+        tests=("tests/test_attack_evidence.py::test_a_given_game_never_refutes_whatever_it_shows",),
+    ),
+)

@@ -1,0 +1,38 @@
+"""Planted faults in the dossier and the command line."""
+
+from __future__ import annotations
+
+from .fault import Fault
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        name="sureness: the tail of the loss left out",
+        file="dossier/sureness.py",
+        old="room = (failure - delta) / (delta + failure * math.exp(epsilon))",
+        new="room = math.exp(-epsilon)",
+        tests=(
+            "tests/test_dossier_sureness.py::test_the_bound_holds_for_the_gaussian_law_and_is_not_far_off",
+        ),
+    ),
+    Fault(
+        name="budget: one more release costs nothing",
+        file="dossier/budget.py",
+        old="left = self.free - cost",
+        new="left = self.free",
+        tests=("tests/test_dossier_budget.py::test_what_one_more_release_leaves_is_what_the_ledger_leaves",),
+    ),
+    Fault(
+        name="evidence: audits on real members called public",
+        file="dossier/evidence.py",
+        old='return "public" if audit.coins == "holdfast" and audit.planted else "internal"',
+        new='return "public"',
+        tests=("tests/test_dossier_page.py::test_the_public_edition_refuses_what_is_not_public",),
+    ),
+    Fault(
+        name="together: two accounts of one ledger taken for one",
+        file="dossier/together.py",
+        old="and set(other.entries) <= set(made.entries)",
+        new="and True",
+        tests=("tests/test_dossier_together.py::test_releases_of_one_account_share_its_limit",),
+    ),
+)

@@ -1,0 +1,96 @@
+"""Planted faults in synthesis."""
+
+from __future__ import annotations
+
+from .fault import Fault
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        name="certificate: a user moves it by one row",
+        file="synth/certify.py",
+        old="    each = max_rows + ARITHMETIC",
+        new="    each = 1 + ARITHMETIC",
+        tests=("tests/test_synth_certify.py::test_noise_grows_with_the_rows_of_a_user_and_with_the_groups",),
+    ),
+    Fault(
+        name="certificate: groups do not share the failure probability",
+        file="synth/certify.py",
+        old="failure=failure / errors.size, size=errors.size",
+        new="failure=failure, size=errors.size",
+        tests=("tests/test_synth_certify.py::test_groups_hold_together_at_the_stated_confidence",),
+    ),
+    Fault(
+        name="certificate: other rows get an old one",
+        file="synth/certify.py",
+        old='return f"certificate-{mark[:16]}" if',
+        new='return "certificate" if',
+        tests=("tests/test_synth_resume.py::test_other_rows_never_get_an_old_certificate",),
+    ),
+    Fault(
+        name="independent: many tables, the sensitivity of one",
+        file="synth/methods/independent.py",
+        old="l2 = counts_l2(data.adjacency, data.unit, marginals=tables)",
+        new="l2 = counts_l2(data.adjacency, data.unit, marginals=1)",
+        tests=("tests/test_synth_independent.py::test_the_noise_is_as_large_as_it_says",),
+    ),
+    Fault(
+        name="dual query: half of each draw charged",
+        file="synth/methods/dual_query.py",
+        old="return 2.0 * self.step * past / count",
+        new="return self.step * past / count",
+        tests=("tests/test_synth_dual_query.py::test_the_account_is_charged_what_the_formula_says",),
+    ),
+    Fault(
+        name="residuals: replace taken for two independent removals",
+        file="synth/residuals.py",
+        old="return math.sqrt(2.0 * self._apart(precision)) * (1 + 1e-12)",
+        new="return math.sqrt(2.0) * alone",
+        tests=("tests/test_synth_residuals.py::test_the_sensitivity_is_reached_by_the_worst_neighbours",),
+    ),
+    Fault(
+        name="dqrs: the normaliser's history forgotten",
+        file="synth/methods/dqrs.py",
+        old="moved = 2.0 + 2.0 * (past - 1) * math.tanh(plan.step / 2.0)",
+        new="moved = 2.0",
+        tests=("tests/test_synth_dqrs.py::test_the_declared_reach_is_of_the_right_size",),
+    ),
+    Fault(
+        name="selections: sensitivity halved",
+        file="synth/truth.py",
+        old="SCORE_SENSITIVITY = 1.0 + 2.0**-20",
+        new="SCORE_SENSITIVITY = 0.5 + 2.0**-20",
+        tests=("tests/test_synth_frank_wolfe_dual.py::test_selections_cost_what_the_notes_say",),
+    ),
+    Fault(
+        name="adaptive: scores move by the largest weight only",
+        file="synth/methods/adaptive.py",
+        old="widest = max(self.weights.values()) * counts_l1(self.data.adjacency, self.data.unit)",
+        new="widest = max(self.weights.values())",
+        tests=("tests/test_synth_adaptive.py::test_scores_have_the_sensitivity_of_the_largest_weight",),
+    ),
+    Fault(
+        name="adaptive: many columns, the sensitivity of one",
+        file="synth/methods/adaptive.py",
+        old="marginals=len(names))",
+        new="marginals=1)",
+        tests=(
+            "tests/test_synth_adaptive.py::test_neighbours_are_within_every_declared_sensitivity_and_reach_it",
+        ),
+    ),
+    Fault(
+        name="tree: edges chosen as if nothing were replaced",
+        file="synth/methods/tree.py",
+        old="sensitivity=counts_l1(data.adjacency, data.unit),",
+        new="sensitivity=1.0,",
+        tests=(
+            "tests/test_synth_tree.py::test_neighbours_are_within_every_declared_sensitivity_and_reach_it",
+        ),
+    ),
+    Fault(
+        name="rows: dealt without a turn",
+        file="synth/graphical/rows.py",
+        old="(bit_reversed_rank(within, many) + np.repeat(turned, sizes))",
+        new="bit_reversed_rank(within, many)",
+        tests=("tests/test_synth_graphical_rows.py::test_counts_are_right_on_average",),
+    ),
+)

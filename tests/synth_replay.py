@@ -1,0 +1,52 @@
+"""Every release of a run, and the same run on a neighbour that is told the same answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.privacy import Account, PrivacyCurve
+from holdfast.privacy.mechanism import Mechanism
+from holdfast.synth.counted import Counted
+from holdfast.synth.method import Method
+from holdfast.synth.workload import Workload
+
+Record = list[tuple[Mechanism, Any, Any]]
+
+
+def recorded(
+    method: Method, table: Counted, workload: Workload, limit: PrivacyCurve, told: Record | None
+) -> Record:
+    """Each (mechanism, value, drawn) of a run; with `told`, what was drawn then is given back instead."""
+    kept: Record = []
+    real = Account.release
+
+    def release(self: Account, mechanism: Mechanism, value: Any, **options: Any) -> Any:
+        drawn = real(self, mechanism, value, **options) if told is None else told[len(kept)][2]
+        kept.append((mechanism, value, drawn))
+        if told is not None:
+            real(self, mechanism, value, **options)
+        return drawn
+
+    opened = Account(limit, adjacency=table.adjacency, unit=table.unit, currency="zcdp", seed=5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Account, "release", release)
+        method.run(table, workload, account=opened)
+    return kept
+
+
+def distances(
+    method: Method, first: Counted, second: Counted, workload: Workload, *, limit: PrivacyCurve
+) -> list[float]:
+    """How far apart the two tables' values are in every release, over the declared sensitivity.
+
+    The second run is told what the first one released, so both must ask the same questions.
+    """
+    one = recorded(method, first, workload, limit, None)
+    two = recorded(method, second, workload, limit, one)
+    assert [mechanism for mechanism, _, _ in one] == [mechanism for mechanism, _, _ in two]
+    return [
+        mechanism.distance(mechanism.check(a), mechanism.check(b))
+        for (mechanism, a, _), (_, b, _) in zip(one, two, strict=True)
+    ]

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from holdfast.dossier import Sureness
+from holdfast.errors import ParameterError
+from holdfast.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyCurve, PureDP
+
+FAILURES = st.sampled_from([1e-2, 1e-4, 1e-6, 1e-9])
+
+
+@given(st.floats(0.05, 4.0), FAILURES)
+def test_the_bound_holds_for_the_gaussian_law_and_is_not_far_off(mu: float, failure: float) -> None:
+    loss = Sureness.of(GaussianDP(mu), failure=failure).loss
+
+    def either(level: float) -> float:  # P(|L| > level) for L ~ N(mu^2/2, mu^2)
+        return float(ndtr(-(level - mu**2 / 2) / mu) + ndtr(-(level + mu**2 / 2) / mu))
+
+    assert either(loss) <= failure
+    assert either(0.8 * loss) > failure  # no more than a quarter too large
+
+
+@given(st.floats(0.01, 5.0))
+def test_pure_privacy_bounds_every_outcome(epsilon: float) -> None:
+    bound = Sureness.of(PureDP(epsilon))
+    assert bound.failure == 0
+    exact = 1 / (1 + math.exp(-epsilon))
+    assert exact <= bound.after(0.5) <= exact + 0.001 + 1e-9
+
+
+@given(st.floats(0.01, 3.0), st.sampled_from([1e-9, 1e-7]))
+def test_an_outright_failure_is_counted(epsilon: float, delta: float) -> None:
+    """Randomised response that reveals everything with probability delta."""
+    assert Sureness.of(ApproxDP(epsilon, delta), failure=delta / 2).after(0.5) == 1.0
+    bound = Sureness.of(ApproxDP(epsilon, delta), failure=10 * delta)
+    assert epsilon < bound.loss < epsilon + 0.4
+
+
+@given(st.floats(1e-9, 0.09))
+def test_the_usual_exception_is_rare_and_above_the_curves_own(delta: float) -> None:
+    bound = Sureness.of(ApproxDP(1.0, delta))
+    assert 1e-6 <= bound.failure <= 0.1
+    assert bound.failure <= max(1e-6, 20.1 * delta)
+    assert math.isfinite(bound.loss)
+    assert Sureness.of(ApproxDP(1.0, 0.2)).after(0.5) == 1.0  # nothing that could be called an exception
+
+
+@given(st.sampled_from([PureDP(0.7), GaussianDP(0.8), ZCDP(0.1)]), st.floats(0.01, 0.98))
+def test_whoever_was_surer_stays_surer(curve: PrivacyCurve, prior: float) -> None:
+    bound = Sureness.of(curve)
+    assert prior <= bound.after(prior) <= bound.after(prior + 0.01) <= 1.0
+
+
+@given(st.floats(0.1, 2.0), FAILURES)
+def test_a_rarer_exception_allows_more(mu: float, failure: float) -> None:
+    curve = GaussianDP(mu)
+    assert Sureness.of(curve, failure=failure / 10).loss >= Sureness.of(curve, failure=failure).loss * (
+        1 - 1e-9
+    )
+
+
+@pytest.mark.parametrize("failure", [0.0, 1.0, -1e-6])
+def test_bad_failures_are_refused(failure: float) -> None:
+    with pytest.raises(ParameterError, match="failure"):
+        Sureness.of(GaussianDP(1.0), failure=failure)

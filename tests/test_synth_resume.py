@@ -1,0 +1,157 @@
+"""Killed and resumed: the same values, paid once; other rows never get an old certificate."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holdfast.data import Categorical, Schema, open_table
+from holdfast.errors import BudgetExceeded, LedgerError, NotPrivateWarning
+from holdfast.ledger import Ledger
+from holdfast.privacy import ZCDP, ApproxDP, Gaussian
+from holdfast.privacy.account import Account
+from holdfast.synth import Synthesizer
+from holdfast.synth.certify import certify
+from holdfast.synth.coded import CodedRows
+from holdfast.synth.counted import Counted
+from holdfast.synth.resume import ResumableAccount, fractions_of_rest
+from holdfast.synth.workload import Workload
+
+SCHEMA = Schema([Categorical(name, ["0", "1", "2"]) for name in "abc"])
+FRAME = {
+    name: np.random.default_rng(place).integers(0, 3, 300).astype(str) for place, name in enumerate("abc")
+}
+
+
+PAIRS = Workload.of([("a", "b"), ("b", "c")])
+
+
+class Killed(BaseException):
+    """The end of a process."""
+
+
+def open_ledger(path: Path) -> Ledger:
+    if path.exists():
+        return Ledger.open(path)
+    ledger = Ledger.create(path)
+    ledger.dataset("clinic", limit=ApproxDP(1.0, 1e-6), currency="zcdp")
+    return ledger
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 3])
+def test_a_killed_run_that_is_resumed_pays_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
+) -> None:
+    path, drawn = tmp_path / "budget.db", 0
+    sample = Gaussian.sample
+
+    def dies(self: Gaussian, value: Any, source: Any) -> Any:
+        nonlocal drawn
+        drawn += 1
+        if drawn == stop_after:
+            raise Killed
+        return sample(self, value, source)
+
+    made = Synthesizer(method="independent", key="job-1", workload=PAIRS)
+    with open_ledger(path) as ledger:
+        account = ledger.account("clinic", name="synth", seed=None)
+        monkeypatch.setattr(Gaussian, "sample", dies)
+        # A process that is killed settles nothing: its charge stays, its value was never drawn.
+        monkeypatch.setattr(
+            type(account.journal), "settle", _settled_unless_abandoned(type(account.journal).settle)
+        )
+        with pytest.raises(Killed):
+            made.fit(open_table(FRAME, SCHEMA), account=account)
+        monkeypatch.undo()
+        before = account.spent()
+    with open_ledger(path) as ledger:
+        account = ledger.account("clinic", name="synth")
+        charges = len(account.journal.entries)
+        made.fit(open_table(FRAME, SCHEMA), account=account)
+        after = len(account.journal.entries)
+    with open_ledger(path) as ledger:
+        account = ledger.account("clinic", name="synth")
+        again = Synthesizer(method="independent", key="job-1", workload=PAIRS).fit(
+            open_table(FRAME, SCHEMA), account=account
+        )
+        assert len(account.journal.entries) == after
+        assert again.sample().equals(made.sample())
+        assert again.certificate_ == made.certificate_
+    assert charges == stop_after
+    # One charge for the counts, one for the largest error, one for the groups' maxima.
+    assert after == 3
+    assert before.as_zcdp() is not None
+
+
+def _settled_unless_abandoned(settle: Any) -> Any:
+    def wrapped(self: Any, number: int, state: str, payload: str | None) -> Any:
+        return None if state == "abandoned" else settle(self, number, state, payload)
+
+    return wrapped
+
+
+def test_without_a_key_a_second_run_pays_again_or_is_refused() -> None:
+    account = Account(ApproxDP(1.0, 1e-6), currency="zcdp", seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        Synthesizer(method="independent").fit(open_table(FRAME, SCHEMA), account=account)
+        with pytest.raises(BudgetExceeded):
+            Synthesizer(method="independent").fit(open_table(FRAME, SCHEMA), account=account)
+
+
+def test_what_remains_is_what_remained_then() -> None:
+    account, noise = Account(ZCDP(1.0), seed=1), Gaussian(sigma=1.0, l2_sensitivity=1.0)
+    first = ResumableAccount.of(account, "job")
+    readings = [first.remaining().as_zcdp()]
+    for _ in range(2):
+        first.release(noise, [1])
+        readings.append(first.remaining().as_zcdp())
+    second = ResumableAccount.of(account, "job")
+    assert second.remaining().as_zcdp() == readings[0]
+    second.release(noise, [1])
+    assert second.remaining().as_zcdp() == readings[1]
+    other = ResumableAccount.of(account, "another")
+    assert other.remaining().as_zcdp() == 0
+
+
+def test_a_permit_is_drawn_use_by_use() -> None:
+    account, noise = Account(ZCDP(1.0), seed=1), Gaussian(sigma=2.0, l2_sensitivity=1.0)
+    first = ResumableAccount.of(account, "job").permit(noise, times=3)
+    values = [float(first.release([1.0])[0]) for _ in range(2)]
+    second = ResumableAccount.of(account, "job").permit(noise, times=3)
+    assert [float(second.release([1.0])[0]) for _ in range(2)] == values
+    second.release([1.0])
+    with pytest.raises(BudgetExceeded):
+        second.release([1.0])
+    assert account.spent().as_zcdp() == ZCDP(3 / 8).as_zcdp()
+    with pytest.raises(BudgetExceeded):
+        ResumableAccount.of(account, "other").permit(noise, times=100)
+
+
+def test_a_resumed_job_that_asks_something_else_is_refused() -> None:
+    account = Account(ZCDP(1.0), seed=1)
+    ResumableAccount.of(account, "job").release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [1])
+    with pytest.raises(LedgerError):
+        ResumableAccount.of(account, "job").release(Gaussian(sigma=3.0, l2_sensitivity=1.0), [1])
+
+
+def test_other_rows_never_get_an_old_certificate() -> None:
+    data, workload = Counted(open_table(FRAME, SCHEMA)), Workload.of([("a", "b")])
+    account = Account(ApproxDP(1.0, 1e-6), currency="zcdp", seed=1)
+    domain = SCHEMA.domain
+    first, second = (CodedRows(domain=domain, codes=np.full((10, 3), code)) for code in (0, 1))
+    certify(data, first, workload, account=ResumableAccount.of(account, "job"))
+    with pytest.raises(BudgetExceeded):
+        certify(data, second, workload, account=ResumableAccount.of(account, "job"))
+
+
+def test_shares_are_of_what_is_left() -> None:
+    account = Account(ZCDP(1.0), seed=1)
+    account.release(Gaussian(sigma=1.0, l2_sensitivity=1.0), [1])
+    work, check = account.split(*fractions_of_rest(account, 0.9, 0.1))
+    assert float(work.remaining().as_zcdp() or 0) == pytest.approx(0.45)
+    assert float(check.remaining().as_zcdp() or 0) == pytest.approx(0.05)
