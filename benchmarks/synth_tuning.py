@@ -1,7 +1,7 @@
 """What each part of `adaptive` brings on Adult: errors of n released rows, with CPU time and peak memory.
 
 Run with `python -m benchmarks.synth_tuning [--save]`. The constants of `holdfast.synth.schedule`, of the penalty and of
-the trust were chosen on this table and workload, with other noise seeds: read the figures as tuned ones.
+the trust were chosen on this table and workload, with other noise draws: read the figures as tuned ones.
 """
 
 from __future__ import annotations

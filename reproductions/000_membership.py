@@ -233,6 +233,23 @@ def accuracy_table(found: Sequence[Found], rule: str) -> list[str]:
     return lines
 
 
+def chance(found: Sequence[Found], rule: str) -> str:
+    """How many private settings differ from a coin, how many would by chance, and how much one model scatters."""
+    cells = [
+        values
+        for each in found
+        for (learner, _), values in each.accuracy[rule].items()
+        if learner != PLAIN and len(values) > 1
+    ]
+    away = sum(abs(mean - 0.5) > half for mean, half in map(interval, cells))
+    spread = float(np.mean([np.std(values, ddof=1) for values in cells]))
+    return (
+        f"Of {len(cells)} intervals of private models {away} do not contain 50 % (by chance alone: about "
+        f"{0.05 * len(cells):.0f}; models of one panel share their data sets, so their means move together). The "
+        f"accuracy on a single model scatters with a standard deviation of {100 * spread:.1f} points."
+    )
+
+
 def _runs(values: Values) -> int:
     return len(next(iter(values.values())))
 
@@ -311,6 +328,7 @@ def page(families: Mapping[str, Sequence[Found]], wrong: Sequence[str], seconds:
             *accuracy_table(found, rule),
             "",
         ]
+        lines += [chance(found, rule), ""]
         measure_of = "Share of the variance explained" if name == "lasso" else "Share classified rightly"
         lines += [
             f"{measure_of}, for people the model has not seen:",

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from holdfast.attack import shadow_release
-from holdfast.attack.evidence import audited_curve
+from holdfast.attack.evidence import LOOKS, audited_curve
+from holdfast.attack.roc import Look
 from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError
 from holdfast.privacy import ApproxDP, PureDP
@@ -47,6 +48,7 @@ def test_an_independent_draw_shows_nothing() -> None:
     assert np.mean(areas) == pytest.approx(0.5, abs=0.08)
 
 
+@pytest.mark.slow
 def test_a_private_synthesiser_keeps_its_promise() -> None:
     schema = Schema([Categorical("a", ["x", "y"]), Categorical("b", ["x", "y", "z"])])
     draw = np.random.default_rng(3)
@@ -111,3 +113,14 @@ def test_an_audited_curve_holds_as_often_as_it_says() -> None:
         curve = audited_curve(random.normal(size=60), random.normal(size=60), confidence=0.9)
         wrong += bool(np.any(curve.false_alarm + curve.miss < 1.0 - 1e-9))
     assert wrong <= 45  # 10 % of 300 is 30; a binomial of 30 exceeds 45 less than once in 400 times
+
+
+def test_the_error_is_shared_among_all_looks_of_both_directions() -> None:
+    random = np.random.default_rng(6)
+    inside, outside = random.normal(1.0, size=500), random.normal(size=500)
+    curve = audited_curve(inside, outside, confidence=0.95, tried=3)
+    for rate in LOOKS:
+        alarm, found = Look.at(inside, outside, false_alarm=rate).limits(error=0.05 / (2 * len(LOOKS) * 3))
+        assert curve.miss_at(alarm) == pytest.approx(1.0 - found, abs=0.05)
+    alarm, found = Look.at(inside, outside, false_alarm=0.1).limits(error=0.05 / (2 * len(LOOKS) * 3))
+    assert curve.miss_at(alarm) == pytest.approx(1.0 - found)

@@ -20,6 +20,7 @@ from holdfast.learn.minimise import (
     descend,
     is_certified,
     minimise,
+    near_start,
     newton,
     on_sphere,
     quasi_newton,
@@ -162,3 +163,33 @@ def test_refusals() -> None:
         a_risk(Logistic(), divisor=0.0)
     with pytest.raises(ParameterError, match="tolerance"):
         minimise(a_risk(Logistic()), tolerance=0.0)
+
+
+def test_a_sample_gives_a_start_and_the_certificate_is_about_all_rows() -> None:
+    risk = a_risk(Logistic(), rows=10_000)
+    start = near_start(risk)
+    zero, near = (float(np.linalg.norm(risk.gradient(w)[0])) for w in (np.zeros(4), start))
+    assert 0 < near < 0.1 * zero  # near, and not the minimiser
+    found = minimise(risk, tolerance=1e-9)
+    assert is_certified(risk, found, tolerance=1e-9)
+    assert np.linalg.norm(found - newton(risk, np.zeros(4), tolerance=1e-10)) <= 2e-9 / risk.penalty
+    assert np.array_equal(near_start(a_risk(Logistic(), rows=200)), np.zeros(4))
+
+
+def test_a_hessian_of_some_rows_is_an_estimate_of_the_whole() -> None:
+    risk = a_risk(Logistic(), rows=5_000, divisor=3.0)
+    w = np.array([0.5, -1.0, 0.2, 0.0])
+    whole = risk.hessian(w)
+    for place, step in enumerate(1e-5 * np.eye(4)):
+        column = (risk.gradient(w + step)[0] - risk.gradient(w - step)[0]) / 2e-5
+        assert whole[:, place] == pytest.approx(column, rel=1e-4, abs=1e-2)
+    assert np.linalg.norm(risk.hessian(w, every=4) - whole) < 0.1 * np.linalg.norm(whole)
+
+
+def test_the_doubt_covers_rounding_over_many_blocks() -> None:
+    risk = a_risk(Logistic(), rows=9_000, divisor=1.0)
+    for length in (0.0, 1.0, 30.0):
+        w = length * np.array([0.3, -0.5, 0.1, 0.8])
+        (plain, doubt), (precise, small) = risk.gradient(w), risk.gradient(w, precise=True)
+        assert np.linalg.norm(plain - precise) <= doubt + small
+        assert doubt < 1e-8

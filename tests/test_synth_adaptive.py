@@ -7,12 +7,14 @@ import math
 import numpy as np
 import pytest
 
+from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
 from holdfast.privacy.mechanisms.exponential import Exponential
 from holdfast.synth.candidates import MOST_CANDIDATES, affordable, downward_closure
 from holdfast.synth.constraints import Zeros, possible
+from holdfast.synth.counted import Counted
 from holdfast.synth.evaluate import evaluate
 from holdfast.synth.graphical.junction_tree import JunctionTree
 from holdfast.synth.measurement import Measurement
@@ -114,6 +116,24 @@ def test_a_sweep_and_rows_come_closer_than_the_model_alone() -> None:
     assert swept < 0.5 * error(made.model.base.sample(3000, Source(1)))
     assert swept < 0.01
     assert made.model.sample(0, Source(1)).shape == (0, 5)
+
+
+def test_a_private_number_of_rows_is_paid_for_and_never_read() -> None:
+    columns = [Categorical(f"x{place}", ["0", "1"]) for place in range(4)]
+    codes = bits(2000)
+    frame = {f"x{place}": codes[:, place].astype(str).astype(object) for place in range(4)}
+    data = Counted(open_table(frame, Schema(columns, adjacency="add_remove")))
+    opened = account(data)
+    made = adaptive(data, WORK, account=opened)
+    assert not [one for one in data.assumptions if "number of privacy units" in one]
+    first = opened.journal.entries[0]
+    assert "number of rows" in str(first)
+    rho = float(opened.guarantee().curve.as_zcdp() or 0)
+    sigma = math.sqrt(1 / (2 * 0.01 * rho))
+    assert float(first.charge.mechanism["sigma"]) == pytest.approx(sigma, rel=1e-6)
+    assert made.model.total != 2000.0
+    assert made.model.total == pytest.approx(2000.0, abs=6 * made.measurements[0].noise_std)
+    assert float(opened.remaining().as_zcdp() or 0) < 1e-9 * rho
 
 
 def test_impossible_cells_are_never_drawn_nor_moved_into() -> None:

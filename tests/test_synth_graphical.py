@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.synth.graphical.junction_tree import JunctionTree, cells_with, maximal_cliques
+from holdfast.synth.graphical.junction_tree import JunctionTree
 from holdfast.synth.graphical.layout import Layout
 from holdfast.synth.graphical.minimise import minimise
 from holdfast.synth.graphical.model import GraphicalModel
 from holdfast.synth.graphical.propagation import propagate
 from holdfast.synth.graphical.tables import shape_of, spread, sum_onto
+from holdfast.synth.graphical.triangulation import cells_with, maximal_cliques
 
 Floats = NDArray[np.float64]
 NAMES = tuple("abcdef")
@@ -60,6 +61,14 @@ def test_a_tree_covers_every_table_and_has_the_running_intersection_property(
         assert seen & set(clique) == set(tree.separator(place))
         assert not any(set(clique) < set(other) for other in tree.cliques)
         seen |= set(clique)
+
+
+@given(column_sets(), column_sets())
+def test_the_size_with_one_more_table_is_that_of_a_tree_made_anew(
+    sets: list[tuple[str, ...]], more: list[tuple[str, ...]]
+) -> None:
+    for columns in more:
+        assert cells_with(DOMAIN, sets, columns) == JunctionTree.of(DOMAIN, [*sets, columns]).cells
 
 
 @given(column_sets(), st.integers(0, 1000))

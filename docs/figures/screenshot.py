@@ -13,7 +13,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).resolve().parent
-WIDTH, HEIGHT = 1100, 1200
+WIDTH, HEIGHT = 1100, 1680
 
 
 def shoot(page: Path, picture: Path, *, width: int = WIDTH, height: int = HEIGHT) -> None:

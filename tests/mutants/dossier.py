@@ -35,4 +35,18 @@ FAULTS: tuple[Fault, ...] = (
         new="and True",
         tests=("tests/test_dossier_together.py::test_releases_of_one_account_share_its_limit",),
     ),
+    Fault(
+        name="demo: what was released is released again",
+        file="dossier/demo/releases.py",
+        old="    if path.exists():",
+        new="    if not path.parent.exists():",
+        tests=("tests/test_dossier_demo.py::test_running_again_pays_nothing_and_changes_no_release",),
+    ),
+    Fault(
+        name="demo: a contradiction ends well",
+        file="cli/demo.py",
+        old="if made.contradictions or not made.verification.ok:",
+        new="if not made.verification.ok:",
+        tests=("tests/test_dossier_demo.py::test_a_contradiction_ends_with_1",),
+    ),
 )

@@ -63,4 +63,41 @@ FAULTS: tuple[Fault, ...] = (
         new="and bool(made)",
         tests=("tests/test_data_engine_spark.py::TestLostRows::test_a_loss_that_a_repetition_hides",),
     ),
+    Fault(
+        name="extension: a row may come twice",
+        file="kernel/postgres/holdfast_sgd.c",
+        old="compared > 0 || (compared == 0 && e->key_size >= size)",
+        new="compared > 0",
+        tests=("tests/test_postgres_extension.py::TestOrder::test_rows_out_of_order_are_refused",),
+    ),
+    Fault(
+        name="extension: the number of rows is not compared",
+        file="data/engines/postgres_plan.py",
+        old="if (reached.steps, reached.rows, reached.passes) != wanted:",
+        new="if (reached.steps, reached.passes) != (wanted[0], wanted[2]):",
+        tests=("tests/test_postgres_extension.py::TestBadRows::test_another_number_of_rows_is_refused",),
+    ),
+    Fault(
+        name="extension: one order for everybody",
+        file="data/engines/postgres_epochs.py",
+        old='sha256(order.key + portion.to_bytes(8, "big"))',
+        new='sha256(portion.to_bytes(8, "big"))',
+        tests=(
+            "tests/test_postgres_extension.py::TestOrder::test_a_shuffle_is_a_keyed_hash_of_the_place_with_a_key_for_each_statement",
+        ),
+    ),
+    Fault(
+        name="copy: rows in storage order",
+        file="learn/shuffled_copy.py",
+        old="in self._examples.shuffled(source):",
+        new="in self._examples.chunks():",
+        tests=("tests/test_learn_shuffled_copy.py::test_the_order_is_drawn_for_each_run",),
+    ),
+    Fault(
+        name="copy: a row lost",
+        file="learn/shuffled_copy.py",
+        old="self._rows += len(labels)",
+        new="self._rows += max(0, len(labels) - 1)",
+        tests=("tests/test_learn_shuffled_copy.py::test_every_pass_is_the_first_one_bit_by_bit",),
+    ),
 )

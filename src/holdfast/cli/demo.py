@@ -42,8 +42,10 @@ def demo(output: Path) -> None:
         ("ledger", made.ledger),
     ):
         click.echo(f"{name + ':':<10}{path}")
+    # As it was called, so that the line can be pasted: make calls it by its path.
+    program = sys.argv[0] if Path(sys.argv[0]).name == "holdfast" else "holdfast"
     click.echo(
-        f"check it: holdfast verify {made.page} --release {made.model} --release {made.synthetic} "
+        f"check it: {program} verify {made.page} --release {made.model} --release {made.synthetic} "
         f"--ledger {made.ledger} --recompute"
     )
     if made.contradictions or not made.verification.ok:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,17 +31,33 @@ def zero_filled(schema: Schema, sets: Sequence[tuple[str, ...]], batches: Iterab
     asked = distinct_sets(sets)
     tables = {names: np.zeros(schema.shape(*names), dtype=np.int64) for names in asked}
     names = list(dict.fromkeys(name for group in asked for name in group))
+    by_pattern = {
+        np.packbits(np.array([name in group for name in names], dtype=np.bool_)).tobytes(): group
+        for group in asked
+    }
     for arrow in batches:
         cells = [column.to_numpy(zero_copy_only=False) for column in arrow.columns[:-1]]
         found = arrow.column(arrow.num_columns - 1).to_numpy().astype(np.int64)
-        inside = [column.is_valid().to_numpy(zero_copy_only=False) for column in arrow.columns[:-1]]
-        for group in asked:
-            rows = np.ones(len(found), dtype=np.bool_)
-            for name, valid in zip(names, inside, strict=True):
-                rows &= valid if name in group else ~valid
+        for pattern, rows in _by_pattern(arrow.columns[:-1], len(found)):
+            group = by_pattern[pattern]
             place = tuple(cells[names.index(name)][rows].astype(np.int64) for name in group)
             np.add.at(tables[group], place, found[rows] if group else found[rows].sum())
     return [_in_order(tables[tuple(sorted(group))], group) for group in sets]
+
+
+def _by_pattern(columns: Sequence[Any], rows: int) -> Iterator[tuple[bytes, Codes]]:
+    """The rows of each set: those that have a value in the same columns."""
+    if not columns or not rows:
+        if rows:
+            yield b"", np.arange(rows)
+        return
+    inside = np.stack([column.is_valid().to_numpy(zero_copy_only=False) for column in columns], axis=1)
+    packed = np.packbits(inside, axis=1)
+    keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+    order = np.argsort(keys, kind="stable")
+    borders = np.flatnonzero(keys[order][1:] != keys[order][:-1]) + 1
+    for part in np.split(order, borders):
+        yield keys[part[0]].tobytes(), part
 
 
 def _in_order(table: Codes, names: tuple[str, ...]) -> Codes:

@@ -16,6 +16,7 @@ from holdfast.learn.gd_schedule import LARGEST_FULL, gaussian_square, schedule_f
 from holdfast.learn.method import Method
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.objective import TWICE_DIFFERENTIABLE
+from holdfast.learn.methods.softmax import pure_engine
 from holdfast.learn.problem import Problem
 from holdfast.learn.pure_rule import LEAST_SIGNAL, pure_signal
 from holdfast.privacy.adjacency import Adjacency
@@ -144,6 +145,12 @@ def _told(
     name: str, problem: Problem, *, count: int, limit: PrivacyCurve, world: Adjacency, max_rows: int
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Options and reasons of the choice."""
+    if name == "softmax" and limit.as_pure() is not None:
+        engine = pure_engine(problem)
+        covered = "cover" if engine == "objective" else "do not cover"
+        return {"engine": engine}, (
+            f"without delta, the proof and the solver of objective perturbation {covered} this problem",
+        )
     if name != "noisy_gd":
         first = f"it is the first in the order for the {problem.loss.name} loss whose proof holds"
         epsilon = limit.as_pure()

@@ -15,7 +15,9 @@ from holdfast.errors import ParameterError
 from holdfast.learn.estimator import PrivateLinearEstimator
 from holdfast.learn.linear_model import LinearModel
 from holdfast.learn.losses import HuberHinge, Logistic
+from holdfast.learn.problem import Problem
 from holdfast.learn.softmax import Softmax
+from holdfast.learn.softmax_objective import covers
 from holdfast.learn.target import ClassTarget, Target
 from holdfast.privacy.adjacency import Adjacency
 
@@ -128,8 +130,8 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return Logistic() if coding.binary else Softmax(classes=len(coding.classes))
 
-    def _wants_penalty(self, coding: Any, *, pure: bool) -> bool:
-        return pure and not coding.binary
+    def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
+        return pure and problem.outputs == "several" and not covers(problem)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, as the model sees it."""
@@ -187,7 +189,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return HuberHinge()
 
-    def _wants_penalty(self, coding: Any, *, pure: bool) -> bool:
+    def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
         return pure
 
     def _check_classes(self, coding: ClassTarget) -> None:

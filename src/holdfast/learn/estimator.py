@@ -124,7 +124,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         """The one method of this estimator, where there is no choice."""
         return None
 
-    def _wants_penalty(self, coding: Any, *, pure: bool) -> bool:
+    def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
         """Whether method='auto' is told of a penalty where none is given; methods that need one always are."""
         return False
 
@@ -237,7 +237,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
                 f"method must be 'auto' or {' or '.join(map(repr, fitting))} here, got method={self.method!r}"
             )
         named = only if self.method == "auto" else self.method
-        wants = self._wants_penalty(prepared.coding, pure=left.as_pure() is not None)
+        wants = self._wants_penalty(problem, pure=left.as_pure() is not None)
         if self.penalty is None and (wants or (named and "strongly_convex" in find_method(named).needs)):
             penalty = default_penalty(problem, left=left, public_count=examples.public_count)
             problem = dataclasses.replace(problem, penalty=penalty)

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from holdfast.errors import HoldfastError, require
 from holdfast.learn.examples import ArrayExamples
 from holdfast.learn.risk import SmoothRisk
+from holdfast.learn.threads import one_thread
 
 Floats = NDArray[np.float64]
 NEWTON_DIMENSION = 1_500
 """Above this, second derivatives cost more than they save."""
 SPHERE = 2.0**-48
 """How close to the sphere, relatively, a point counts as on it."""
-SAMPLED = 8
+SAMPLED = 5
 """Every so many-th row is enough to come near the minimiser."""
 THINNED = 4
 """Every so many-th row is enough for the first Hessian there."""
@@ -73,32 +74,35 @@ def minimise(risk: SmoothRisk, *, tolerance: float, start: Floats | None = None)
     array([ 0.674832, -0.674832])
     """
     require(0 < tolerance < math.inf, "tolerance", tolerance, "> 0 and finite")
-    w = near_start(risk) if start is None else start
-    if w.size <= NEWTON_DIMENSION:
-        w = newton(risk, w, tolerance=tolerance, thinned=THINNED if _is_long(risk) else 1)
-    else:
-        w = quasi_newton(risk, w)
-    if float(np.linalg.norm(w)) > risk.problem.radius and w.size <= NEWTON_DIMENSION:
-        w = on_sphere(risk, w, tolerance=tolerance)
-    if is_certified(risk, w, tolerance=tolerance):
-        return w
-    w = descend(risk, tolerance=tolerance)
-    if is_certified(risk, w, tolerance=tolerance):
-        return w
+    with one_thread():
+        w = near_start(risk) if start is None else start
+        if w.size <= NEWTON_DIMENSION:
+            w = newton(risk, w, tolerance=tolerance, thinned=THINNED if _is_long(risk) else 1)
+        else:
+            w = quasi_newton(risk, w)
+        if float(np.linalg.norm(w)) > risk.problem.radius and w.size <= NEWTON_DIMENSION:
+            w = on_sphere(risk, w, tolerance=tolerance)
+        if is_certified(risk, w, tolerance=tolerance):
+            return w
+        w = descend(risk, tolerance=tolerance)
+        if is_certified(risk, w, tolerance=tolerance):
+            return w
     raise NotCertified(
         f"tolerance={tolerance!r} is below what this machine's arithmetic can certify; give a larger tolerance"
     )
 
 
 def near_start(risk: SmoothRisk) -> Floats:
-    """The minimiser of every 8th row's losses, eight times over: a start, which proves nothing.
+    """The minimiser of every 5th row's losses, five times over: a start, which proves nothing.
 
     Only for rows that lie in memory; an engine would read them all for it.
     """
     w, rows = np.zeros(risk.weights), risk.examples
     if not _is_long(risk) or not isinstance(rows, ArrayExamples):
         return w
-    sample = dataclasses.replace(rows, features=rows.features[::SAMPLED].copy(), labels=rows.labels[::SAMPLED])
+    sample = dataclasses.replace(
+        rows, features=rows.features[::SAMPLED].copy(), labels=rows.labels[::SAMPLED]
+    )
     part = risk.of_sample(sample, times=SAMPLED)
     # A tenth of what the other rows' gradients will differ by.
     unit = risk.rows / risk.divisor * risk.problem.lipschitz
@@ -141,7 +145,9 @@ def newton(
         if share > 2.0**-20:
             left = float(np.linalg.norm(there))
             # Steps that gain as much as this one did, to the end.
-            further = math.log(max(left / (tolerance / 2), 1.0)) / max(math.log(size / max(left, 1e-300)), 1e-3)
+            further = math.log(max(left / (tolerance / 2), 1.0)) / max(
+                math.log(size / max(left, 1e-300)), 1e-3
+            )
             slow = further > risk.patience
             if float(step @ (there - gradient)) > 0.0:  # always, but for rounding
                 pairs.append((share * step, there - gradient))

@@ -33,6 +33,15 @@ def pure_signal(problem: Problem, *, epsilon: float, adjacency: Adjacency | str,
     return epsilon * public_count / (problem.dimension * Adjacency.of(adjacency).gradient_factor)
 
 
+def pure_share(signal: float, *, least: float = 0.0) -> float:
+    """The penalty in standard deviations of one coordinate of the linear term.
+
+    >>> pure_share(10.0), pure_share(1_000.0), pure_share(1_000.0, least=0.2)
+    (0.8, 0.1, 0.2)
+    """
+    return max(least, min(PURE_SHARE, PURE_SIGNAL / signal))
+
+
 def pure_penalty(
     problem: Problem,
     *,
@@ -58,5 +67,7 @@ def pure_penalty(
     spread = 2 * problem.dimension if arithmetic == "strict" else problem.dimension + 1
     deviation = math.sqrt(spread) * problem.gradient_change(adjacency) / epsilon
     signal = pure_signal(problem, epsilon=epsilon, adjacency=adjacency, public_count=public_count)
-    share = max(least_share, min(PURE_SHARE, PURE_SIGNAL / signal))
-    return max(share * deviation, PURE_FACTOR * problem.smoothness / -math.expm1(-epsilon))
+    return max(
+        pure_share(signal, least=least_share) * deviation,
+        PURE_FACTOR * problem.smoothness / -math.expm1(-epsilon),
+    )

@@ -130,9 +130,8 @@ class WhitenedExamples:
             return self._held(np.concatenate([x for x, _ in parts]), np.concatenate([y for _, y in parts]))
         count = sum(len(labels) for _, labels in self.examples.chunks())
         features, labels, start = np.empty((count, self.dimension)), np.empty(count), 0
-        for rows, told in self.chunks():
-            stop = start + len(told)
-            features[start:stop], labels[start:stop], start = rows, told, stop
+        for rows, told in self._whitened(self.examples.chunks(), into=features):
+            labels[start : start + len(rows)], start = told, start + len(rows)
         return self._held(features, labels)
 
     def _held(self, features: Floats, labels: Floats) -> Examples:
@@ -141,13 +140,18 @@ class WhitenedExamples:
             unit=self.unit,
         )  # fmt: skip
 
-    def _whitened(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    def _whitened(self, chunks: Iterator[Chunk], *, into: Floats | None = None) -> Iterator[Chunk]:
+        """Blocks of whitened rows; one after the other in `into`, where that is given."""
         # For each column what a unit vector along it becomes: P is diagonal.
         scales = self.whitening.forward(np.ones(self.dimension)) / self.norm
+        place = 0
         for chunk in chunks:
             features, labels = clipped(chunk, self.problem)
             for start in range(0, len(labels), BLOCK):
-                rows = features[start : start + BLOCK] * scales
+                some = features[start : start + BLOCK]
+                rows = np.empty_like(some) if into is None else into[place : place + len(some)]
+                np.multiply(some, scales, out=rows)
+                place += len(some)
                 lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
                 rows /= np.maximum(1.0, lengths)[:, None]
                 yield rows, labels[start : start + BLOCK]

@@ -73,3 +73,19 @@ def measure_tables(
         Measurement(columns=columns, values=part.reshape(table.shape), noise_std=noise_std)
         for columns, table, part in zip(column_sets, tables, parts, strict=True)
     )
+
+
+def noisy_rows(data: Counted, *, account: Account, share: float) -> int:
+    """About how many rows there are, for a share of what is left in zCDP; at least one.
+
+    A table without columns has the L2 sensitivity of any other: the rows of a unit, at most.
+    """
+    require(0 < share < 1, "share", share, "in (0, 1)")
+    name, left = amount(account)
+    require(name == "zcdp", "account.currency", name, "'zcdp'")
+    l2 = counts_l2(data.adjacency, data.unit)
+    mechanism = DiscreteGaussian(
+        sigma=l2 / math.sqrt(2.0 * share * left) / SAFE, l2_sensitivity=l2, adjacency=account.adjacency
+    )
+    exact = np.array([round(float(data(data.names[0]).sum()))], dtype=np.int64)
+    return max(1, int(account.release(mechanism, exact, label="number of rows")[0]))

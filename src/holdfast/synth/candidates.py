@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from holdfast.synth.graphical.junction_tree import JunctionTree, cells_with
+from holdfast.synth.graphical.junction_tree import JunctionTree
 from holdfast.synth.graphical.tables import Columns
+from holdfast.synth.graphical.triangulation import Triangulation
 from holdfast.synth.workload import Workload
 
 #: Subsets of more columns than this are candidates only where a query group asks for exactly them.
@@ -53,9 +54,10 @@ def affordable(
     if len(listed) > MOST_CANDIDATES:
         first = (round_number * MOST_CANDIDATES) % len(listed)
         listed = [*listed[first:], *listed[:first]][:MOST_CANDIDATES]
-    distinct = list(dict.fromkeys(measured))
+    cliques = [set(clique) for clique in tree.cliques]
+    graph = Triangulation(tree.domain, list(dict.fromkeys(measured)))
     return [
         columns
         for columns in listed
-        if tree.home(columns) is not None or cells_with(tree.domain, distinct, columns) <= most_cells
+        if any(clique.issuperset(columns) for clique in cliques) or graph.cells_with(columns) <= most_cells
     ]

@@ -59,4 +59,4 @@ def matches(records: Codes, table: Codes, columns: tuple[int, ...]) -> NDArray[n
     return np.asarray(counts[places[len(table) :]], dtype=np.int64)
 
 
-ATTACK = RowsAttack(name="marginal_ratio", score=marginal_ratio, paper="GPMC24", needs_reference=True)
+ATTACK = RowsAttack(name="marginal_ratio", score=marginal_ratio, paper="GPDD24", needs_reference=True)

@@ -155,7 +155,8 @@ class DuckDBTable(Table):
         self._opened = opened
         self._statements = statements
         self._finalizer = weakref.finalize(self, cleanup)
-        if opened.can_write:  # rows of files: the shuffle may spill to a disk, and so may a copy of its result
+        # Rows of files: their shuffle may spill to a disk, and so may a copy of its result.
+        if opened.can_write:
             self.capabilities = self.capabilities | {"shuffled_copy"}
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
-"""Several classes: one softmax model (or K yes-or-no models) by noisy gradient descent or output perturbation.
+"""Several classes, one softmax model or K yes-or-no ones: noisy gradient descent, objective or output perturbation.
 
-Both rest on the same two facts: a row's gradient, a (K, d) matrix, has Frobenius norm at most sqrt(2) X for the
+All rest on the same two facts: a row's gradient, a (K, d) matrix, has Frobenius norm at most sqrt(2) X for the
 softmax and sqrt(K) X for one-vs-all, and noise on the stacked K d numbers is one release (soundness, section 2).
+Objective perturbation, for the softmax under pure epsilon, has its own file.
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ from holdfast.learn.problem import NORM_SLACK, Problem
 from holdfast.learn.released_whitener import release_whitener
 from holdfast.learn.second_moment import Whitener, no_whitening
 from holdfast.learn.softmax import Multiclass, OneVsAll, Softmax
+from holdfast.learn.softmax_objective import covers, softmax_objective
 from holdfast.learn.spending import admit, is_pure, noise_within, refuse_users
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanism import Arithmetic
 from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
-Engine = Literal["noisy_gd", "output"]
+Engine = Literal["noisy_gd", "objective", "output"]
 INEXACTNESS = 1e-3
 """The solver's tolerance in units of L / n."""
 
@@ -57,21 +59,35 @@ def multiclass(
 ) -> Fit:
     """Weights of shape (classes, columns), for a problem whose loss is `Softmax` or `OneVsAll`.
 
-    `engine`: "noisy_gd" (Gaussian noise in every step; what the problem's rule in public quantities gives) or
-    "output" (noise on the minimiser, for a penalised loss); the first where the account allows it.
+    `engine`: "noisy_gd" (Gaussian noise in every step; what the problem's rule in public quantities gives),
+    "objective" (noise inside the objective, for the softmax under pure epsilon) or "output" (noise on the minimiser,
+    for a penalised loss); the first of them that the account allows and the proof covers.
     """
     require(not options, "options", sorted(options), "empty", "see the parameters of multiclass")
-    require(engine in (None, "noisy_gd", "output"), "engine", engine, "'noisy_gd' or 'output'")
+    require(
+        engine in (None, "noisy_gd", "objective", "output"),
+        "engine",
+        engine,
+        "'noisy_gd', 'objective' or 'output'",
+    )
     loss = _loss(problem)
     admit(examples, problem, account, method=loss.name, outputs=("several",))
     refuse_users(examples, method=loss.name)
     pure = is_pure(account.remaining())
-    if (engine or ("output" if pure else "noisy_gd")) == "output":
+    by = engine or (pure_engine(problem) if pure else "noisy_gd")
+    if by == "objective":
+        return softmax_objective(examples, problem, account=account, arithmetic=arithmetic)
+    if by == "output":
         return _output(examples, problem, loss, account, arithmetic=arithmetic)
     if pure:
-        raise ParameterError("engine='noisy_gd' needs delta > 0: its noise is Gaussian; use engine='output'")
+        raise ParameterError("engine='noisy_gd' needs delta > 0: its noise is Gaussian; leave engine out")
     chosen = {"preconditioner": preconditioner, "steps": steps, "step": step, "momentum": momentum}
     return _descent(examples, problem, loss, account, chosen, arithmetic=arithmetic)
+
+
+def pure_engine(problem: Problem) -> Engine:
+    """Without delta: objective perturbation where its proof and its solver cover the problem, else the output's."""
+    return "objective" if covers(problem) else "output"
 
 
 def _loss(problem: Problem) -> Multiclass:

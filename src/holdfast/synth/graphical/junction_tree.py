@@ -1,7 +1,6 @@
 """JunctionTree: cliques of a triangulated graph, so arranged that marginals can be passed along.
 
-Lauritzen and Spiegelhalter (1988). The elimination order is greedy by the size of the clique that a column's
-elimination makes, with ties broken by the order of the columns: the same tables give the same tree.
+Lauritzen and Spiegelhalter (1988). The same tables give the same tree (`triangulation`).
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.synth.graphical.tables import Columns
+from holdfast.synth.graphical.triangulation import maximal_cliques
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,60 +67,3 @@ class JunctionTree:
             key=lambda place: (math.prod(self.domain[name] for name in self.cliques[place]), place),
             default=None,
         )
-
-
-def maximal_cliques(domain: Mapping[str, int], tables: Iterable[Sequence[str]]) -> list[Columns]:
-    """The maximal cliques of the triangulated graph, their columns in the domain's order.
-
-    >>> maximal_cliques({"a": 2, "b": 2, "c": 2, "d": 2}, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
-    [('a', 'b', 'd'), ('b', 'c', 'd')]
-    """
-    names = list(domain)
-    weight = [math.log(domain[name]) if domain[name] > 0 else 0.0 for name in names]
-    number = {name: place for place, name in enumerate(names)}
-    around = [1 << place for place in range(len(names))]
-    for columns in tables:
-        mask = 0
-        for name in columns:
-            mask |= 1 << number[name]
-        for name in columns:
-            around[number[name]] |= mask
-    made: list[int] = []
-    left = (1 << len(names)) - 1
-    costs: dict[int, float] = {}
-    while left:
-        for place in _members(left):
-            if place not in costs:
-                costs[place] = sum(weight[other] for other in _members(around[place] & left))
-        best = min(_members(left), key=lambda place: (costs[place], place))
-        clique = around[best] & left
-        if not any(clique & ~other == 0 for other in made):
-            made.append(clique)
-        left &= ~(1 << best)
-        for place in _members(clique & left):
-            around[place] |= clique
-        for place in _members(clique & left):
-            costs.pop(place, None)
-        costs.pop(best, None)
-    return [tuple(names[place] for place in _members(clique)) for clique in made]
-
-
-def _members(mask: int) -> list[int]:
-    """The places of the ones."""
-    found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return found
-
-
-def cells_with(domain: Mapping[str, int], tables: Sequence[Sequence[str]], more: Sequence[str]) -> int:
-    """The cells a model would have with one more table; public, so a candidate list may depend on it.
-
-    >>> cells_with({"a": 10, "b": 10, "c": 10}, [("a", "b"), ("b", "c")], ("a", "c"))
-    1000
-    """
-    return sum(
-        math.prod(domain[name] for name in clique) for clique in maximal_cliques(domain, [*tables, more])
-    )

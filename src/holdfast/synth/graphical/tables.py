@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Columns = tuple[str, ...]
+#: Products over fewer cells than this are taken as they come.
+SMALL_CELLS = 2**15
 
 
 def spread(values: Floats, columns: Sequence[str], onto: Sequence[str]) -> Floats:
@@ -48,7 +51,12 @@ def product(tables: Sequence[tuple[Columns, Floats]], keep: Sequence[str]) -> Fl
     operands: list[Any] = []
     for names, values in tables:
         operands += [values, [number[name] for name in names]]
-    return np.asarray(np.einsum(*operands, [number[name] for name in keep], optimize="greedy"))
+    if len(tables) == 1 and set(keep) == set(tables[0][0]):
+        return sum_onto(tables[0][1], tables[0][0], keep)
+    # A search for the best order costs more than a small product itself.
+    sizes = {name: size for names, values in tables for name, size in zip(names, values.shape, strict=True)}
+    order: Any = "greedy" if math.prod(sizes.values()) > SMALL_CELLS else False
+    return np.asarray(np.einsum(*operands, [number[name] for name in keep], optimize=order))
 
 
 def shape_of(columns: Sequence[str], domain: Mapping[str, int]) -> tuple[int, ...]:

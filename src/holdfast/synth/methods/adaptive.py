@@ -23,7 +23,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from holdfast.privacy.mechanisms.exponential import Exponential
 from holdfast.progress import progress
-from holdfast.synth.budget import SAFE, amount, measure_tables
+from holdfast.synth.budget import SAFE, amount, measure_tables, noisy_rows
 from holdfast.synth.candidates import affordable, downward_closure, in_order
 from holdfast.synth.constraints import Zeros
 from holdfast.synth.counted import Counted
@@ -49,6 +49,8 @@ MOST_CELLS = 100_000
 PENALTY = 0.25
 #: Noise falls by this factor when a table taught nothing. AIM: 2.
 ANNEAL = math.sqrt(2.0)
+#: Of the budget, what the number of rows takes where it is not public.
+COUNTING = 0.01
 #: A sweep is left out where fitting rows to its tables would take more table look-ups than this.
 MOST_LOOKUPS = 2e9
 
@@ -78,9 +80,13 @@ def adaptive(
             f"adaptive counts in zCDP, got an account of currency {currency!r}; open one with delta > 0 and "
             "currency='zcdp', or use method='tree'"
         )
-    swept = _sweep_sets(data, workload)
+    rows = data.public_rows
+    if rows is None:  # how to divide the budget depends on it, so it is paid for
+        rows = noisy_rows(data, account=account, share=COUNTING)
+        rho = amount(account)[1]
+    swept = _sweep_sets(data, workload, rows)
     if schedule is None:
-        strength = data.public_count * math.sqrt(rho) / counts_l2(data.adjacency, data.unit)
+        strength = rows * math.sqrt(rho) / counts_l2(data.adjacency, data.unit)
         schedule = Schedule.of(strength, columns=len(data.names), tables=len(swept))
     weights = downward_closure(workload, data.domain)
     if not weights:  # nothing to choose: all on the columns
@@ -240,11 +246,11 @@ class _Run:
         return ReconciledModel(base=self.fitted.model, tables=tables, allowed=masks)
 
 
-def _sweep_sets(data: Counted, workload: Workload) -> list[Columns]:
+def _sweep_sets(data: Counted, workload: Workload, rows: int) -> list[Columns]:
     """The workload's own tables, where rows can be fitted to them in reasonable time; else none."""
     sets = list(dict.fromkeys(in_order(group.columns, data.domain) for group in workload.groups))
     wide = [columns for columns in sets if len(columns) > 1]
-    lookups = data.public_count * sum(data.domain[name] for columns in wide for name in columns)
+    lookups = rows * sum(data.domain[name] for columns in wide for name in columns)
     cells = sum(math.prod(shape_of(columns, data.domain)) for columns in wide)
     return wide if lookups <= MOST_LOOKUPS and cells <= 2**24 else []
 

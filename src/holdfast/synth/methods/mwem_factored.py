@@ -16,7 +16,7 @@ from holdfast.progress import progress
 from holdfast.synth.budget import measure_tables, selection_epsilon
 from holdfast.synth.counted import Counted
 from holdfast.synth.graphical.estimation import estimate, log_shares
-from holdfast.synth.graphical.junction_tree import cells_with
+from holdfast.synth.graphical.triangulation import cells_with
 from holdfast.synth.measurement import Measurement
 from holdfast.synth.method import Synthesis
 from holdfast.synth.spending import admit

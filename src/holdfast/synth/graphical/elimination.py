@@ -1,0 +1,98 @@
+"""Elimination: joint tables of columns that no clique holds together, by messages that are kept between questions.
+
+A clique tells its parent the conditional distribution of some columns below it, given what the two share. Questions
+about many sets of columns have most of these messages in common. No table larger than `MOST_CELLS` is ever made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.synth.graphical.junction_tree import JunctionTree
+from holdfast.synth.graphical.propagation import Beliefs
+from holdfast.synth.graphical.tables import Columns, product, sum_onto
+
+Floats = NDArray[np.float64]
+#: The largest table that elimination may make, in cells (64 MB); beyond, rows of the model are counted.
+MOST_CELLS = 2**23
+#: Messages kept, in cells all together; they start anew when there are more.
+KEPT_CELLS = 2**22
+
+
+class Elimination:
+    """Variable elimination on a calibrated tree."""
+
+    def __init__(self, tree: JunctionTree, beliefs: Beliefs) -> None:
+        self._tree, self._beliefs = tree, beliefs
+        self._shared = [tree.separator(place) for place in range(len(tree.cliques))]
+        self._cliques = [frozenset(clique) for clique in tree.cliques]
+        self._children: list[list[int]] = [[] for _ in tree.cliques]
+        own: list[set[str]] = [set(clique) for clique in tree.cliques]
+        for place in range(len(tree.cliques) - 1, 0, -1):
+            self._children[tree.parents[place]].append(place)
+            own[tree.parents[place]] |= own[place]
+        #: The columns at or below a clique that its parent does not have.
+        self._below = [
+            frozenset(names) - set(shared) for names, shared in zip(own, self._shared, strict=True)
+        ]
+        self._messages: dict[tuple[int, Columns], tuple[Columns, Floats] | None] = {}
+        self._cells = 0
+
+    def joint(self, wanted: Columns, *, most_cells: int = MOST_CELLS) -> Floats | None:
+        """The probability of every cell of these columns; None where a table on the way would be too large."""
+        top = 0
+        while lower := [
+            child
+            for child in self._children[top]
+            if self._below[child] | set(self._shared[child]) >= set(wanted)
+        ]:
+            top = lower[0]
+        return self._combined(top, wanted, wanted, most_cells)
+
+    def _combined(self, place: int, wanted: Sequence[str], keep: Columns, most_cells: int) -> Floats | None:
+        """This clique's marginal times what its children say of the wanted columns, summed onto `keep`."""
+        told = []
+        for child in self._children[place]:
+            asked = tuple(name for name in wanted if name in self._below[child])
+            if asked:
+                message = self._message(child, asked, most_cells)
+                if message is None:
+                    return None
+                told.append(message)
+        clique, needed = self._tree.cliques[place], {*keep, *(name for names, _ in told for name in names)}
+        used = tuple(name for name in clique if name in needed)
+        # No table on the way has more cells than all columns involved together.
+        if _cells(self._tree.domain, needed) > most_cells:
+            return None
+        return product([(used, sum_onto(self._beliefs.tables[place], clique, used)), *told], keep)
+
+    def _message(self, place: int, asked: Columns, most_cells: int) -> tuple[Columns, Floats] | None:
+        """The distribution of these columns given what the clique shares with its parent, as a joint table."""
+        key = (place, tuple(sorted(asked)))
+        if key not in self._messages:
+            keep = (*self._shared[place], *key[1])
+            joint = self._combined(place, asked, keep, most_cells)
+            made = None
+            if joint is not None:
+                shared = self._shared[place]
+                known = sum_onto(self._beliefs.tables[place], self._tree.cliques[place], shared)
+                bottom = known.reshape(known.shape + (1,) * (joint.ndim - known.ndim))
+                made = (keep, np.divide(joint, bottom, out=np.zeros_like(joint), where=bottom > 0))
+                self._make_room(joint.size)
+            self._messages[key] = made
+            return made
+        return self._messages[key]
+
+    def _make_room(self, cells: int) -> None:
+        if self._cells + cells > KEPT_CELLS:
+            self._messages.clear()
+            self._cells = 0
+        self._cells += cells
+
+
+def _cells(domain: Mapping[str, int], names: set[str]) -> int:
+    return math.prod(domain[name] for name in names)
