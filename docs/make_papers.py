@@ -7,7 +7,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE / "papers.md"
-_ACCENTS = {r"{\'e}": "é", r"{\`e}": "è", r"{\'i}": "í", r"{\'u}": "ú", r"{\'E}": "É", r"{\"o}": "ö", r"{\"u}": "ü"}
+_ACCENTS = {
+    r"{\'e}": "é",
+    r"{\`e}": "è",
+    r"{\'i}": "í",
+    r"{\'u}": "ú",
+    r"{\'E}": "É",
+    r"{\"o}": "ö",
+    r"{\"u}": "ü",
+}
 _TOPICS = {
     "mechanisms": "Mechanisms",
     "curves": "Curves and trade-offs",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.auto import choose
-from holdfast.learn.examples import ArrayExamples
+from holdfast.learn.examples import ArrayExamples, Chunk
 from holdfast.learn.methods.softmax import minimiser, multiclass
 from holdfast.learn.minimise import is_certified, minimise
 from holdfast.learn.passes import Passes
@@ -26,6 +27,7 @@ from holdfast.learn.softmax_objective import (
     weights_of,
 )
 from holdfast.learn.softmax_risk import SoftmaxRisk, contrasts
+from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PureDP
 from holdfast.privacy.mechanisms.objective import PureObjectivePerturbation
 
@@ -248,6 +250,29 @@ def test_learns_whitened_and_plain_and_spends_its_limit(adjacency: str, penalty:
     assert fit.parameters["preconditioner"] == ("none" if penalty else "diagonal")
     assert len(account.journal.entries) == (1 if penalty else 2)
     assert 0 <= float(account.remaining().as_pure() or 0) < 1e-12
+
+
+def test_rows_that_are_streamed_give_the_same() -> None:
+    rows, labels = three_classes(6_000)
+    held = examples_of(rows, labels)
+    loss: Any = Softmax(classes=3)
+
+    class Streamed:
+        dimension, public_count, adjacency, unit = 2, 6_000, held.adjacency, held.unit
+
+        def chunks(self) -> Iterator[Chunk]:
+            for start in range(0, 6_000, 1_000):
+                yield rows[start : start + 1_000].copy(), labels[start : start + 1_000].copy()
+
+        def shuffled(self, source: Source) -> Iterator[Chunk]:
+            raise AssertionError("nothing is shuffled")
+
+    streamed: Any = Streamed()
+    first, second = (
+        multiclass(some, Problem(loss=loss, dimension=2), account=Account(PureDP(1.0), seed=3)).weights
+        for some in (held, streamed)
+    )
+    assert first == pytest.approx(second, abs=1e-6)
 
 
 @pytest.mark.filterwarnings(

@@ -39,4 +39,32 @@ FAULTS: tuple[Fault, ...] = (
         new="True,",
         tests=("tests/test_attack_evidence.py::test_a_given_game_never_refutes_whatever_it_shows",),
     ),
+    Fault(
+        name="shadow release: trained on what it is judged by",
+        file="attack/targeted.py",
+        old="_learned(views[: trials // 2], views",
+        new="_learned(views, views",
+        tests=("tests/test_attack_targeted.py::test_an_independent_draw_shows_nothing",),
+    ),
+    Fault(
+        name="looks: the error is not shared",
+        file="attack/evidence.py",
+        old="(2 * len(LOOKS) * tried)",
+        new="tried",
+        tests=("tests/test_attack_targeted.py::test_the_error_is_shared_among_all_looks_of_both_directions",),
+    ),
+    Fault(
+        name="layers: gradients without the slope",
+        file="attack/layers.py",
+        old=" * slope(entered[place])",
+        new="",
+        tests=("tests/test_attack_layers.py::test_gradients_are_those_of_the_loss",),
+    ),
+    Fault(
+        name="lessons: members and others exchanged",
+        file="attack/shadow.py",
+        old="included=included[:, some].ravel()",
+        new="included=~included[:, some].ravel()",
+        tests=("tests/test_attack_contract.py::test_a_planted_leak_is_found",),
+    ),
 )

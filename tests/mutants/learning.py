@@ -208,4 +208,25 @@ FAULTS: tuple[Fault, ...] = (
         new="if False:",
         tests=("tests/contracts/test_learn_methods.py::test_refuses_a_loss_of_a_kind_that_it_does_not_take",),
     ),
+    Fault(
+        name="softmax objective: determinant of rank one",
+        file="learn/softmax_objective.py",
+        old="return (loss.classes - 1) * math.log1p(problem.norm_bound**2 / (loss.classes * penalty))",
+        new="return math.log1p(problem.norm_bound**2 / (2.0 * penalty))",
+        tests=("tests/test_learn_softmax_objective.py::test_determinants_of_the_notes",),
+    ),
+    Fault(
+        name="softmax objective: gradient bound halved",
+        file="learn/softmax_objective.py",
+        old="lipschitz=problem.lipschitz,",
+        new="lipschitz=problem.lipschitz / 2.0,",
+        tests=("tests/test_learn_softmax_objective.py::test_no_neighbours_differ_by_more_than_epsilon",),
+    ),
+    Fault(
+        name="softmax risk: rounding is not doubted",
+        file="learn/softmax_risk.py",
+        old="return float(data + 4.0 * UNIT_ROUNDOFF * own)",
+        new="return 0.0 * float(data + 4.0 * UNIT_ROUNDOFF * own)",
+        tests=("tests/test_learn_softmax_objective.py::test_the_doubt_covers_rounding",),
+    ),
 )

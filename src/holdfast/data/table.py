@@ -231,8 +231,8 @@ def open_table(
     `source` is a pandas or polars data frame, a pyarrow table, a mapping from names to arrays, a path or
     pattern of Parquet or CSV files, a folder of them, a URL such as `duckdb:///clinic.db?table=visits` or
     `postgresql://user@host/db?table=visits`, a DuckDB connection (with `table=`) or relation, or a Spark
-    DataFrame. `adjacency` and `n_public` may be given here or in the schema; a conflict is an error. `entropy` draws the coins that choose
-    which rows of a user are kept.
+    DataFrame. `adjacency` and `n_public` may be given here or in the schema; a conflict is an error. `entropy`
+    draws the coins that choose which rows of a user are kept.
     `options` go to the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
 
     >>> from holdfast.data import Categorical, Schema, open_table

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import cache
 from importlib import metadata
 from typing import Any, Literal, get_args
 
@@ -132,6 +133,7 @@ def _item(value: Any) -> Any:
     return value.item()
 
 
+@cache
 def _version(package: str) -> str:
     try:
         return metadata.version(package)

@@ -17,8 +17,10 @@ from holdfast.synth.graphical.propagation import Beliefs
 from holdfast.synth.graphical.tables import Columns, product, sum_onto
 
 Floats = NDArray[np.float64]
-#: The largest table that elimination may make, in cells (64 MB); beyond, rows of the model are counted.
-MOST_CELLS = 2**23
+#: The largest table that elimination may make, in cells (128 MB); beyond, rows of the model are counted.
+MOST_CELLS = 2**24
+#: The most products that a table may be the sum of, in multiples of that.
+MOST_WORK = 8
 #: Messages kept, in cells all together; they start anew when there are more.
 KEPT_CELLS = 2**22
 
@@ -65,8 +67,9 @@ class Elimination:
                 told.append(message)
         clique, needed = self._tree.cliques[place], {*keep, *(name for names, _ in told for name in names)}
         used = tuple(name for name in clique if name in needed)
-        # No table on the way has more cells than all columns involved together.
-        if _cells(self._tree.domain, needed) > most_cells:
+        # With one message the product is summed as it is taken; with more, a table on the way has at most all cells.
+        largest, work = (_cells(self._tree.domain, names) for names in (set(keep), needed))
+        if (largest if len(told) < 2 else work) > most_cells or work > MOST_WORK * most_cells:
             return None
         return product([(used, sum_onto(self._beliefs.tables[place], clique, used)), *told], keep)
 

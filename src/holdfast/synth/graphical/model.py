@@ -39,7 +39,7 @@ class GraphicalModel:
     def project(self, columns: Sequence[str]) -> Floats:
         """The expected joint count: a sum inside a clique, else variable elimination along the tree.
 
-        Where elimination would need a table of more than 8 million cells, rows drawn from the model are counted.
+        Where elimination would need a table of more than 16 million cells, rows drawn from the model are counted.
         """
         wanted = tuple(columns)
         home = self.tree.home(wanted)
