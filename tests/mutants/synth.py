@@ -93,4 +93,18 @@ FAULTS: tuple[Fault, ...] = (
         new="bit_reversed_rank(within, many)",
         tests=("tests/test_synth_graphical_rows.py::test_counts_are_right_on_average",),
     ),
+    Fault(
+        name="rows: a private number at half its price",
+        file="synth/budget.py",
+        old="math.sqrt(2.0 * share * left)",
+        new="math.sqrt(4.0 * share * left)",
+        tests=("tests/test_synth_adaptive.py::test_a_private_number_of_rows_is_paid_for_and_never_read",),
+    ),
+    Fault(
+        name="rows: a private number is read",
+        file="synth/methods/adaptive.py",
+        old="rows = noisy_rows(data, account=account, share=COUNTING)",
+        new="rows = data.public_count",
+        tests=("tests/test_synth_adaptive.py::test_a_private_number_of_rows_is_paid_for_and_never_read",),
+    ),
 )
