@@ -48,8 +48,10 @@ figures: $(VENV)/.dev
 	$(BIN)/python docs/make_papers.py
 
 benchmarks: $(VENV)/.dev
-	for name in kernel noise accounting ledger data attack postgres spark; do $(BIN)/python benchmarks/$$name.py --save; done
-	for name in learn_speed learn_accuracy learn_peers learn_further synth; do $(BIN)/python -m benchmarks.$$name --save; done
+	for name in kernel noise accounting ledger data spark; do $(BIN)/python benchmarks/$$name.py --save || exit 1; done
+	for name in attack duckdb_passes postgres postgres_sgd learn_speed learn_accuracy learn_peers learn_further; do \
+	  $(BIN)/python -m benchmarks.$$name --save || exit 1; done
+	$(BIN)/python -m benchmarks.synth
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from holdfast.lazy import exported
 
 if TYPE_CHECKING:
     from holdfast.attack.attack import Attack as Attack
@@ -43,17 +44,4 @@ _HOMES = {
     "targets": ("Target",),
     "thresholds": ("Threshold",),
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'holdfast.attack' has no attribute {name!r}")
-    value = getattr(import_module(f"holdfast.attack.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__, __dir__ = exported(__name__, _HOMES)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,25 @@ if TYPE_CHECKING:
     from holdfast.attack.targets import Target
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_COMMON = (
+    click.option("--attacks", default="all", show_default=True, help="Names, separated by commas, or all."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of the attacker's own choices."),
+    click.option(
+        "--exposed", type=int, default=0, help="Also list so many of the most exposed members. Sensitive."
+    ),
+    click.option(
+        "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the ROC curves (SVG)."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Machine-readable output."),
+    click.option(
+        "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file instead."
+    ),
+)
+"""Options of both commands, in the order of their help."""
+
+
+def _with_common_options(command: Callable[..., None]) -> Callable[..., None]:
+    return reduce(lambda made, option: option(made), reversed(_COMMON), command)
 
 
 @click.group()
@@ -33,16 +54,7 @@ def attack() -> None:
 @click.option(
     "--reference", type=_FILE, help="Records that are neither, for attacks that learn what is usual."
 )
-@click.option("--attacks", default="all", show_default=True, help="Names, separated by commas, or all.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the attacker's own choices.")
-@click.option(
-    "--exposed", type=int, default=0, help="Also list so many of the most exposed members. Sensitive."
-)
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the ROC curves (SVG).")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file instead."
-)
+@_with_common_options
 def membership(
     model: Path,
     members: Path,
@@ -92,16 +104,7 @@ def membership(
     "--non-members", type=_FILE, required=True, help="Records of the same kind that they were not made from."
 )
 @click.option("--reference", type=_FILE, help="Records that are neither; default: half of the non-members.")
-@click.option("--attacks", default="all", show_default=True, help="Names, separated by commas, or all.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the attacker's own choices.")
-@click.option(
-    "--exposed", type=int, default=0, help="Also list so many of the most exposed members. Sensitive."
-)
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the ROC curves (SVG).")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file instead."
-)
+@_with_common_options
 def synthetic(
     rows: Path,
     schema_file: Path | None,
