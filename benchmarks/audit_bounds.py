@@ -16,8 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from holdfast.audit import fdp, multi_run, one_run, path, sequential
-from holdfast.audit.program import solved, worst_case
+from holdfast.audit.bounds import fdp, multi_run, one_run, sequential
+from holdfast.audit.bounds import guess_path as path
+from holdfast.audit.bounds.worst_case import solved, worst_case
+from holdfast.audit.canaries import decoder
 from holdfast.privacy import GaussianDP
 
 DELTA = 1e-6
@@ -83,7 +85,7 @@ def power(runs: int) -> list[str]:
             released = member.astype(np.float32) @ canaries + np.float32(sigma) * rng.standard_normal(
                 d, dtype=np.float32
             )
-            right = one_run.correct_path(canaries @ released, member, include=m // 2, exclude=m // 2)
+            right = decoder.correct_path(canaries @ released, member, include=m // 2, exclude=m // 2)
             found.append(
                 (
                     path.uncorrected_maximum(right, canaries=m, looks=pairs),

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reproductions.gaussian_sum import GaussianSum
 
 from holdfast.audit.canaries import (
     Canaries,
@@ -31,9 +32,8 @@ from holdfast.audit.canaries import (
     SphereCanaries,
     inclusion_coins,
 )
+from holdfast.audit.canaries.decoder import ridge
 from holdfast.audit.canaries.random_directions import TILE_COLUMNS, TILE_ROWS
-from holdfast.audit.decoder import ridge
-from holdfast.audit.gaussian_sum import GaussianSum
 from holdfast.noise.source import Source
 
 RESULTS = Path(__file__).parent / "results" / "audit_scale.md"

@@ -3,7 +3,7 @@
     python benchmarks/audit_scale_gpu.py [--count 16384] [--dimension 100000] [--save FILE]
 
 Needs NumPy and JAX; holdfast is taken from the source tree beside this file. Three ways to make the two
-products X^T b and X theta are timed: bits made on the device (`holdfast.audit.device`), bits kept packed in
+products X^T b and X theta are timed: bits made on the device (`benchmarks.device_canaries`), bits kept packed in
 its memory, and the whole matrix of signs kept there as float32. The floor of a way is the time to read what
 it keeps once per pass, at the bandwidth that a plain copy of a large array reaches in the same process.
 """
@@ -24,8 +24,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
+from benchmarks.device_canaries import DeviceCanaries
+
 from holdfast.audit.canaries import RademacherCanaries, inclusion_coins
-from holdfast.audit.device import DeviceCanaries
 from holdfast.noise.source import Source
 
 SIGMA, REPEATS = 0.3312, 20

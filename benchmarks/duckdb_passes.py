@@ -31,17 +31,17 @@ import numpy as np
 from holdfast.data import Categorical, Encoder, Numeric, Schema, Table, open_table
 from holdfast.kernel import SgdOptions, start
 from holdfast.learn import PrivateLogisticRegression
-from holdfast.learn.losses import Logistic
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
 from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
-from holdfast.learn.shuffled_copy import ShuffledCopy
-from holdfast.learn.spending import noise_within
-from holdfast.learn.table_examples import TableExamples
-from holdfast.learn.target import ClassTarget
+from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import TableExamples
+from holdfast.learn.rows.shuffled_copy import ShuffledCopy
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP
+from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
 
 RESULTS = Path(__file__).parent / "results" / "duckdb.md"

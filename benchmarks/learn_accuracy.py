@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from benchmarks.learning_data import Split, adult, covertype
 
-from holdfast.learn.auto import choose
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
-from holdfast.learn.method import Method
+from holdfast.learn.choice import choose
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.dp_sgd import plan_for
+from holdfast.learn.methods.method import Method
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy.adjacency import Adjacency
 

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from holdfast.kernel import SgdOptions, StepSize, start
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
 from holdfast.learn.methods.bolt_on import bolt_on
 from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
 from holdfast.privacy import Account, Adjacency, ApproxDP

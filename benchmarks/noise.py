@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 
 from holdfast.noise.choose import choose
-from holdfast.noise.continuous import normal
-from holdfast.noise.discrete_gaussian import discrete_gaussian
-from holdfast.noise.discrete_laplace import discrete_laplace
-from holdfast.noise.rounded_gaussian import rounded_gaussian
+from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
+from holdfast.noise.idealised import normal
+from holdfast.noise.laplace import discrete_laplace
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
 

@@ -26,9 +26,9 @@ import psutil
 from tests.servers.postgres import Server, start
 
 from holdfast.data import Categorical, Encoder, Numeric, Order, Schema, Table, open_table
-from holdfast.learn.engine_sums import GradientSum, GramSum, LabelledRows
-from holdfast.learn.losses import Logistic
-from holdfast.learn.target import ClassTarget
+from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.engine_sums import GradientSum, GramSum, LabelledRows
 
 NUMBERS, KINDS, CELLS = 10, 5, 8
 ROUNDS = 3

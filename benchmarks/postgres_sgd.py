@@ -25,20 +25,19 @@ from benchmarks.postgres import best
 from tests.servers.postgres import Server, start
 
 from holdfast.data import Categorical, Encoder, Numeric, Schema, open_table
-from holdfast.data.engines.postgres_epochs import train
-from holdfast.data.engines.postgres_install import install
-from holdfast.data.engines.postgres_plan import Passes
-from holdfast.data.engines.postgres_session import Session
-from holdfast.data.engines.postgres_source import Address
+from holdfast.data.engines.postgres.epochs import Passes, train
+from holdfast.data.engines.postgres.install import install
+from holdfast.data.engines.postgres.session import Session
+from holdfast.data.engines.postgres.source import Address
 from holdfast.kernel import SgdOptions
 from holdfast.kernel import start as start_kernel
-from holdfast.learn.losses import Logistic
 from holdfast.learn.methods.bolt_on import bolt_on
 from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
-from holdfast.learn.table_examples import TableExamples
-from holdfast.learn.target import ClassTarget
+from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import TableExamples
 from holdfast.privacy import Account, ApproxDP
 
 D, SEED, PASSES, TURNS = 54, 1, 10, 40

@@ -29,12 +29,12 @@ from tests.servers.spark import java_home  # noqa: E402
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, open_table  # noqa: E402
 from holdfast.data.rows import Batch  # noqa: E402
-from holdfast.learn.engine_sums import GradientSum, GramSum, LabelledRows  # noqa: E402
-from holdfast.learn.losses import Logistic  # noqa: E402
 from holdfast.learn.methods.bolt_on import Pass  # noqa: E402
-from holdfast.learn.partitioned import Averaged, PartKernel  # noqa: E402
 from holdfast.learn.problem import Problem  # noqa: E402
-from holdfast.learn.target import ClassTarget  # noqa: E402
+from holdfast.learn.problem.labels import ClassTarget  # noqa: E402
+from holdfast.learn.problem.losses import Logistic  # noqa: E402
+from holdfast.learn.rows.engine_epochs import Averaged, PartKernel  # noqa: E402
+from holdfast.learn.rows.engine_sums import GradientSum, GramSum, LabelledRows  # noqa: E402
 from holdfast.privacy.adjacency import Adjacency  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "spark.md"
@@ -54,7 +54,7 @@ class Clocked:
         read = time.perf_counter()
         chunks = [self.kernel.rows.chunk(batch) for batch in held]
         encoded = time.perf_counter()
-        from holdfast.learn.partitioned import InOrder
+        from holdfast.learn.rows.engine_epochs import InOrder
 
         count = sum(len(labels) for _, labels in chunks)
         self.kernel.courses[count].train(InOrder(chunks), None)  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ from holdfast.data import Categorical, Schema, open_table
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, NotPrivateWarning
 from holdfast.synth import Counted, Synthesizer, Workload
-from holdfast.synth.evaluate import evaluate
+from holdfast.synth.evaluation import evaluate
 
 RESULTS = Path(__file__).resolve().parent / "results"
 EPSILONS = (0.1, 1.0, 10.0)

@@ -41,7 +41,7 @@ def errors(method: str, epsilon: float, seed: int) -> dict[str, Any]:
     from benchmarks.synth_data import adult_table, adult_workload
 
     from holdfast.synth import Counted, Synthesizer
-    from holdfast.synth.evaluate import evaluate
+    from holdfast.synth.evaluation import evaluate
 
     table, workload = adult_table(), adult_workload()
     before = spent()
@@ -64,7 +64,7 @@ def line(name: str, epsilon: float, seed: int) -> dict[str, Any]:
     """A reference line, with the whole budget."""
     from benchmarks.synth_data import adult_table, adult_workload
 
-    from holdfast.synth.reference_lines import reference_lines
+    from holdfast.synth.evaluation import reference_lines
 
     start, before = time.perf_counter(), spent()["cpu_s"]
     (found,) = reference_lines(

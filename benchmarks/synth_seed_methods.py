@@ -25,17 +25,15 @@ from benchmarks.synth_data import ROWS, adult_domain, adult_table, adult_workloa
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PrivacyUnit
 from holdfast.synth import METHODS
-from holdfast.synth.coded import CodedRows
-from holdfast.synth.counted import Counted
-from holdfast.synth.evaluate import evaluate
-from holdfast.synth.measurement import Measurement
+from holdfast.synth.evaluation import evaluate, reference_lines
+from holdfast.synth.exact_counts import Counted
 from holdfast.synth.methods.dqrs import rejection, round_cost
 from holdfast.synth.methods.dual_query import Plan
-from holdfast.synth.objective import Objective
-from holdfast.synth.oracle import best_records
-from holdfast.synth.reference_lines import reference_lines
-from holdfast.synth.residuals import Strategy
-from holdfast.synth.rows_fit import fit_rows, misfit
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.oracle import Objective, best_records
+from holdfast.synth.rows.coded_rows import CodedRows
+from holdfast.synth.rows.fit_rows import fit_rows, misfit
+from holdfast.synth.workload.residual_basis import Strategy
 
 RESULTS = Path(__file__).parent / "results" / "synth_seed_methods.md"
 DELTA = 1e-9

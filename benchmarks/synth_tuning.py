@@ -1,7 +1,8 @@
 """What each part of `adaptive` brings on Adult: errors of n released rows, with CPU time and peak memory.
 
-Run with `python -m benchmarks.synth_tuning [--save]`. The constants of `holdfast.synth.schedule`, of the penalty and of
-the trust were chosen on this table and workload, with other noise draws: read the figures as tuned ones.
+Run with `python -m benchmarks.synth_tuning [--save]`. The constants of
+`holdfast.synth.methods.adaptive_rounds`, of the penalty and of the trust were chosen on this table and workload,
+with other noise draws: read the figures as tuned ones.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from benchmarks.synth_data import ROWS, adult_table, adult_workload
 
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP
-from holdfast.synth.counted import Counted
-from holdfast.synth.evaluate import evaluate
+from holdfast.synth.evaluation import evaluate
+from holdfast.synth.exact_counts import Counted
 from holdfast.synth.methods import METHODS
 from holdfast.synth.methods import adaptive as rounds
-from holdfast.synth.schedule import Schedule
-from holdfast.synth.support import RowsModel
+from holdfast.synth.methods.adaptive_rounds import Schedule
+from holdfast.synth.models.dense import RowsModel
 
 EPSILONS = (0.1, 1.0, 10.0)
 SEEDS = (0, 1, 2)

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from reproductions.seed_page import BLUE, ORANGE, RED, Look, Series, panels, plot, stamp, table, ticks, write
 
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
 from holdfast.learn.methods.dp_sgd import dp_sgd, plan_for
 from holdfast.learn.methods.frank_wolfe import frank_wolfe
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy.adjacency import Adjacency
 

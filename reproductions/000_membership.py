@@ -35,7 +35,7 @@ from reproductions.seed_attack import (
 from reproductions.seed_page import BLUE, MUTED, ORANGE, RED, Look, panels, stamp, ticks, write
 from scipy.stats import t as student
 
-from holdfast.attack.thresholds import best_cut, sorted_half
+from holdfast.attack.models.thresholds import best_cut, sorted_half
 from holdfast.errors import NotPrivateWarning
 
 SEED = 40000

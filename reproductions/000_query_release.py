@@ -36,17 +36,17 @@ from reproductions.seed_page import (
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.privacy import Account, ApproxDP
-from holdfast.synth.counted import Counted
-from holdfast.synth.evaluate import evaluate
-from holdfast.synth.method import Synthesis
+from holdfast.synth.evaluation import evaluate
+from holdfast.synth.exact_counts import Counted
 from holdfast.synth.methods.dqrs import dqrs
 from holdfast.synth.methods.dual_query import dual_query
+from holdfast.synth.methods.fem import sep_fem
 from holdfast.synth.methods.frank_wolfe_dual import frank_wolfe_dual
 from holdfast.synth.methods.gaussian import gaussian
+from holdfast.synth.methods.method import Synthesis
 from holdfast.synth.methods.mwem import mwem
-from holdfast.synth.methods.sep_fem import sep_fem
-from holdfast.synth.predicates import Predicates
 from holdfast.synth.workload import Workload
+from holdfast.synth.workload.query_classes import Predicates
 
 Floats = NDArray[np.float64]
 Results = dict[str, dict[float, list[float]]]

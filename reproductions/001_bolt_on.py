@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from reproductions.printed_constants import printed_noise_std
 from reproductions.seed_data import Split, covertype, mnist, protein
 from reproductions.seed_page import (
     BLUE,
@@ -35,13 +36,13 @@ from reproductions.seed_page import (
     write,
 )
 
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
-from holdfast.learn.method import Run
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
-from holdfast.learn.methods.bst14 import bst14, printed_noise_std, step_size
+from holdfast.learn.methods.bst14 import bst14, step_size
+from holdfast.learn.methods.method import Run
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.adjacency import Adjacency

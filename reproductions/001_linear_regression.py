@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from reproductions.ball_objective import ball_objective
+from reproductions.oracle_tuning import choose_by_oracle
 from reproductions.seed_data import ROOT_DOSE, Split, pima, warfarin
 from reproductions.seed_page import (
     BLUE,
@@ -40,18 +41,18 @@ from reproductions.seed_page import (
 )  # fmt: skip
 
 from holdfast.errors import NotPrivateWarning
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic, Squared
 from holdfast.learn.methods.adassp import adassp
 from holdfast.learn.methods.functional import LINEAR, LOGISTIC, functional
 from holdfast.learn.methods.objective import objective_perturbation
 from holdfast.learn.methods.output import METHOD as OUTPUT
 from holdfast.learn.methods.output import output_perturbation
 from holdfast.learn.methods.ridge import ridge
-from holdfast.learn.minimise import minimise
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk import Risk
-from holdfast.learn.tuning import Candidate, ClippedLoss, choose_by_oracle, choose_on_parts
+from holdfast.learn.problem.losses import Logistic, Squared
+from holdfast.learn.risk.minimise import minimise
+from holdfast.learn.risk.risk import Risk
+from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.tuning.candidates import Candidate, ClippedLoss, choose_on_parts
 from holdfast.privacy import Account, ApproxDP, PureDP
 from holdfast.privacy.adjacency import Adjacency
 

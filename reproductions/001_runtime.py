@@ -19,13 +19,13 @@ import numpy as np
 from reproductions.seed_data import Split, covertype, mnist, protein
 from reproductions.seed_page import BLUE, GREEN, INK, ORANGE, Look, panels, plot, stamp, table, ticks, write
 
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
-from holdfast.learn.method import Run
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
 from holdfast.learn.methods.bst14 import bst14
+from holdfast.learn.methods.method import Run
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy.adjacency import Adjacency

@@ -26,15 +26,15 @@ from reproductions.seed_page import BLUE, GREEN, INK, ORANGE, Look, panels, plot
 from tests.servers.postgres import Server, start
 
 from holdfast.data import Categorical, Encoder, Numeric, Schema, open_table
-from holdfast.data.engines.postgres_install import install
-from holdfast.learn.losses import Logistic
-from holdfast.learn.method import Run
+from holdfast.data.engines.postgres.install import install
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
 from holdfast.learn.methods.bst14 import bst14
+from holdfast.learn.methods.method import Run
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
-from holdfast.learn.table_examples import TableExamples
-from holdfast.learn.target import ClassTarget
+from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import TableExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy.adjacency import Adjacency

@@ -4,7 +4,7 @@
 
 Writes `reproductions/results/004_one_run_audit.md` and `docs/figures/audit_*.svg`; exits 1 if a bar is
 missed. Deterministic: every number comes from SEED. Scores of random canaries come from the exact reduced
-law (`holdfast.audit.gaussian_sum`); the decoders run on real canaries.
+law (`reproductions.gaussian_sum`); the decoders run on real canaries.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from reproductions.gaussian_sum import GaussianSum
 
-from holdfast.audit import fdp, one_run, path
-from holdfast.audit.binomial import upper_tail
+from holdfast.audit.bounds import fdp, one_run
+from holdfast.audit.bounds import guess_path as path
+from holdfast.audit.bounds.epsilon_grid import TOP, climb, last_true, rung
+from holdfast.audit.bounds.worst_case import upper_tail
 from holdfast.audit.canaries import Canaries, HadamardCanaries, RademacherCanaries, inclusion_coins
-from holdfast.audit.decoder import guess, inner_product, message_passing, ridge
-from holdfast.audit.gaussian_sum import GaussianSum
-from holdfast.audit.ladder import TOP, climb, last_true, rung
+from holdfast.audit.canaries.decoder import guess, inner_product, message_passing, ridge
 from holdfast.noise.source import Source
-from holdfast.privacy.gaussian_dp import GaussianDP
+from holdfast.privacy.curves.gaussian import GaussianDP
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "reproductions" / "results" / "004_one_run_audit.md"

@@ -15,15 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.attack import Case, Records, Target
-from holdfast.attack.attacks.entropy import entropy
-from holdfast.attack.attacks.loss import loss
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic, Squared
+from holdfast.attack.models.metric_based import entropy, loss
 from holdfast.learn.methods.dp_sgd import dp_sgd, plan_for
 from holdfast.learn.methods.frank_wolfe import frank_wolfe
 from holdfast.learn.methods.softmax import multiclass
 from holdfast.learn.problem import Problem
-from holdfast.learn.softmax import Softmax
+from holdfast.learn.problem.losses import Logistic, Softmax, Squared
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy.adjacency import Adjacency
 

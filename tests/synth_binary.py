@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.privacy import Account, ApproxDP, PrivacyCurve
-from holdfast.synth.counted import Counted
-from holdfast.synth.evaluate import evaluate
-from holdfast.synth.method import Synthesis
+from holdfast.synth.evaluation import evaluate
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.methods.method import Synthesis
 from holdfast.synth.workload import Workload
 
 Codes = NDArray[np.int64]

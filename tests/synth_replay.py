@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from holdfast.privacy import Account, PrivacyCurve
-from holdfast.privacy.mechanism import Mechanism
-from holdfast.synth.counted import Counted
-from holdfast.synth.method import Method
+from holdfast.privacy.mechanisms.mechanism import Mechanism
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.methods.method import Method
 from holdfast.synth.workload import Workload
 
 Record = list[tuple[Mechanism, Any, Any]]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from holdfast.attack import ATTACKS, Attack, AttackResult, Case, Records, Target, membership, reference_models
-from holdfast.attack.attack import views
-from holdfast.attack.thresholds import calibrated
+from holdfast.attack.models.attack import views
+from holdfast.attack.models.thresholds import calibrated
 from holdfast.privacy.tradeoff import TradeOff
 from tests.attack_models import ByHeart, NumbersByHeart, Quick, QuickNumbers, people, transparent
 

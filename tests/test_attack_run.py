@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from holdfast.attack import ATTACKS, Attack, Case, membership
-from holdfast.attack.attack import choose
+from holdfast.attack.result import find_attacks
 from holdfast.errors import ParameterError
 from tests.attack_models import ByHeart, people
 
@@ -71,11 +71,11 @@ def test_an_attack_of_ones_own() -> None:
 
 
 def test_attacks_are_named_and_refused_by_name() -> None:
-    assert [attack.name for attack in choose("loss", ATTACKS)] == ["loss"]
+    assert [attack.name for attack in find_attacks("loss", ATTACKS)] == ["loss"]
     with pytest.raises(ParameterError, match="attacks must be 'all' or some of"):
-        choose(["gap"], ATTACKS)
+        find_attacks(["gap"], ATTACKS)
     with pytest.raises(ParameterError, match="repetition"):
-        choose(["loss", "loss"], ATTACKS)
+        find_attacks(["loss", "loss"], ATTACKS)
     with pytest.raises(ParameterError, match="no attack can be made"):
         membership(lambda rows: rows[:, 0], members=MEMBERS, non_members=OTHERS, attacks=["entropy"])
     with pytest.raises(ParameterError, match="models"):

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from holdfast.attack import ROWS_ATTACKS, AttackResult, RowsAttack, RowsCase, synthetic_membership
-from holdfast.attack.on_rows.nearest import WARNING
-from holdfast.attack.seen import by_spread
-from holdfast.attack.thresholds import calibrated
+from holdfast.attack.models.thresholds import calibrated
+from holdfast.attack.rows.distance_based import WARNING
+from holdfast.attack.rows.released_rows import by_spread
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import ParameterError
 from holdfast.privacy.tradeoff import TradeOff

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from holdfast.attack import shadow_release
-from holdfast.attack.evidence import LOOKS, audited_curve
+from holdfast.attack.result import LOOKS, audited_curve
 from holdfast.attack.roc import Look
 from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdfast.audit.bolt_on import RUNS, BoltOn, moved, of_bolt_on, pair_a, pair_b, shares
-from holdfast.audit.refute import refute
+from holdfast.audit.refutation.subjects.bolt_on import RUNS, BoltOn, moved, of_bolt_on, pair_a, pair_b, shares
+from holdfast.audit.refutation.suite import refute
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 

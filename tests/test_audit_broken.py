@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit.broken import broken, quieter
-from holdfast.audit.refute import refute
+from holdfast.audit.refutation.broken import broken, quieter
+from holdfast.audit.refutation.suite import refute
 from holdfast.errors import ParameterError
 from holdfast.privacy import MECHANISMS, Exponential, Gaussian, Laplace, Mechanism, SubsampledPure
 

@@ -24,8 +24,7 @@ from holdfast.audit.canaries import (
     random_labels,
     worst_case_gradient,
 )
-from holdfast.audit.canaries.bits import packed, stream_key, words
-from holdfast.audit.canaries.design import largest_entry
+from holdfast.audit.canaries.design import largest_entry, packed, stream_key, words
 from holdfast.audit.canaries.orthogonal import walsh_hadamard
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from holdfast.audit.canaries import RareCells
-from holdfast.data.schema import Categorical, Numeric, Schema
-from holdfast.data.table import open_table
+from holdfast.data.engines import open_table
+from holdfast.data.schema import Schema
+from holdfast.data.schema.schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 
 SMALL = Schema(

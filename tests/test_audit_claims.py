@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.audit import claims
-from holdfast.audit.refute import refute
+from holdfast.audit.refutation.subjects import claims
+from holdfast.audit.refutation.suite import refute
 from holdfast.privacy import GaussianDP
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.audit.data_subjects import MAX_ROWS, count_shares, data_subjects, neighbours, sum_shares
-from holdfast.audit.refute import refute
+from holdfast.audit.refutation.subjects.data import (
+    MAX_ROWS,
+    count_shares,
+    data_subjects,
+    neighbours,
+    sum_shares,
+)
+from holdfast.audit.refutation.suite import refute
 from holdfast.data.sensitivity import counts_l2, sum_l2
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -30,7 +36,7 @@ def test_neighbours_differ_in_one_unit() -> None:
 def test_a_sensitivity_of_one_row_is_refuted_for_users(monkeypatch: pytest.MonkeyPatch) -> None:
     real = counts_l2
     monkeypatch.setattr(
-        "holdfast.audit.data_subjects.counts_l2",
+        "holdfast.audit.refutation.subjects.data.counts_l2",
         lambda adjacency, unit, *, marginals: real(adjacency, marginals=marginals),
     )
     subject = next(s for s in data_subjects() if s.name == "counts_of_users")
@@ -41,7 +47,8 @@ def test_a_sensitivity_of_one_row_is_refuted_for_users(monkeypatch: pytest.Monke
 def test_an_adjacency_mixed_up_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     real = sum_l2
     monkeypatch.setattr(
-        "holdfast.audit.data_subjects.sum_l2", lambda norm, adjacency, unit: real(norm, "add_remove", unit)
+        "holdfast.audit.refutation.subjects.data.sum_l2",
+        lambda norm, adjacency, unit: real(norm, "add_remove", unit),
     )
     subject = next(s for s in data_subjects() if s.name == "sums_of_rows")
     (verdict,) = refute([subject]).verdicts

@@ -9,10 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit import decoder
-from holdfast.audit.canaries import HadamardCanaries, RademacherCanaries, SphereCanaries, inclusion_coins
-from holdfast.audit.decoder import Guesses, guess, inner_product, message_passing, ridge
-from holdfast.audit.one_run import correct_path
+from holdfast.audit.canaries import (
+    HadamardCanaries,
+    RademacherCanaries,
+    SphereCanaries,
+    decoder,
+    inclusion_coins,
+)
+from holdfast.audit.canaries.decoder import (
+    Guesses,
+    correct_path,
+    guess,
+    inner_product,
+    message_passing,
+    ridge,
+)
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 

@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from benchmarks.device_canaries import DeviceCanaries
 
 from holdfast.audit.canaries import RademacherCanaries
-from holdfast.audit.device import DeviceCanaries
 from holdfast.errors import MissingExtra
 
 

@@ -19,9 +19,9 @@ from holdfast.audit import (
     RefutedCurve,
     Sequence,
     Trainings,
-    one_run,
 )
-from holdfast.audit.evidence import describe_scores
+from holdfast.audit.bounds import one_run
+from holdfast.audit.result import describe_scores
 from holdfast.errors import AdjacencyError, FormatError, ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, GaussianDP, Guarantee, PrivacyUnit, PureDP
 

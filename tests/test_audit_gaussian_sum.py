@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from reproductions import gaussian_sum
+from reproductions.gaussian_sum import GaussianSum
 from scipy.stats import ks_2samp, norm
 
-from holdfast.audit import gaussian_sum
 from holdfast.audit.canaries import RademacherCanaries
-from holdfast.audit.gaussian_sum import GaussianSum
 from holdfast.errors import ParameterError
 
 Statistic = Callable[[np.ndarray, np.ndarray], float]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit.law import Coverage, Law, dkw_radius, law_distance
+from holdfast.audit.refutation.trial import Coverage, Law, dkw_radius, law_distance
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 

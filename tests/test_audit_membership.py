@@ -11,9 +11,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from holdfast.audit import membership_game
-from holdfast.audit.bolt_on import BoltOn
-from holdfast.audit.claims import classical_sigma
-from holdfast.audit.slots import Slots
+from holdfast.audit.membership_slots import Slots
+from holdfast.audit.refutation.subjects.bolt_on import BoltOn
+from holdfast.audit.refutation.subjects.claims import classical_sigma
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn import (
     PrivateLasso,

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.audit.method_subjects import examples, fitted, of_method, terms
-from holdfast.audit.worlds import Worlds
+from holdfast.audit.refutation.subjects.learners import examples, fitted, of_method, terms
+from holdfast.audit.refutation.two_worlds import Worlds
 from holdfast.learn.methods import METHODS
 from holdfast.noise.source import Source
 from holdfast.privacy import Adjacency, ApproxDP, PureDP
@@ -13,7 +13,7 @@ QUICK = ("bolt_on", "functional", "objective", "output", "ridge")
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_every_method_has_a_problem_that_it_accepts(method: object) -> None:
-    from holdfast.learn.method import Method
+    from holdfast.learn.methods.method import Method
 
     assert isinstance(method, Method)
     problem, limit, currency = terms(method, Adjacency.of(method.adjacencies[0]))
@@ -26,7 +26,7 @@ def test_every_method_has_a_problem_that_it_accepts(method: object) -> None:
 @pytest.mark.parametrize("method", [m for m in METHODS if m.name in QUICK], ids=lambda method: method.name)
 def test_a_method_with_far_too_little_noise_is_refuted(method: object) -> None:
     """The same method, calibrated to epsilon 400 while it claims 1."""
-    from holdfast.learn.method import Method
+    from holdfast.learn.methods.method import Method
 
     assert isinstance(method, Method)
     adjacency = Adjacency.of(method.adjacencies[0])

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit import multi_run
-from holdfast.audit.multi_run import Errors
+from holdfast.audit.bounds import multi_run
+from holdfast.audit.bounds.multi_run import Errors
 from holdfast.errors import ParameterError
 
 RUNS = 2000

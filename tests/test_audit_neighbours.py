@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from holdfast.audit.neighbours import Neighbours
+from holdfast.audit.refutation.trial import Neighbours
 from holdfast.noise.source import Source
 
 

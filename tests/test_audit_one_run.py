@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit import one_run
+from holdfast.audit.bounds import one_run
+from holdfast.audit.canaries import decoder
 from holdfast.errors import ParameterError
 
 FORMULA = [
@@ -114,10 +115,10 @@ def test_false_alarms(epsilon: float, method: one_run.Method, delta: float) -> N
 
 def test_guesses_from_scores() -> None:
     scores, member = np.array([3.0, -2.0, 0.5, -1.0, 2.0]), np.array([True, False, False, True, True])
-    assert one_run.count_correct(scores, member, include=2, exclude=2) == 3
-    assert one_run.correct_path(scores, member, include=2, exclude=2).tolist() == [True, True, True, False]
-    assert one_run.correct_path(scores, member, include=2, exclude=0).tolist() == [True, True]
+    assert decoder.count_correct(scores, member, include=2, exclude=2) == 3
+    assert decoder.correct_path(scores, member, include=2, exclude=2).tolist() == [True, True, True, False]
+    assert decoder.correct_path(scores, member, include=2, exclude=0).tolist() == [True, True]
     with pytest.raises(ParameterError, match="include"):
-        one_run.count_correct(scores, member, include=4, exclude=2)
+        decoder.count_correct(scores, member, include=4, exclude=2)
     with pytest.raises(ParameterError, match="finite"):
-        one_run.count_correct([np.nan, 1.0], [True, False], include=1, exclude=0)
+        decoder.count_correct([np.nan, 1.0], [True, False], include=1, exclude=0)

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit import one_run, path
-from holdfast.audit.binomial import keep, upper_tail
-from holdfast.audit.ladder import climb, last_true, rung
+from holdfast.audit.bounds import guess_path as path
+from holdfast.audit.bounds import one_run
+from holdfast.audit.bounds.epsilon_grid import climb, last_true, rung
+from holdfast.audit.bounds.worst_case import keep, upper_tail
 from holdfast.errors import ParameterError
 
 RUNS = 2000

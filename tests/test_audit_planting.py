@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from holdfast.audit.canaries import DiracCanaries, LabelledCanaries
-from holdfast.audit.planting import PlantedRecords, PlantedRows
+from holdfast.audit.canaries.planting import PlantedRecords, PlantedRows
 from holdfast.errors import ParameterError
 from holdfast.privacy import Adjacency
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit.binomial import upper_tail
-from holdfast.audit.program import solved, worst_case
+from holdfast.audit.bounds.worst_case import solved, upper_tail, worst_case
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "audit_program.json").read_text())
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.audit.law import Law
-from holdfast.audit.refute import FALSE_ALARM, refute
-from holdfast.audit.subjects import Subject
-from holdfast.audit.trial import Analysis
+from holdfast.audit.refutation.subject import Subject
+from holdfast.audit.refutation.suite import FALSE_ALARM, refute
+from holdfast.audit.refutation.trial import Analysis, Law
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 

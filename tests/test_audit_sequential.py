@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit import one_run, sequential
-from holdfast.audit.sequential import Game
+from holdfast.audit.bounds import one_run, sequential
+from holdfast.audit.bounds.sequential import Game
 from holdfast.errors import ParameterError
 
 

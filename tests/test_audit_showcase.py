@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from holdfast.audit.showcase import bolt_on_showcase
+from holdfast.audit.refutation.published_error import bolt_on_showcase
 
 
 @pytest.mark.slow

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-import holdfast.audit.subjects as home
-from holdfast.audit.subjects import Subject, label, mechanism_subjects, of_mechanism, subjects
-from holdfast.audit.trial import Analysis
+import holdfast.audit.refutation.subject as home
+from holdfast.audit.refutation.subject import Subject, label, mechanism_subjects, of_mechanism
+from holdfast.audit.refutation.subjects import subjects
+from holdfast.audit.refutation.trial import Analysis
 from holdfast.errors import ParameterError
 from holdfast.privacy import MECHANISMS, Gaussian, SubsampledGaussian
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit.synth_subjects import of_method, synthesised, table
-from holdfast.audit.worlds import Worlds
+from holdfast.audit.refutation.subjects.synthesisers import of_method, synthesised, table
+from holdfast.audit.refutation.two_worlds import Worlds
 from holdfast.noise.source import Source
 from holdfast.privacy import Adjacency, ApproxDP
-from holdfast.synth.method import Method
 from holdfast.synth.methods import METHODS
+from holdfast.synth.methods.method import Method
 
 QUICK = ("gaussian", "independent", "tree")
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from holdfast.audit.trial import Analysis, Outcome
+from holdfast.audit.refutation.trial import Analysis, Outcome
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 

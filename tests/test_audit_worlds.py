@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.audit.worlds import Worlds, along, calls, sometimes, worst_event
+from holdfast.audit.refutation.two_worlds import Worlds, along, calls, sometimes, worst_event
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import Gaussian, GaussianDP, PureDP

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.certificate import Certificate
 from holdfast.errors import FormatError, ParameterError
+from holdfast.release.certificate import Certificate
 
 
 def certificate(**changes: Any) -> Certificate:

@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 
 from holdfast.cli.app import app
 from holdfast.errors import ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
+from holdfast.learn.forecast import forecast, noisy_accuracy
 from holdfast.learn.methods.objective import objective_perturbation
-from holdfast.learn.plan import forecast, noisy_accuracy
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, PureDP
 
 SIZE = ("--rows", "32561", "--columns", "108")

@@ -5,10 +5,10 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-import holdfast.audit.broken
-import holdfast.audit.subjects
-from holdfast.audit.subjects import Subject
-from holdfast.audit.trial import Analysis
+import holdfast.audit.refutation.broken
+import holdfast.audit.refutation.subjects
+from holdfast.audit.refutation.subject import Subject
+from holdfast.audit.refutation.trial import Analysis
 from holdfast.cli.app import app
 
 
@@ -47,7 +47,7 @@ def test_json() -> None:
 )
 def test_exit_codes(monkeypatch: pytest.MonkeyPatch, value: float, broken: str, code: int) -> None:
     monkeypatch.setattr(
-        holdfast.audit.subjects, "REGISTRY", (lambda: [computed("mine", value, broken=broken)],)
+        holdfast.audit.refutation.subjects, "REGISTRY", (lambda: [computed("mine", value, broken=broken)],)
     )
     assert run("mine").exit_code == code
     assert "FAILED" in run("mine").output or code == 0

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.app import app
-from holdfast.cli.release_plan import ReleasePlan
-from holdfast.cli.resuming import ResumableAccount
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import BudgetExceeded, FormatError
 from holdfast.ledger import Ledger
+from holdfast.plan.release_plan import ReleasePlan
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian
+from holdfast.privacy.account.resume import OrderKeyedAccount
 from holdfast.release import Release
 
 PLAN = """
@@ -309,8 +309,8 @@ def test_a_second_run_is_given_what_the_first_drew(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "l.db") as ledger:
         ledger.dataset("d", limit=ZCDP(1.0))
 
-        def again() -> ResumableAccount:
-            return ResumableAccount.over(ledger.account("d", name="a", limit=ZCDP(1.0)))
+        def again() -> OrderKeyedAccount:
+            return OrderKeyedAccount.over(ledger.account("d", name="a", limit=ZCDP(1.0)))
 
         first = again()
         one = first.release(noise, [1, 2])
@@ -336,7 +336,7 @@ def test_shares_are_resumed_too_and_permits_are_not(tmp_path: Path) -> None:
         ledger.dataset("d", limit=ZCDP(0.5))
 
         def shares() -> Any:
-            return ResumableAccount.over(ledger.account("d", name="a", limit=ZCDP(0.5))).split(0.5, 0.5)
+            return OrderKeyedAccount.over(ledger.account("d", name="a", limit=ZCDP(0.5))).split(0.5, 0.5)
 
         left, right = shares()
         values = left.release(noise, [1]), right.release(noise, [1])

@@ -25,9 +25,9 @@ from holdfast.data import (
     Table,
     open_table,
 )
-from holdfast.data.engines import postgres
-from holdfast.data.engines.postgres import PostgresTable
-from holdfast.data.engines.postgres_source import Address
+from holdfast.data.engines.postgres import table as postgres
+from holdfast.data.engines.postgres.source import Address
+from holdfast.data.engines.postgres.table import PostgresTable
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from tests.servers.postgres import READER_PASSWORD, Server
 

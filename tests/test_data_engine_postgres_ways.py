@@ -16,18 +16,11 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.app import app
-from holdfast.data import (
-    Categorical,
-    Encoder,
-    Numeric,
-    RowSum,
-    Schema,
-    SecondMoment,
-    open_table,
-)
-from holdfast.data.engines import postgres, postgres_session
-from holdfast.data.engines.postgres import PostgresTable
-from holdfast.data.engines.postgres_copy import pull
+from holdfast.data import Categorical, Encoder, Numeric, RowSum, Schema, SecondMoment, open_table
+from holdfast.data.engines.postgres import session as postgres_session
+from holdfast.data.engines.postgres import table as postgres
+from holdfast.data.engines.postgres.copy import pull
+from holdfast.data.engines.postgres.table import PostgresTable
 from holdfast.errors import DataError
 from holdfast.learn import load_model
 from tests.servers.postgres import READER_PASSWORD, Server

@@ -19,18 +19,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, RowSum, Schema, open_table
-from holdfast.data.columns import Column
-from holdfast.data.engines import spark as engine
-from holdfast.data.engines import spark_worker as worker
+from holdfast.data.engines.spark import table as engine
+from holdfast.data.engines.spark import worker
+from holdfast.data.schema.columns import Column
 from holdfast.data.table import Table
 from holdfast.errors import AdjacencyError, DataError, ParameterError
 from holdfast.learn import PrivateLogisticRegression
-from holdfast.learn.engine_sums import LabelledRows
-from holdfast.learn.losses import Logistic
 from holdfast.learn.methods.bolt_on import Pass
-from holdfast.learn.partitioned import Averaged, PartKernel
 from holdfast.learn.problem import Problem
-from holdfast.learn.target import ClassTarget
+from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.engine_epochs import Averaged, PartKernel
+from holdfast.learn.rows.engine_sums import LabelledRows
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy.adjacency import Adjacency
 from tests.conftest import ROOT

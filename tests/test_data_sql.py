@@ -12,9 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
-from holdfast.data.columns import Column
-from holdfast.data.dialect import Dialect
-from holdfast.data.values import numbers, texts
+from holdfast.data.arrow_values import numbers, texts
+from holdfast.data.schema.columns import Column
+from holdfast.data.sql.dialect import Dialect
 
 CONNECTION = duckdb.connect()
 ODD_NUMERALS = ["1e99", "1e100", ".5", "5.", "+5", "-.5e1", "5.e0", "١٢", "1_0", "0x10", "inf", "nan", "\v1"]
@@ -74,7 +74,7 @@ def test_counts_and_values_agree(values: Any, column: Column) -> None:
 def test_numbers_and_identifiers_are_read_alike(values: Any) -> None:
     CONNECTION.register("arrived", pa.table({"v": values, "i": np.arange(len(values))}))
     CONNECTION.execute("CREATE OR REPLACE TABLE t AS SELECT * FROM arrived")
-    from holdfast.data.engines.duckdb import KINDS
+    from holdfast.data.engines.duckdb.table import KINDS
 
     kind = KINDS[str(CONNECTION.table("t").types[0]).partition("(")[0]]
     dialect = Dialect()
@@ -104,8 +104,8 @@ def test_literals_are_read_bit_for_bit(value: float) -> None:
 
 def test_statements_name_no_data_column_twice() -> None:
     """A hostile name is quoted once, at the lowest layer; above it only generated names appear."""
-    from holdfast.data.sql import Statements
-    from holdfast.data.values import Kind
+    from holdfast.data.arrow_values import Kind
+    from holdfast.data.sql.statements import Statements
 
     schema = Schema([Numeric("MARK", 0, 1, null="category"), Identifier("WHO")])
     statements = Statements(

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.dossier.budget import standing
 from holdfast.errors import BudgetExceeded, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian, Laplace, PrivacyCurve, PureDP
@@ -43,7 +42,7 @@ def opened(path: Path, currency: str) -> Ledger:
 def test_what_one_more_release_leaves_is_what_the_ledger_leaves(currency: str, tmp_path: Path) -> None:
     """Open the account that a row of the table speaks of, on a copy of the ledger, and read what remains."""
     with opened(tmp_path / "l.db", currency) as ledger:
-        there = standing(ledger, "d")
+        there = ledger.standing("d")
         rows = there.what_if()
     assert rows[0]["epsilon"] == 0
     assert 5 <= len(rows) <= 32
@@ -67,7 +66,7 @@ def test_what_one_more_release_leaves_is_what_the_ledger_leaves(currency: str, t
 @pytest.mark.parametrize("currency", LIMITS)
 def test_shares_are_those_of_the_ledger(currency: str, tmp_path: Path) -> None:
     with opened(tmp_path / "l.db", currency) as ledger:
-        there = standing(ledger, "d")
+        there = ledger.standing("d")
         promise = there.dataset.currency.promise
         assert repr(promise(there.free)) == repr(ledger.remaining("d"))
         assert repr(promise(there.spent)) == repr(ledger.spent("d"))
@@ -78,13 +77,13 @@ def test_shares_are_those_of_the_ledger(currency: str, tmp_path: Path) -> None:
 
 def test_a_head_of_the_past_gives_the_numbers_of_the_past(tmp_path: Path) -> None:
     with opened(tmp_path / "l.db", "zcdp") as ledger:
-        before = standing(ledger, "d")
+        before = ledger.standing("d")
         ledger.account("d", name="second", limit=ApproxDP(1.0, 1e-6))
-        after = standing(ledger, "d")
-        assert standing(ledger, "d", head=before.head).to_json() == before.to_json()
+        after = ledger.standing("d")
+        assert ledger.standing("d", head=before.head).to_json() == before.to_json()
         assert after.free.amounts < before.free.amounts
         with pytest.raises(ParameterError, match="older copy"):
-            standing(ledger, "d", head="0" * 64)
+            ledger.standing("d", head="0" * 64)
 
 
 def test_a_reset_is_told_and_a_spent_dataset_offers_nothing(tmp_path: Path) -> None:
@@ -92,9 +91,9 @@ def test_a_reset_is_told_and_a_spent_dataset_offers_nothing(tmp_path: Path) -> N
         ledger.dataset("d", limit=ZCDP(0.5))
         account = ledger.account("d", name="all", limit=ZCDP(0.5))
         account.release(Gaussian(sigma=1.0, l2_sensitivity=1.0), [1])
-        assert standing(ledger, "d").to_json()["what_if"] == []
+        assert ledger.standing("d").to_json()["what_if"] == []
         ledger.close_account("all")
         ledger.reset("d", reason="a new year", approver="R. Officer")
-        told = standing(ledger, "d").to_json()
+        told = ledger.standing("d").to_json()
         assert told["reset"]["approver"] == "R. Officer"
         assert told["what_if"]

@@ -16,7 +16,7 @@ from holdfast.dossier.charts import (
     standalone,
     trade_off_chart,
 )
-from holdfast.dossier.charts.axes import Axis
+from holdfast.dossier.charts.frame import Axis
 from holdfast.dossier.charts.trade_off import sampled
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
 from tests.dossier_samples import HOSTILE

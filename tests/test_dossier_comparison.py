@@ -7,8 +7,8 @@ import pytest
 
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.dossier import compare
-from holdfast.dossier.methods import compare_methods
-from holdfast.dossier.stored_attack import StoredAttack
+from holdfast.dossier.comparison import compare_methods
+from holdfast.dossier.evidence import StoredAttack
 from holdfast.errors import FormatError, NotPrivateWarning, ParameterError
 from holdfast.privacy.tradeoff import TradeOff
 from tests.dossier_samples import HOSTILE, counts, model

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.app import app
+from holdfast.demo import Demo, run_demo
+from holdfast.demo.steps import DATASET, DELTA, SPEND, paid_once
 from holdfast.dossier import verify_dossier
-from holdfast.dossier.demo import Demo, run_demo
-from holdfast.dossier.demo.releases import DATASET, DELTA, SPEND, paid_once
 from holdfast.errors import LedgerError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.release import Release
@@ -124,7 +124,7 @@ def test_the_columns_must_hold_the_target(tmp_path: Path) -> None:
 
 
 def command(made: Demo, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(import_module("holdfast.dossier.demo"), "run_demo", lambda output, step: made)
+    monkeypatch.setattr(import_module("holdfast.demo"), "run_demo", lambda output, step: made)
     return CliRunner().invoke(app, ["demo", "--output", str(made.page.parent)])
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.dossier.together import together
+from holdfast.dossier.promise import together
 from holdfast.errors import AdjacencyError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, Account, Gaussian, GaussianDP, PrivacyUnit

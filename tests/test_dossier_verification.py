@@ -15,7 +15,7 @@ import pytest
 
 from holdfast.dossier import Bars, Dossier, DossierVerification, verify_dossier
 from holdfast.dossier.page import record_of, render, seal_of
-from holdfast.dossier.verification import differences
+from holdfast.dossier.verify import differences
 from holdfast.ledger import Ledger
 from holdfast.ledger.entry import LedgerEntry
 from holdfast.privacy import ApproxDP
@@ -274,7 +274,7 @@ def test_a_file_that_is_no_ledger_is_a_problem(three: tuple[Path, Path, Path]) -
 
 def test_recompute_finds_a_charge_that_was_too_small(three: tuple[Path, Path, Path]) -> None:
     """A ledger in which the recorded mechanism costs more than was charged for it."""
-    from holdfast.dossier.verification import _recompute, _Report
+    from holdfast.dossier.verify import _recompute, _Report
 
     class Cheaper:
         """The ledger, with a smaller sigma in its charges."""

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic, Squared
 from holdfast.learn.methods.adassp import Statistics, adaptive_ridge, adassp, solve_noisy
-from holdfast.learn.moments import Moments, largest_count, second_moments, summation_error
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic, Squared
+from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.rows.moments import Moments, largest_count, second_moments, summation_error
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
 
 Floats = NDArray[np.float64]

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.learn.auto import BEHIND, choose
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn.choice import BEHIND, choose
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.noisy_gd import noisy_gd
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, ApproxDP, GaussianDP, PrivacyCurve, PureDP
 from holdfast.privacy.adjacency import Adjacency
 

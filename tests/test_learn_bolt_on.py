@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.audit.bolt_on import pair_a, pair_b, random_pairs
+from holdfast.audit.refutation.subjects.bolt_on import pair_a, pair_b, random_pairs
 from holdfast.errors import DataError, HoldfastError, ParameterError
-from holdfast.learn.drawn_batches import cut, drawn_batches
-from holdfast.learn.examples import ArrayExamples, Chunk
-from holdfast.learn.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn.methods.bolt_on import METHOD, Pass, bolt_on
+from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, Course, Pass, bolt_on
 from holdfast.learn.problem import Problem
-from holdfast.learn.schedules import SCHEDULES, Course
+from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn.rows.batches import cut, drawn_batches
+from holdfast.learn.rows.examples import ArrayExamples, Chunk
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 

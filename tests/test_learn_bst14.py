@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from reproductions.printed_constants import printed_noise_std
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Hinge, Logistic, Squared
-from holdfast.learn.methods.bst14 import bst14, noise_for, printed_noise_std, step_size, without_replacement
+from holdfast.learn.methods.bst14 import bst14, noise_for, step_size, without_replacement
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Hinge, Logistic, Squared
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit
-from holdfast.privacy.mechanisms.fixed_size_gaussian import FixedSizeGaussian, sampled_divergence
+from holdfast.privacy.mechanisms.subsampled import FixedSizeGaussian, sampled_divergence
 
 Floats = NDArray[np.float64]
 

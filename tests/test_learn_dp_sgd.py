@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic, Squared
 from holdfast.learn.methods.dp_sgd import METHOD, Sgd, dp_sgd, plan_for
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic, Squared
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, GaussianDP, PureDP, RenyiDP
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.mechanisms.subsampled_gaussian import SubsampledGaussian
+from holdfast.privacy.mechanisms.subsampled import SubsampledGaussian
 
 LOGISTIC = Problem(loss=Logistic(), dimension=3)
 LIMIT = ApproxDP(1.0, 1e-6)

@@ -17,12 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from holdfast.errors import (
-    AssumptionWarning,
-    BudgetWarning,
-    DataError,
-    ParameterError,
-)
+from holdfast.errors import AssumptionWarning, BudgetWarning, DataError, ParameterError
 from holdfast.learn import (
     PrivateLasso,
     PrivateLinearRegression,
@@ -30,7 +25,7 @@ from holdfast.learn import (
     PrivateLogisticRegression,
     PrivateRidge,
 )
-from holdfast.learn.loading import ESTIMATORS
+from holdfast.learn.estimators import ESTIMATORS
 from holdfast.privacy import Account, ApproxDP
 from tests.learn_cases import BOUNDS, QUIET, classifier, data_for, declared, every, labelled
 

@@ -10,19 +10,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.batches import disjoint_batches, poisson_sample
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.frank_wolfe_bounds import FrankWolfeBounds
-from holdfast.learn.frank_wolfe_plans import Admissible
-from holdfast.learn.losses import Hinge, Logistic, Squared
 from holdfast.learn.methods import frank_wolfe as module
-from holdfast.learn.methods.frank_wolfe import bounds_of, frank_wolfe
-from holdfast.learn.parallel import parallel
-from holdfast.learn.polytope import Corners, L1Ball
+from holdfast.learn.methods.frank_wolfe import Corners, L1Ball, bounds_of, frank_wolfe
+from holdfast.learn.methods.frank_wolfe_sampling import Admissible, FrankWolfeBounds
 from holdfast.learn.problem import Problem
-from holdfast.learn.softmax import Softmax
+from holdfast.learn.problem.losses import Hinge, Logistic, Softmax, Squared
+from holdfast.learn.rows.batches import disjoint_batches, poisson_sample
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, Laplace, PrivacyUnit, PureDP
+from holdfast.privacy.account.parallel import parallel
 
 Floats = NDArray[np.float64]
 

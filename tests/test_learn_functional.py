@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import HuberHinge, Logistic, Squared
 from holdfast.learn.methods.functional import (
     LINEAR,
     LOGISTIC,
@@ -21,6 +19,8 @@ from holdfast.learn.methods.functional import (
     minimise_quadratic,
 )
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import HuberHinge, Logistic, Squared
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import ZCDP, Account, Adjacency, PrivacyUnit, PureDP
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import BudgetExceeded, ParameterError
-from holdfast.learn.gd_schedule import (
+from holdfast.learn.risk.descent import (
     LARGEST_FULL,
     Schedule,
     gaussian_for,

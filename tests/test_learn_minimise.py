@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import holdfast.learn.minimise as module
+import holdfast.learn.risk.minimise as module
 from holdfast.errors import ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import HuberHinge, Logistic, Squared
-from holdfast.learn.minimise import (
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import HuberHinge, Logistic, Squared
+from holdfast.learn.risk.minimise import (
     NotCertified,
     descend,
     is_certified,
@@ -26,8 +26,9 @@ from holdfast.learn.minimise import (
     quasi_newton,
     residual,
 )
-from holdfast.learn.problem import Problem
-from holdfast.learn.risk import Risk, clipped
+from holdfast.learn.risk.risk import Risk
+from holdfast.learn.rows.clipped_blocks import clipped
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Adjacency
 
 Floats = NDArray[np.float64]

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.examples import ArrayExamples, Chunk
-from holdfast.learn.losses import Hinge, HuberHinge, Logistic, Loss, Squared
 from holdfast.learn.methods.noisy_gd import METHOD, Gradients, noisy_gd
-from holdfast.learn.passes import Passes
 from holdfast.learn.problem import Problem
-from holdfast.learn.second_moment import Whitener, no_whitening, whitener
+from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.examples import ArrayExamples, Chunk
+from holdfast.learn.whitening import Whitener, no_whitening, whitener
 from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PureDP
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import HoldfastError, ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import HuberHinge, Logistic, Squared
 from holdfast.learn.methods.objective import (
     METHOD,
     PURE_OUTPUT_SHARE,
@@ -23,8 +21,10 @@ from holdfast.learn.methods.objective import (
     objective_mechanism,
     objective_perturbation,
 )
+from holdfast.learn.methods.softmax_objective import pure_penalty
 from holdfast.learn.problem import Problem
-from holdfast.learn.pure_rule import pure_penalty
+from holdfast.learn.problem.losses import HuberHinge, Logistic, Squared
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import (
     Account,
@@ -36,7 +36,7 @@ from holdfast.privacy import (
     PureDP,
     PureObjectivePerturbation,
 )
-from holdfast.privacy.objective_curve import ObjectiveCurve
+from holdfast.privacy.curves.objective import ObjectiveCurve
 
 Floats = NDArray[np.float64]
 

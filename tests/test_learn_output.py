@@ -11,12 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast.errors import HoldfastError, ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Hinge, HuberHinge, Logistic, Loss, Squared
 from holdfast.learn.methods.output import METHOD, minimiser_sensitivity, output_perturbation
-from holdfast.learn.minimise import minimise
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk import Risk
+from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn.risk.minimise import minimise
+from holdfast.learn.risk.risk import Risk
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 
 Floats = NDArray[np.float64]

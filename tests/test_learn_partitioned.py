@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, open_table
 from holdfast.data.table import Partition, Table
 from holdfast.errors import DataError, ParameterError
-from holdfast.learn.drawn_batches import drawn_batches
-from holdfast.learn.engine_sums import LabelledRows
-from holdfast.learn.losses import Logistic
 from holdfast.learn.methods.bolt_on import Pass
-from holdfast.learn.partitioned import Averaged, PartKernel, in_parts
 from holdfast.learn.problem import Problem
-from holdfast.learn.table_examples import TableExamples
-from holdfast.learn.target import ClassTarget
+from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.batches import drawn_batches
+from holdfast.learn.rows.engine_epochs import Averaged, PartKernel, in_parts
+from holdfast.learn.rows.engine_sums import LabelledRows
+from holdfast.learn.rows.examples import TableExamples
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 

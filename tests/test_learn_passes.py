@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
-from holdfast.learn.passes import BLOCK, Passes, rounding_of_sum, secret_pass
+from holdfast.kernel.threads import one_thread
 from holdfast.learn.problem import Problem
-from holdfast.learn.threads import one_thread
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.clipped_blocks import BLOCK, Passes, rounding_of_sum, secret_pass
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 

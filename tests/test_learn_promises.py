@@ -13,17 +13,9 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from holdfast.errors import (
-    AdjacencyError,
-    BudgetExceeded,
-    NotPrivateWarning,
-    ParameterError,
-)
-from holdfast.learn import (
-    PrivateLogisticRegression,
-    PrivateRidge,
-)
-from holdfast.learn.design import INTERCEPT_SHARE
+from holdfast.errors import AdjacencyError, BudgetExceeded, NotPrivateWarning, ParameterError
+from holdfast.learn import PrivateLogisticRegression, PrivateRidge
+from holdfast.learn.rows.design import INTERCEPT_SHARE
 from holdfast.privacy import Account, ApproxDP, PureDP
 from tests.learn_cases import QUIET, classifier, data_for, declared, every, labelled, rows
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic, Squared
 from holdfast.learn.methods.ridge import METHOD, RidgeBounds, ridge, solve_ridge
-from holdfast.learn.moments import from_upper_triangle, second_moments, upper_triangle
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic, Squared
+from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.rows.moments import from_upper_triangle, second_moments, upper_triangle
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
 
 Floats = NDArray[np.float64]

@@ -11,17 +11,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from holdfast.errors import (
-    FormatError,
-)
-from holdfast.learn import (
-    PrivateLasso,
-    PrivateLogisticRegression,
-    PrivateRidge,
-    load_model,
-)
-from holdfast.learn.design import INTERCEPT_SHARE
-from holdfast.learn.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE
+from holdfast.errors import FormatError
+from holdfast.learn import PrivateLasso, PrivateLogisticRegression, PrivateRidge, load_model
+from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE
+from holdfast.learn.rows.design import INTERCEPT_SHARE
 from holdfast.privacy import Account, PureDP
 from holdfast.release import Release
 from tests.learn_cases import QUIET, data_for, declared, every, labelled

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
-from holdfast.learn.moments import from_upper_triangle, upper_triangle
-from holdfast.learn.passes import Passes
 from holdfast.learn.problem import Problem
-from holdfast.learn.second_moment import (
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.rows.moments import from_upper_triangle, upper_triangle
+from holdfast.learn.whitening import (
     DiagonalWhitener,
     no_whitening,
     second_moment,
@@ -23,7 +23,7 @@ from holdfast.learn.second_moment import (
 )
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.gaussian_dp import GaussianDP
+from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 
 KINDS = ("full", "diagonal")

@@ -21,18 +21,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Schema, Table, open_table
-from holdfast.data.engines.duckdb import DuckDBTable
+from holdfast.data.engines.duckdb.table import DuckDBTable
 from holdfast.errors import BudgetWarning, DataError, NotPrivateWarning
-from holdfast.learn import PrivateLogisticRegression, table_examples
-from holdfast.learn import shuffled_copy as module
-from holdfast.learn.examples import ArrayExamples, Chunk
-from holdfast.learn.losses import Logistic
+from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.methods.bolt_on import Pass
-from holdfast.learn.partitioned import InOrder
 from holdfast.learn.problem import Problem
-from holdfast.learn.shuffled_copy import ShuffledCopy, one_order, room_for
-from holdfast.learn.table_examples import TableExamples
-from holdfast.learn.target import ClassTarget
+from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows import examples as table_examples
+from holdfast.learn.rows import shuffled_copy as module
+from holdfast.learn.rows.engine_epochs import InOrder
+from holdfast.learn.rows.examples import ArrayExamples, Chunk, TableExamples
+from holdfast.learn.rows.shuffled_copy import ShuffledCopy, one_order, room_for
 from holdfast.noise.source import Source
 from holdfast.privacy import PrivacyUnit
 from holdfast.privacy.adjacency import Adjacency

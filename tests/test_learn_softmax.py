@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
 from holdfast.learn.methods.softmax import Gradients, minimiser, multiclass
-from holdfast.learn.passes import Passes
 from holdfast.learn.problem import Problem
-from holdfast.learn.second_moment import no_whitening
-from holdfast.learn.softmax import OneVsAll, Softmax, as_codes
+from holdfast.learn.problem.losses import Logistic, OneVsAll, Softmax, as_codes
+from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.whitening import no_whitening
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 
 Floats = NDArray[np.float64]

@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
-from holdfast.learn.auto import choose
-from holdfast.learn.examples import ArrayExamples, Chunk
+from holdfast.learn.choice import choose
 from holdfast.learn.methods.softmax import minimiser, multiclass
-from holdfast.learn.minimise import is_certified, minimise
-from holdfast.learn.passes import Passes
-from holdfast.learn.problem import Problem
-from holdfast.learn.softmax import OneVsAll, Softmax
-from holdfast.learn.softmax_objective import (
+from holdfast.learn.methods.softmax_objective import (
     OUTPUT_SHARE,
     log_determinant,
     softmax_mechanism,
     softmax_penalty,
     weights_of,
 )
-from holdfast.learn.softmax_risk import SoftmaxRisk, contrasts
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import OneVsAll, Softmax
+from holdfast.learn.risk.minimise import is_certified, minimise
+from holdfast.learn.risk.softmax_risk import SoftmaxRisk, contrasts
+from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.examples import ArrayExamples, Chunk
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PureDP
 from holdfast.privacy.mechanisms.objective import PureObjectivePerturbation

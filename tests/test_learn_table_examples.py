@@ -21,9 +21,9 @@ from holdfast.errors import (
     ParameterError,
 )
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge, load_model
-from holdfast.learn import table_examples as module
-from holdfast.learn.table_examples import TableExamples
-from holdfast.learn.target import ClassTarget
+from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.rows import examples as module
+from holdfast.learn.rows.examples import TableExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import PrivacyUnit
 

@@ -9,26 +9,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from reproductions.oracle_tuning import choose_by_oracle
 
 from holdfast.errors import BudgetExceeded, NotPrivateWarning, ParameterError
-from holdfast.learn.batches import partition
-from holdfast.learn.examples import ArrayExamples, Examples
-from holdfast.learn.losses import Logistic, Squared
-from holdfast.learn.method import Fit
 from holdfast.learn.methods import ridge
+from holdfast.learn.methods.method import Fit
 from holdfast.learn.problem import Problem
-from holdfast.learn.random_stopping import RandomStopping
-from holdfast.learn.tuning import (
+from holdfast.learn.problem.losses import Logistic, Squared
+from holdfast.learn.rows.batches import partition
+from holdfast.learn.rows.examples import ArrayExamples, Examples
+from holdfast.learn.tuning.candidates import (
     Candidate,
     Chosen,
     ClippedLoss,
     ErrorRate,
     base_budget,
-    choose_by_oracle,
     choose_by_random_stopping,
     choose_on_parts,
     score_change,
 )
+from holdfast.learn.tuning.random_stopping import RandomStopping
 from holdfast.noise.source import Source
 from holdfast.privacy import (
     ZCDP,

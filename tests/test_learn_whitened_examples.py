@@ -13,17 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit.worlds import Worlds
+from holdfast.audit.refutation.two_worlds import Worlds
 from holdfast.errors import BudgetExceeded, HoldfastError, ParameterError
 from holdfast.learn import whitened_examples
-from holdfast.learn.auto import choose
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Logistic
+from holdfast.learn.choice import choose
 from holdfast.learn.methods.objective import objective_perturbation
-from holdfast.learn.passes import Passes
-from holdfast.learn.problem import NORM_SLACK, Problem
-from holdfast.learn.second_moment import DiagonalWhitener, second_moment
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.problem.problem import NORM_SLACK
+from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.learn.whitened_examples import SHARE, WhitenedExamples, release_diagonal, squares_sensitivity
+from holdfast.learn.whitening import DiagonalWhitener, second_moment
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
 

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
-from holdfast.errors import (
-    NotPrivateWarning,
-)
+from holdfast.errors import NotPrivateWarning
 from holdfast.learn import (
     PrivateLasso,
     PrivateLinearRegression,
@@ -23,7 +21,7 @@ from holdfast.learn import (
     PrivateRidge,
     load_model,
 )
-from holdfast.learn.design import INTERCEPT_SHARE, with_intercept
+from holdfast.learn.rows.design import INTERCEPT_SHARE, with_intercept
 from tests.learn_cases import BOUNDS, QUIET, Floats, data_for, declared, every, labelled, rows
 
 pytestmark = QUIET

@@ -16,8 +16,8 @@ from holdfast.ledger import Ledger
 from holdfast.ledger.journal import LedgerJournal, cost_of, stored_form
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Gaussian, Laplace, PureDP
-from holdfast.privacy.currency import Cost
-from holdfast.privacy.journal import Charge, MemoryJournal, add_up, shares_above
+from holdfast.privacy.account.currency import Cost
+from holdfast.privacy.account.journal import Charge, MemoryJournal, add_up, shares_above
 
 TENTH = Laplace(scale=10.0, l1_sensitivity=1.0)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holdfast.noise import coin as coin_module
-from holdfast.noise.coin import coins
-from holdfast.noise.lazy import Threshold
+from holdfast.noise import bernoulli as coin_module
+from holdfast.noise.bernoulli import coins
+from holdfast.noise.lazy_uniform import Threshold
 from holdfast.noise.source import Source
 
 P = Fraction(70_001, 100_003)

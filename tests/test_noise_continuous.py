@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from holdfast.errors import ParameterError
-from holdfast.noise import continuous
-from holdfast.noise.ball import gamma_ball
+from holdfast.noise import idealised as continuous
+from holdfast.noise.idealised import gamma_ball
 from holdfast.noise.source import Source
 
 LAWS = {

@@ -17,9 +17,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from holdfast.noise.discrete_gaussian import discrete_gaussian
-from holdfast.noise.discrete_laplace import discrete_laplace
-from holdfast.noise.rounded_gaussian import rounded_gaussian
+from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
+from holdfast.noise.laplace import discrete_laplace
 from holdfast.noise.source import Source
 
 mp = mpmath.MPContext()

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.noise.lazy import LazyUniform, Threshold, last_true
+from holdfast.noise.lazy_uniform import LazyUniform, Threshold, last_true
 from holdfast.noise.source import Source
 
 words = st.integers(0, 2**64 - 1)

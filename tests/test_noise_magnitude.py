@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.noise import magnitude as magnitude_module
-from holdfast.noise.discrete_gaussian import discrete_gaussian
-from holdfast.noise.discrete_laplace import _Laplace, discrete_laplace
-from holdfast.noise.lazy import LazyUniform, Threshold
-from holdfast.noise.magnitude import MAGNITUDE_BITS, TRUSTED_FROM
-from holdfast.noise.rounded_gaussian import _Rounded, rounded_gaussian
+from holdfast.noise import lazy_uniform as magnitude_module
+from holdfast.noise.gaussian import _Rounded, discrete_gaussian, rounded_gaussian
+from holdfast.noise.laplace import _Laplace, discrete_laplace
+from holdfast.noise.lazy_uniform import MAGNITUDE_BITS, TRUSTED_FROM, LazyUniform, Threshold
 from holdfast.noise.source import Source
 
 mp = mpmath.MPContext()
@@ -98,7 +96,7 @@ def test_exact_arithmetic_alone_gives_the_same_integers(
 ) -> None:
     fast = all_laws(32, width, 1500)
     monkeypatch.setattr(magnitude_module, "TRUSTED_FROM", 2**63)
-    monkeypatch.setattr("holdfast.noise.coin.COIN_ERROR", 2.0**20)
+    monkeypatch.setattr("holdfast.noise.bernoulli.COIN_ERROR", 2.0**20)
     assert all_laws(32, width, 1500) == fast
 
 

@@ -5,10 +5,9 @@ from fractions import Fraction
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.noise.discrete_gaussian import discrete_gaussian
-from holdfast.noise.discrete_laplace import discrete_laplace
-from holdfast.noise.rational import width
-from holdfast.noise.rounded_gaussian import rounded_gaussian
+from holdfast.noise.fixed_point import width
+from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
+from holdfast.noise.laplace import discrete_laplace
 from holdfast.noise.source import Source
 
 

@@ -14,18 +14,15 @@ import numpy as np
 import pytest
 
 import holdfast.noise
-from holdfast.noise import continuous
-from holdfast.noise.ball import gamma_ball
-from holdfast.noise.bernoulli import bernoulli, bernoulli_exp
+from holdfast.noise import idealised as continuous
+from holdfast.noise.bernoulli import bernoulli, bernoulli_exp, coins
 from holdfast.noise.choose import choose, choose_many, permute_and_flip
-from holdfast.noise.coin import coins
-from holdfast.noise.discrete_gaussian import discrete_gaussian
-from holdfast.noise.discrete_laplace import discrete_laplace
-from holdfast.noise.magnitude import signed_magnitudes
-from holdfast.noise.rounded_gaussian import rounded_gaussian
+from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
+from holdfast.noise.idealised import gamma_ball
+from holdfast.noise.laplace import discrete_laplace, truncated_laplace
+from holdfast.noise.lazy_uniform import signed_magnitudes
 from holdfast.noise.source import Source
 from holdfast.noise.symmetric import symmetric
-from holdfast.noise.truncated_laplace import truncated_laplace
 from holdfast.noise.uniform import integers, permutation
 
 CHOICE: dict[str, Any] = {"scores": np.arange(50), "factor": Fraction(1, 99)}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from holdfast.noise import symmetric as symmetric_module
-from holdfast.noise.discrete_laplace import _Laplace
-from holdfast.noise.rounded_gaussian import _Rounded
+from holdfast.noise.gaussian import _Rounded
+from holdfast.noise.laplace import _Laplace
 from holdfast.noise.source import Source
 from holdfast.noise.symmetric import Symmetric, _Cells, symmetric
 

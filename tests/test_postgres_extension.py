@@ -17,26 +17,23 @@ from numpy.typing import NDArray
 
 from holdfast.cli.app import app
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, open_table
-from holdfast.data.engines import (
-    postgres_epochs,
-    postgres_plan,
-)
-from holdfast.data.engines.postgres import PostgresTable
-from holdfast.data.engines.postgres_dialect import PostgresDialect
-from holdfast.data.engines.postgres_epochs import keyed_rows, statement, train
-from holdfast.data.engines.postgres_extension import SCHEMA
-from holdfast.data.engines.postgres_install import install
-from holdfast.data.engines.postgres_plan import Passes, Reached
-from holdfast.data.engines.postgres_session import Session
-from holdfast.data.engines.postgres_source import Address
+from holdfast.data.arrow_values import Kind
+from holdfast.data.engines.postgres import epochs as postgres_epochs
+from holdfast.data.engines.postgres import epochs as postgres_plan
+from holdfast.data.engines.postgres.dialect import PostgresDialect
+from holdfast.data.engines.postgres.epochs import Passes, Reached, keyed_rows, statement, train
+from holdfast.data.engines.postgres.extension import SCHEMA
+from holdfast.data.engines.postgres.install import install
+from holdfast.data.engines.postgres.session import Session
+from holdfast.data.engines.postgres.source import Address
+from holdfast.data.engines.postgres.table import PostgresTable
 from holdfast.data.order import KeyedHash, keyed_hash
-from holdfast.data.sql import Statements
-from holdfast.data.values import Kind
+from holdfast.data.sql.statements import Statements
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from holdfast.kernel import SgdOptions, start
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
-from holdfast.learn.engine_sums import LabelledRows
-from holdfast.learn.target import ClassTarget
+from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.rows.engine_sums import LabelledRows
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
 from holdfast.release import Release

@@ -24,7 +24,7 @@ from holdfast.privacy import (
     SubsampledGaussian,
     WithSlack,
 )
-from holdfast.privacy.journal import MemoryJournal
+from holdfast.privacy.account.journal import MemoryJournal
 
 TENTH = Laplace(scale=10.0, l1_sensitivity=1.0)
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.amplify import (
-    amplified_pure,
+from holdfast.privacy.amplification import (
     gaussian_to_concentrated,
     poisson,
     poisson_approximate,
@@ -23,15 +22,14 @@ from holdfast.privacy.amplify import (
     without_replacement_approximate,
     without_replacement_pure,
 )
-from holdfast.privacy.bounded_range import BoundedRange
-from holdfast.privacy.curve import ApproxDP, PureDP
-from holdfast.privacy.gaussian_dp import GaussianDP
-from holdfast.privacy.laplace_curve import LaplaceCurve
-from holdfast.privacy.renyi import RenyiDP
-from holdfast.privacy.slack import WithSlack
-from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
-from holdfast.privacy.two_steps import TwoSteps
-from holdfast.privacy.zcdp import ZCDP
+from holdfast.privacy.curves.curve import ApproxDP, PureDP
+from holdfast.privacy.curves.finite_curve import BoundedRange
+from holdfast.privacy.curves.gaussian import GaussianDP
+from holdfast.privacy.curves.group_replace import TwoSteps
+from holdfast.privacy.curves.laplace import LaplaceCurve
+from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
+from holdfast.privacy.curves.slack import WithSlack
+from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve, amplified_pure
 
 
 @given(epsilon=st.floats(1e-6, 700.0), rate=st.floats(1e-6, 1.0))

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
 from holdfast.privacy.calibration import calibrate, classical_gaussian_sigma, gaussian_sigma
-from holdfast.privacy.composition import compose
-from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.gaussian_dp import GaussianDP
-from holdfast.privacy.laplace_curve import LaplaceCurve
+from holdfast.privacy.curves.composition import compose
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.curves.gaussian import GaussianDP
+from holdfast.privacy.curves.laplace import LaplaceCurve
+from holdfast.privacy.curves.renyi import ZCDP
+from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
 from holdfast.privacy.rounding import as_written
-from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
-from holdfast.privacy.zcdp import ZCDP
 
 
 def test_the_numbers_of_section_0() -> None:

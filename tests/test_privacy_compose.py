@@ -10,24 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reproductions.textbook_composition import optimal
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.bounded_range import BoundedRange
-from holdfast.privacy.composition import Composed, compose, point
-from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.discrete_gaussian_curve import DiscreteGaussianCurve
-from holdfast.privacy.discrete_laplace_curve import DiscreteLaplaceCurve
-from holdfast.privacy.finite_pair import FinitePair
-from holdfast.privacy.gaussian_dp import GaussianDP
-from holdfast.privacy.laplace_curve import LaplaceCurve
-from holdfast.privacy.loss_distribution import LossDistribution
-from holdfast.privacy.renyi import RenyiDP
-from holdfast.privacy.slack import WithSlack
-from holdfast.privacy.storage import curve_from_json
-from holdfast.privacy.subsampled_curve import SubsampledCurve
-from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
-from holdfast.privacy.teaching import optimal
-from holdfast.privacy.zcdp import ZCDP
+from holdfast.privacy.curves.composition import Composed, compose, point
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.curves.finite_curve import BoundedRange, FinitePair
+from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
+from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
+from holdfast.privacy.curves.loss_distribution import LossDistribution
+from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
+from holdfast.privacy.curves.slack import WithSlack
+from holdfast.privacy.curves.storage import curve_from_json
+from holdfast.privacy.curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
 
 EVERY_KIND: list[PrivacyCurve] = [
     PureDP(0.1),

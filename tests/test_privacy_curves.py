@@ -15,23 +15,18 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.bounded_range import BoundedRange
-from holdfast.privacy.composition import Composed
-from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.discrete_gaussian_curve import DiscreteGaussianCurve
-from holdfast.privacy.discrete_laplace_curve import DiscreteLaplaceCurve
-from holdfast.privacy.finite_pair import FinitePair
-from holdfast.privacy.gaussian_dp import GaussianDP
-from holdfast.privacy.laplace_curve import LaplaceCurve
-from holdfast.privacy.loss_distribution import LossDistribution
-from holdfast.privacy.objective_curve import ObjectiveCurve
-from holdfast.privacy.renyi import RenyiDP
-from holdfast.privacy.slack import WithSlack
-from holdfast.privacy.storage import CURVES, curve_from_json
-from holdfast.privacy.subsampled_curve import SubsampledCurve
-from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
-from holdfast.privacy.two_steps import TwoSteps
-from holdfast.privacy.zcdp import ZCDP
+from holdfast.privacy.curves.composition import Composed
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.curves.finite_curve import BoundedRange, FinitePair
+from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
+from holdfast.privacy.curves.group_replace import TwoSteps
+from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
+from holdfast.privacy.curves.loss_distribution import LossDistribution
+from holdfast.privacy.curves.objective import ObjectiveCurve
+from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
+from holdfast.privacy.curves.slack import WithSlack
+from holdfast.privacy.curves.storage import CURVES, curve_from_json
+from holdfast.privacy.curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
 
 EXAMPLES: list[PrivacyCurve] = [
     PureDP(0.5),

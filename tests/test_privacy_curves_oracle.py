@@ -16,14 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.privacy.composition import Composed, compose
-from holdfast.privacy.curve import PrivacyCurve, PureDP
-from holdfast.privacy.discrete_gaussian_curve import DiscreteGaussianCurve
-from holdfast.privacy.discrete_laplace_curve import DiscreteLaplaceCurve
-from holdfast.privacy.gaussian_dp import GaussianDP
-from holdfast.privacy.laplace_curve import LaplaceCurve
-from holdfast.privacy.subsampled_curve import SubsampledCurve
-from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
+from holdfast.privacy.curves.composition import Composed, compose
+from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
+from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
+from holdfast.privacy.curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
 
 
 @pytest.fixture(scope="module")

@@ -9,20 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reproductions.textbook_composition import optimal
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.gaussian_dp import GaussianDP
-from holdfast.privacy.laplace_curve import LaplaceCurve
-from holdfast.privacy.loss_distribution import LossDistribution
-from holdfast.privacy.numeric.dominating_pair import DominatingPair
-from holdfast.privacy.numeric.fft_compose import convolve, fast_size
-from holdfast.privacy.numeric.grid_losses import LARGEST_GRID, GridLosses
-from holdfast.privacy.numeric.pairs.atoms import AtomicPair
-from holdfast.privacy.numeric.pairs.laplace import LaplacePair
-from holdfast.privacy.numeric.pairs.normal import NormalPair
-from holdfast.privacy.numeric.pairs.subsampled import AddedUnit, RemovedUnit
-from holdfast.privacy.storage import curve_from_json
-from holdfast.privacy.teaching import optimal
+from holdfast.privacy.curves.gaussian import GaussianDP
+from holdfast.privacy.curves.laplace import LaplaceCurve
+from holdfast.privacy.curves.loss_distribution import LossDistribution
+from holdfast.privacy.curves.storage import curve_from_json
+from holdfast.privacy.losses.dominating_pair import AtomicPair, DominatingPair
+from holdfast.privacy.losses.fft_compose import convolve, fast_size
+from holdfast.privacy.losses.grid_losses import LARGEST_GRID, GridLosses
+from holdfast.privacy.losses.pairs import AddedUnit, LaplacePair, NormalPair, RemovedUnit
 
 DELTAS = (1e-2, 1e-6, 1e-12, 1e-18)
 

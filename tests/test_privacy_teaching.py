@@ -8,10 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from holdfast.privacy.composition import Composed
-from holdfast.privacy.curve import ApproxDP, PureDP
-from holdfast.privacy.teaching import (
+from reproductions.textbook_composition import (
     advanced,
     basic,
     optimal,
@@ -19,7 +16,10 @@ from holdfast.privacy.teaching import (
     per_step,
     per_step_without_second_term,
 )
-from holdfast.privacy.zcdp import ZCDP
+
+from holdfast.privacy.curves.composition import Composed
+from holdfast.privacy.curves.curve import ApproxDP, PureDP
+from holdfast.privacy.curves.renyi import ZCDP
 
 
 @pytest.mark.parametrize(("total", "times", "truth"), [(8.0, 10, 11.66), (1.0, 100, 1.044)])

@@ -10,16 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
-from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.discrete_gaussian_curve import DiscreteGaussianCurve
-from holdfast.privacy.gaussian_dp import GaussianDP
-from holdfast.privacy.laplace_curve import LaplaceCurve
-from holdfast.privacy.loss_distribution import LossDistribution
-from holdfast.privacy.renyi import RenyiDP
-from holdfast.privacy.slack import WithSlack
-from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
+from holdfast.privacy.curves.laplace import LaplaceCurve
+from holdfast.privacy.curves.loss_distribution import LossDistribution
+from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
+from holdfast.privacy.curves.slack import WithSlack
+from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
 from holdfast.privacy.tradeoff import TradeOff
-from holdfast.privacy.zcdp import ZCDP
 
 TIGHT = st.one_of(
     st.builds(PureDP, st.floats(0.0, 20.0)),

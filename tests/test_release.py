@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.certificate import Certificate
 from holdfast.errors import FormatError, NotPrivateWarning, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, Account, Gaussian
 from holdfast.release import Provenance, Release
+from holdfast.release.certificate import Certificate
 
 NOISE = Gaussian(sigma=2.0, l2_sensitivity=1.0)
 IDEALISED = Gaussian(sigma=2.0, l2_sensitivity=1.0, arithmetic="idealised")

@@ -11,19 +11,18 @@ from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
-from holdfast.privacy.mechanisms.exponential import Exponential
-from holdfast.synth.candidates import MOST_CANDIDATES, affordable, downward_closure
-from holdfast.synth.constraints import Zeros, possible
-from holdfast.synth.counted import Counted
-from holdfast.synth.evaluate import evaluate
-from holdfast.synth.graphical.junction_tree import JunctionTree
-from holdfast.synth.measurement import Measurement
+from holdfast.privacy.account.resume import ResumableAccount
+from holdfast.privacy.mechanisms.selection import Exponential
+from holdfast.synth.evaluation import evaluate
+from holdfast.synth.exact_counts import Counted
 from holdfast.synth.methods.adaptive import METHOD, adaptive
+from holdfast.synth.methods.adaptive_rounds import MOST_CANDIDATES, Schedule, affordable, downward_closure
 from holdfast.synth.methods.tree import tree
-from holdfast.synth.reconciled import ReconciledModel, shrunk
-from holdfast.synth.resume import ResumableAccount
-from holdfast.synth.schedule import Schedule
-from holdfast.synth.support import RowsModel
+from holdfast.synth.models.dense import RowsModel
+from holdfast.synth.models.graphical.junction_tree import JunctionTree
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
+from holdfast.synth.rows.impossible_rows import Zeros, possible
 from holdfast.synth.workload import Workload
 from tests.synth_binary import account, bits, counted, marginals, max_error, neighbours
 from tests.synth_replay import distances

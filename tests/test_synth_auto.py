@@ -7,7 +7,7 @@ import pytest
 from holdfast.errors import ParameterError
 from holdfast.privacy import ApproxDP, PureDP
 from holdfast.synth import METHODS, Workload
-from holdfast.synth.auto import choose, find_method
+from holdfast.synth.choice import choose, find_method
 
 DOMAIN = {"a": 2, "b": 3, "c": 4}
 WORKLOAD = Workload.of([("a", "b"), ("b", "c")])

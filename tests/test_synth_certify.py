@@ -19,9 +19,9 @@ from holdfast.privacy import ZCDP, ApproxDP, PureDP
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import PrivacyUnit
 from holdfast.privacy.mechanisms.laplace import Laplace
-from holdfast.synth.certify import _upper, certificate_noise, certify, largest_errors, offset
-from holdfast.synth.coded import CodedRows
-from holdfast.synth.counted import Counted
+from holdfast.synth.certificate import _upper, certificate_noise, certify, largest_errors, offset
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
 
 DRAWS = 100_000

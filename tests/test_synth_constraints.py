@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
-from holdfast.synth.constraints import Zeros, possible
-from holdfast.synth.product import ProductModel, rounded
-from holdfast.synth.repair import possible_rows
+from holdfast.synth.models.product import ProductModel, rounded
+from holdfast.synth.rows.impossible_rows import Zeros, possible, possible_rows
 
 DOMAIN = {"a": 3, "b": 4, "c": 2}
 

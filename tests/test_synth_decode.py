@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.data.rows import encode_batch
 from holdfast.noise.source import Source
-from holdfast.synth.coded import CodedRows
-from holdfast.synth.constraints import Zeros
-from holdfast.synth.decode import decode, empty_cells, null_cell
-from holdfast.synth.frames import as_frame, frame_kind
+from holdfast.synth.rows.coded_rows import CodedRows, as_frame, decode, empty_cells, frame_kind, null_cell
+from holdfast.synth.rows.impossible_rows import Zeros
 
 COLUMNS: list[Any] = [
     Numeric("whole", 0, 9, integer=True),

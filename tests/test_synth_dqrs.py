@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.privacy import ApproxDP, PureDP
+from holdfast.synth.exact_counts import Truth
 from holdfast.synth.methods.dqrs import (
     dqrs,
     largest_expected_step,
@@ -18,7 +19,6 @@ from holdfast.synth.methods.dqrs import (
     round_cost,
 )
 from holdfast.synth.methods.dual_query import Plan, largest_step, payoff
-from holdfast.synth.truth import Truth
 from tests.synth_binary import account, bits, counted, marginals, max_error
 
 WORK = marginals()

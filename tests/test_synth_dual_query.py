@@ -5,8 +5,8 @@ import pytest
 
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PureDP
+from holdfast.synth.exact_counts import Truth
 from holdfast.synth.methods.dual_query import Plan, dual_query, payoff
-from holdfast.synth.truth import Truth
 from tests.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
 WORK = marginals()

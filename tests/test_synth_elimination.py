@@ -7,13 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from holdfast.synth.graphical import elimination
-from holdfast.synth.graphical import model as graphical
-from holdfast.synth.graphical.elimination import Elimination
-from holdfast.synth.graphical.junction_tree import JunctionTree
-from holdfast.synth.graphical.model import GraphicalModel
-from holdfast.synth.graphical.propagation import propagate
-from holdfast.synth.graphical.tables import product
+from holdfast.synth.models.graphical import belief_propagation as elimination
+from holdfast.synth.models.graphical import model as graphical
+from holdfast.synth.models.graphical.belief_propagation import Elimination, propagate
+from holdfast.synth.models.graphical.factors import product
+from holdfast.synth.models.graphical.junction_tree import JunctionTree
+from holdfast.synth.models.graphical.model import GraphicalModel
 
 NAMES = "abcdef"
 DOMAIN = dict.fromkeys(NAMES, 3)

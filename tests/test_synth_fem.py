@@ -9,8 +9,7 @@ import pytest
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import ZCDP, Account, ApproxDP, PureDP
-from holdfast.synth.methods.fem import exponential_noise, fem
-from holdfast.synth.methods.sep_fem import sep_fem, separator_noise, separators
+from holdfast.synth.methods.fem import exponential_noise, fem, sep_fem, separator_noise, separators
 from tests.synth_binary import account, bits, counted, marginals, max_error
 
 WORK = marginals()

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PrivacyUnit, PureDP
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, Truth
 from holdfast.synth.methods.frank_wolfe_dual import error_bound, frank_wolfe_dual, softmax
-from holdfast.synth.rounds import best_rounds
-from holdfast.synth.support import DenseModel, RowsModel
-from holdfast.synth.truth import SCORE_SENSITIVITY, Truth
-from holdfast.synth.universe import AllCells
+from holdfast.synth.methods.measure import best_rounds
+from holdfast.synth.models.dense import DenseModel, RowsModel
+from holdfast.synth.models.universe import AllCells
 from tests.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
 WORK = marginals()

@@ -8,13 +8,13 @@ import pytest
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import Account, ApproxDP, PureDP
-from holdfast.synth.counted import Counted
-from holdfast.synth.graphical.model import GraphicalModel
-from holdfast.synth.measurement import Measurement
+from holdfast.synth.exact_counts import Counted
 from holdfast.synth.methods.gaussian import gaussian, l2_sensitivity, least_gain, scaled_residuals
-from holdfast.synth.residuals import Strategy
-from holdfast.synth.support import RowsModel
+from holdfast.synth.models.dense import RowsModel
+from holdfast.synth.models.graphical.model import GraphicalModel
+from holdfast.synth.models.model import Measurement
 from holdfast.synth.workload import Workload
+from holdfast.synth.workload.residual_basis import Strategy
 from tests.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
 WORK = marginals()

@@ -10,13 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.synth.graphical.junction_tree import JunctionTree
-from holdfast.synth.graphical.layout import Layout
-from holdfast.synth.graphical.minimise import minimise
-from holdfast.synth.graphical.model import GraphicalModel
-from holdfast.synth.graphical.propagation import propagate
-from holdfast.synth.graphical.tables import shape_of, spread, sum_onto
-from holdfast.synth.graphical.triangulation import cells_with, maximal_cliques
+from holdfast.synth.models.graphical.belief_propagation import propagate
+from holdfast.synth.models.graphical.estimation import Layout, minimise
+from holdfast.synth.models.graphical.factors import shape_of, spread, sum_onto
+from holdfast.synth.models.graphical.junction_tree import JunctionTree, cells_with, maximal_cliques
+from holdfast.synth.models.graphical.model import GraphicalModel
 
 Floats = NDArray[np.float64]
 NAMES = tuple("abcdef")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.synth.graphical.estimation import believed, estimate, log_shares, merge
-from holdfast.synth.graphical.tables import sum_onto
-from holdfast.synth.measurement import Measurement
+from holdfast.synth.models.graphical.estimation import believed, estimate, log_shares, merge
+from holdfast.synth.models.graphical.factors import sum_onto
+from holdfast.synth.models.model import Measurement
 
 DOMAIN = {"a": 3, "b": 4, "c": 2, "d": 5}
 RING = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")]

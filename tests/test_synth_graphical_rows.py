@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.noise.source import Source
-from holdfast.synth.graphical.junction_tree import JunctionTree
-from holdfast.synth.graphical.model import GraphicalModel
-from holdfast.synth.graphical.propagation import propagate
-from holdfast.synth.graphical.rows import bit_reversed_rank, deal
-from holdfast.synth.graphical.tables import shape_of
+from holdfast.synth.models.graphical.belief_propagation import propagate
+from holdfast.synth.models.graphical.factors import shape_of
+from holdfast.synth.models.graphical.junction_tree import JunctionTree
+from holdfast.synth.models.graphical.model import GraphicalModel, bit_reversed_rank, deal
 
 Codes = NDArray[np.int64]
 DOMAIN = {"a": 3, "b": 4, "c": 5}

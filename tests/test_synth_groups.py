@@ -9,12 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.synth.conjunctions import Conjunctions, conjunctions
-from holdfast.synth.layout import Layout
-from holdfast.synth.ordered import Ranges, Thresholds
-from holdfast.synth.predicates import Predicates
-from holdfast.synth.queries import Group, Marginal
 from holdfast.synth.workload import Workload
+from holdfast.synth.workload.queries import Group, Marginal
+from holdfast.synth.workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds, conjunctions
+from holdfast.synth.workload.workload import Layout
 
 RANDOM = np.random.default_rng(5)
 GROUPS: list[tuple[Group, tuple[int, ...]]] = [

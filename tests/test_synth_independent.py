@@ -16,14 +16,13 @@ from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import ApproxDP, PureDP
 from holdfast.privacy.account import Account
-from holdfast.synth.counted import Counted
-from holdfast.synth.evaluate import evaluate
+from holdfast.synth.evaluation import LINES, evaluate, reference_lines
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.forecast import forecast_synthesis, lines
 from holdfast.synth.methods.independent import independent, on_simplex
-from holdfast.synth.plan import forecast_synthesis, lines
-from holdfast.synth.product import ProductModel
-from holdfast.synth.queries import Marginal
-from holdfast.synth.reference_lines import LINES, reference_lines
+from holdfast.synth.models.product import ProductModel
 from holdfast.synth.workload import Workload
+from holdfast.synth.workload.queries import Marginal
 
 SCHEMA = Schema([Categorical("a", ["0", "1", "2"]), Categorical("b", ["0", "1"])])
 WORKLOAD = Workload.of([("a", "b")])

@@ -10,11 +10,10 @@ from holdfast.data import Categorical as Column
 from holdfast.data import Identifier, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PrivacyUnit, PureDP
-from holdfast.synth.counted import Counted
-from holdfast.synth.graphical.model import GraphicalModel
-from holdfast.synth.methods.mwem import answer_noise, mwem
-from holdfast.synth.methods.mwem_factored import _score
-from holdfast.synth.support import DenseModel, RowsModel
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.methods.mwem import _score, answer_noise, mwem
+from holdfast.synth.models.dense import DenseModel, RowsModel
+from holdfast.synth.models.graphical.model import GraphicalModel
 from tests.synth_binary import account, bits, counted, marginals, max_error, neighbours, options
 
 WORK = marginals()

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
-from holdfast.synth.fibres import Fibres
-from holdfast.synth.objective import Objective, linear, one_hot_starts
-from holdfast.synth.oracle import best_records
+from holdfast.synth.models.coordinate_scores import Fibres
+from holdfast.synth.oracle import Objective, best_records, linear, one_hot_starts
 
 DOMAIN = {"a": 3, "b": 2, "c": 4, "d": 2}
 WIDTH = sum(DOMAIN.values())

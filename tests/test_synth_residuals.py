@@ -9,7 +9,7 @@ import pytest
 from holdfast.errors import ParameterError
 from holdfast.privacy import PrivacyUnit
 from holdfast.synth.methods.gaussian import _parts, reconstructed, scaled_residuals
-from holdfast.synth.residuals import Strategy, helmert, residual, restored
+from holdfast.synth.workload.residual_basis import Strategy, helmert, residual, restored
 from tests.synth_binary import counted
 
 DOMAIN = {"x0": 3, "x1": 2, "x2": 4}

@@ -14,11 +14,12 @@ from holdfast.errors import BudgetExceeded, LedgerError, NotPrivateWarning
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import fractions_of_rest
+from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.synth import Synthesizer
-from holdfast.synth.certify import certify
-from holdfast.synth.coded import CodedRows
-from holdfast.synth.counted import Counted
-from holdfast.synth.resume import ResumableAccount, fractions_of_rest
+from holdfast.synth.certificate import certify
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
 
 SCHEMA = Schema([Categorical(name, ["0", "1", "2"]) for name in "abc"])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
-from holdfast.synth.measurement import Measurement
-from holdfast.synth.rows_fit import fit_rows, independent_rows, misfit
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.rows.fit_rows import fit_rows, independent_rows, misfit
 from tests.synth_binary import bits
 
 DOMAIN = {f"x{place}": 2 for place in range(4)}

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
-from holdfast.synth.layout import Layout
-from holdfast.synth.support import DenseModel, RowsModel, flat_cells
-from holdfast.synth.universe import AllCells, SampledSupport
+from holdfast.synth.models.dense import DenseModel, RowsModel, flat_cells
+from holdfast.synth.models.universe import AllCells, SampledSupport
 from holdfast.synth.workload import Workload
+from holdfast.synth.workload.workload import Layout
 
 DOMAIN = {"a": 2, "b": 3, "c": 4}
 EVERY = np.column_stack(np.unravel_index(np.arange(24), (2, 3, 4))).astype(np.int64)

@@ -27,9 +27,9 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import PrivacyUnit
 from holdfast.release import Release
 from holdfast.synth import Synthesizer, Workload, Zeros
-from holdfast.synth.certify import largest_errors
-from holdfast.synth.counted import Counted
-from holdfast.synth.evaluate import evaluate
+from holdfast.synth.certificate import largest_errors
+from holdfast.synth.evaluation import evaluate
+from holdfast.synth.exact_counts import Counted
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
 SCHEMA = Schema(

@@ -10,10 +10,10 @@ import pytest
 from holdfast.errors import AdjacencyError
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
-from holdfast.synth.constraints import Zeros, possible
-from holdfast.synth.evaluate import evaluate
+from holdfast.synth.evaluation import evaluate
 from holdfast.synth.methods.independent import independent
 from holdfast.synth.methods.tree import METHOD, tree
+from holdfast.synth.rows.impossible_rows import Zeros, possible
 from holdfast.synth.workload import Workload
 from tests.synth_binary import account, bits, counted, marginals, max_error, neighbours
 from tests.synth_replay import distances

@@ -19,9 +19,9 @@ pytestmark = pytest.mark.slow
 
 REQUIRED = [
     "holdfast/py.typed",
-    "holdfast/data/bundled/adult_train.parquet",
-    "holdfast/data/bundled/adult_test.parquet",
-    "holdfast/data/bundled/adult.toml",
+    "holdfast/data/datasets/adult_train.parquet",
+    "holdfast/data/datasets/adult_test.parquet",
+    "holdfast/data/datasets/adult.toml",
     "holdfast/dossier/templates/page.html.j2",
     "holdfast/dossier/templates/page.js.j2",
     "holdfast/kernel/sgd.c",

@@ -170,7 +170,7 @@ def curves() -> Figure:
 
 def composition() -> Figure:
     """A hundred answers at epsilon 0.1, added up by four rules."""
-    from holdfast.privacy.teaching import advanced, basic
+    from reproductions.textbook_composition import advanced, basic
 
     figure, axes = plt.subplots(figsize=(7.2, 4.3))
     one = RandomisedResponse(epsilon=0.1).curve
@@ -312,7 +312,7 @@ def attack_roc() -> Figure:
     from sklearn.ensemble import RandomForestClassifier
 
     from holdfast.attack import membership
-    from holdfast.attack.plots import draw_roc
+    from holdfast.attack.roc import draw_roc
     from holdfast.learn import PrivateLogisticRegression
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.7), sharey=True)
@@ -339,7 +339,7 @@ def attack_roc() -> Figure:
 def attack_coins() -> Figure:
     """Members who differ look like a leak; with coins that holdfast flips the difference is gone."""
     from holdfast.attack import membership
-    from holdfast.attack.plots import draw_roc
+    from holdfast.attack.roc import draw_roc
     from holdfast.audit import membership_game
     from holdfast.learn import PrivateLogisticRegression
 
@@ -414,8 +414,8 @@ def synth_certificate() -> Figure:
     """What is claimed lies above what is true, as often as it says, and shrinks with what is paid for it."""
     from holdfast.data import Categorical, Schema, open_table
     from holdfast.synth import Synthesizer, Workload
-    from holdfast.synth.counted import Counted
-    from holdfast.synth.evaluate import evaluate
+    from holdfast.synth.evaluation import evaluate
+    from holdfast.synth.exact_counts import Counted
 
     draw = np.random.default_rng(4)
     hidden = draw.integers(0, 4, 4000)
@@ -454,7 +454,7 @@ def synth_certificate() -> Figure:
     left.legend(loc="upper left")
 
     from holdfast.privacy import ApproxDP
-    from holdfast.synth.certify import certificate_noise
+    from holdfast.synth.certificate import certificate_noise
 
     epsilons = np.geomspace(0.05, 10, 25)
     for rows, colour, style in (

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, Table, open_table
-from holdfast.data.columns import Column
+from holdfast.data.schema.columns import Column
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import PrivacyUnit
 

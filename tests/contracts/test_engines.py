@@ -292,7 +292,7 @@ class TestUsers:
         self, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """An engine may bound the users a part at a time."""
-        monkeypatch.setattr("holdfast.data.engines.duckdb.PART_ROWS", 20)
+        monkeypatch.setattr("holdfast.data.engines.duckdb.table.PART_ROWS", 20)
         rows, schema = visits(), visits_schema(3)
         mine = opened(store, tmp_path, rows, schema, entropy=seeded())
         assert as_multiset(all_rows(mine)) == as_multiset(all_rows(reference(rows, schema, entropy=seeded())))

@@ -11,12 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, HoldfastError, ParameterError
-from holdfast.learn.examples import ArrayExamples
-from holdfast.learn.losses import Hinge, Logistic, Squared
-from holdfast.learn.method import Fit, Method
 from holdfast.learn.methods import METHODS
+from holdfast.learn.methods.method import Fit, Method
 from holdfast.learn.problem import Problem
-from holdfast.learn.softmax import Softmax
+from holdfast.learn.problem.losses import Hinge, Logistic, Softmax, Squared
+from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, ApproxDP, PrivacyUnit, PureDP
 
 Floats = NDArray[np.float64]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.audit.broken import quieter
-from holdfast.audit.refute import refute
-from holdfast.audit.subjects import of_mechanism
+from holdfast.audit.refutation.broken import quieter
+from holdfast.audit.refutation.subject import of_mechanism
+from holdfast.audit.refutation.suite import refute
 from holdfast.errors import AdjacencyError, HoldfastError, ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import MECHANISMS, Account, Adjacency, ApproxDP, Mechanism
+from holdfast.privacy.curves.storage import curve_from_json
 from holdfast.privacy.mechanisms import mechanism_from_json
-from holdfast.privacy.storage import curve_from_json
 
 EXAMPLES = [example for cls in MECHANISMS for example in cls.examples()]
 each_example = pytest.mark.parametrize("mechanism", EXAMPLES, ids=lambda m: f"{m.name}-{m.arithmetic}")

@@ -13,11 +13,11 @@ from holdfast.data import Categorical, Identifier, Schema, open_table
 from holdfast.errors import AdjacencyError, HoldfastError, NotPrivateWarning
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PrivacyUnit, PureDP
+from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.synth import METHODS, Synthesizer, Workload, Zeros
-from holdfast.synth.coded import CodedRows
-from holdfast.synth.counted import Counted
-from holdfast.synth.method import Method, Synthesis
-from holdfast.synth.resume import ResumableAccount
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.rows.coded_rows import CodedRows
 
 ROWS = 200
 DOMAIN = {"a": 2, "b": 3, "c": 2}

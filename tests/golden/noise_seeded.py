@@ -17,9 +17,8 @@ import numpy as np
 
 from holdfast.noise.bernoulli import bernoulli, bernoulli_exp
 from holdfast.noise.choose import choose_many, permute_and_flip
-from holdfast.noise.discrete_gaussian import discrete_gaussian
-from holdfast.noise.discrete_laplace import discrete_laplace
-from holdfast.noise.rounded_gaussian import rounded_gaussian
+from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
+from holdfast.noise.laplace import discrete_laplace
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers, permutation
 

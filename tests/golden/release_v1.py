@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holdfast.certificate import Certificate
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curve import ApproxDP, PureDP
-from holdfast.privacy.gaussian_dp import GaussianDP
+from holdfast.privacy.curves.curve import ApproxDP, PureDP
+from holdfast.privacy.curves.gaussian import GaussianDP
+from holdfast.privacy.curves.renyi import ZCDP
+from holdfast.privacy.curves.slack import WithSlack
 from holdfast.privacy.guarantee import Guarantee
-from holdfast.privacy.slack import WithSlack
-from holdfast.privacy.zcdp import ZCDP
 from holdfast.release import Provenance, Release
+from holdfast.release.certificate import Certificate
 
 FOLDER = Path(__file__).with_name("release-v1")
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from holdfast.attack.evidence import NOTICE, REASONS, AttackResult, Verdict
-from holdfast.attack.proof import Proof
+from holdfast.attack.result import NOTICE, REASONS, AttackResult, Proof, Verdict
 from holdfast.errors import ParameterError, require
 
 _GRAVITY: tuple[Verdict, ...] = ("unclaimed", "consistent", "warning", "refuted")
@@ -86,7 +85,7 @@ class MembershipReport:
 
     def plot(self) -> Any:
         """Every ROC in one picture on logarithmic axes (a matplotlib figure)."""
-        from holdfast.attack.plots import roc_figure
+        from holdfast.attack.roc import roc_figure
 
         return roc_figure(self.results, proved=self.results[0].proved)
 

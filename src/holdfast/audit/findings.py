@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from holdfast.audit import fdp, multi_run, one_run, path, sequential
-from holdfast.audit.refuted import RefutedCurve
+from holdfast.audit.bounds import fdp, multi_run, one_run, sequential
+from holdfast.audit.bounds import guess_path as path
+from holdfast.audit.bounds.fdp import RefutedCurve
 from holdfast.errors import FormatError, require
-from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.tradeoff import TradeOff
 
 

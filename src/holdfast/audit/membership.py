@@ -16,23 +16,22 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from holdfast.attack.attack import Attack, Case, Floats, choose
-from holdfast.attack.attacks import ATTACKS
-from holdfast.attack.evidence import AttackResult, Verdict
-from holdfast.attack.proof import Proof
+from holdfast.attack.models import ATTACKS
+from holdfast.attack.models.attack import Attack, Case, Floats
+from holdfast.attack.models.shadow import Bits, Fit, References, fitting, reference_models
+from holdfast.attack.models.target import Target
 from holdfast.attack.records import Records
 from holdfast.attack.report import MembershipReport
-from holdfast.attack.shadow import Bits, Fit, References, fitting, reference_models
-from holdfast.attack.targets import Target
+from holdfast.attack.result import AttackResult, Proof, Verdict, find_attacks
 from holdfast.audit.canaries import inclusion_coins
-from holdfast.audit.decoder import guess
-from holdfast.audit.evidence import AuditResult, describe_scores
+from holdfast.audit.canaries.decoder import guess
 from holdfast.audit.findings import GuessPath, bits_as_text
-from holdfast.audit.slots import Slots
+from holdfast.audit.membership_slots import Slots
+from holdfast.audit.result import AuditResult, describe_scores
 from holdfast.errors import BudgetWarning, NotPrivateWarning, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
 
 
@@ -111,7 +110,7 @@ def membership_game(
     world, shown_delta = _adjacency(claim, adjacency), _delta(claim, delta)
     require(runs >= 1, "runs", runs, ">= 1")
     slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=world, seed=seed)
-    chosen, source, fit = choose(attacks, ATTACKS), Source(seed), fitting(train)
+    chosen, source, fit = find_attacks(attacks, ATTACKS), Source(seed), fitting(train)
     population = None if reference is None else Records.of(reference, "reference")
     references, started = None, time.perf_counter()
     if models and any("references" in attack.needs for attack in chosen):

@@ -6,13 +6,15 @@ Everything that could be tuned (number of canaries, guesses, bound) is fixed bef
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.audit import multi_run
+from holdfast.audit.bounds import multi_run
+from holdfast.audit.bounds.sequential import Game
 from holdfast.audit.canaries import (
     Canaries,
     HadamardCanaries,
@@ -20,27 +22,27 @@ from holdfast.audit.canaries import (
     SphereCanaries,
     inclusion_coins,
 )
+from holdfast.audit.canaries.decoder import guess
 from holdfast.audit.canaries.labelled import random_labels
-from holdfast.audit.decoder import guess
-from holdfast.audit.evidence import AuditResult, describe_scores
-from holdfast.audit.findings import (
+from holdfast.audit.canaries.planting import PlantedRecords, PlantedRows, Planting, Score, WithScore
+from holdfast.audit.findings import (  # fmt: skip
     Finding,
     FixedGuesses,
     GaussianGuesses,
     GuessPath,
     Trainings,
     bits_as_text,
-)  # fmt: skip
-from holdfast.audit.findings import (
-    Sequence as GuessSequence,
 )
-from holdfast.audit.planting import PlantedRecords, PlantedRows, Planting, Score, WithScore
-from holdfast.audit.sequential import Game
+from holdfast.audit.findings import Sequence as GuessSequence
+from holdfast.audit.result import AuditResult, describe_scores
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Kind = Literal["one-run", "multi-run", "sequential"]
 BOUNDS: dict[str, tuple[str, ...]] = {
@@ -283,3 +285,21 @@ def _delta(claim: Guarantee | PrivacyCurve, asked: float | None) -> float:
             "delta must be given for a claim that is a whole curve, got delta=None; try delta=1e-6"
         )
     return float(point[1])
+
+
+def load(function: str) -> Callable[[Any], Any]:
+    """The function that MODULE:FUNCTION names, from the current folder or an installed package."""
+    from importlib import import_module
+
+    from holdfast.errors import ParameterError
+
+    module, colon, name = function.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found = getattr(import_module(module), name) if colon else None
+    except (ImportError, AttributeError):
+        found = None
+    if not callable(found):
+        raise ParameterError(f"function must be MODULE:FUNCTION of something importable, got {function!r}")
+    return found  # type: ignore[no-any-return]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.data.engines.files import read_table
+
 if TYPE_CHECKING:
-    from holdfast.attack.records import Records
     from holdfast.attack.report import MembershipReport
-    from holdfast.attack.targets import Target
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _COMMON = (
@@ -79,13 +79,14 @@ def membership(
     """
     from holdfast.attack import Target
     from holdfast.attack import membership as run
+    from holdfast.attack.models.target import read_records
 
     attacked = Target.of(model)
     report = run(
         attacked,
-        members=read(members, target, attacked),
-        non_members=read(non_members, target, attacked),
-        reference=None if reference is None else read(reference, target, attacked),
+        members=read_records(members, label=target, target=attacked),
+        non_members=read_records(non_members, label=target, target=attacked),
+        reference=None if reference is None else read_records(reference, label=target, target=attacked),
         attacks=named(attacks),
         random_state=seed,
     )
@@ -137,10 +138,10 @@ def synthetic(
             "--schema must be given with a Parquet or CSV file: it says how columns are read"
         )
     report = synthetic_membership(
-        read_frame(rows) if frames else rows,
-        members=read_frame(members),
-        non_members=read_frame(non_members),
-        reference=None if reference is None else read_frame(reference),
+        read_table(rows) if frames else rows,
+        members=read_table(members),
+        non_members=read_table(non_members),
+        reference=None if reference is None else read_table(reference),
         attacks=named(attacks),
         schema=None if schema_file is None else Schema.load(schema_file),
         random_state=seed,
@@ -157,7 +158,7 @@ def show(
     report: MembershipReport, *, exposed: int, plot: Path | None, as_json: bool, output: Path | None
 ) -> None:
     """The figures on the screen or in a file, and the reminder that they are internal."""
-    from holdfast.attack.evidence import NOTICE
+    from holdfast.attack.result import NOTICE
 
     text = json.dumps(report.to_json()) if as_json else report.summary()
     if exposed and not as_json:
@@ -170,41 +171,3 @@ def show(
     if plot is not None:
         report.plot().savefig(plot)
     click.secho(NOTICE, fg="yellow", err=True)
-
-
-def read_frame(path: Path) -> Any:
-    """A file as an Arrow table."""
-    if path.suffix == ".csv":
-        from pyarrow import csv
-
-        return csv.read_csv(path)
-    import pyarrow.parquet as parquet
-
-    return parquet.read_table(path)
-
-
-def read(path: Path, label: str, target: Target) -> Records:
-    """The records of a file: the columns that the model names, or all but the label, in order."""
-    import numpy as np
-
-    from holdfast.attack.records import Records
-    from holdfast.errors import DataError
-
-    table = read_frame(path)
-    fitted = target.model.model_
-    columns = fitted.columns or fitted.feature_names or tuple(n for n in table.column_names if n != label)
-    missing = [name for name in (label, *columns) if name not in table.column_names]
-    if missing:
-        raise DataError(f"{path.name} lacks the columns {', '.join(missing)}")
-    values = table.column(label).to_pylist()
-    if target.task == "regression":
-        labels = np.array(values, dtype=np.float64)
-    else:
-        # Classes of a schema are texts; a column of numbers may hold the same labels.
-        texts = all(isinstance(name, str) for name in target.classes)
-        labels = np.array([str(value) for value in values] if texts else values)
-    chosen = table.select(list(columns))
-    if fitted.columns is not None:
-        return Records(features=chosen, labels=labels)
-    rows = np.column_stack([chosen.column(name).to_numpy() for name in columns]).astype(np.float64)
-    return Records(features=rows, labels=labels)

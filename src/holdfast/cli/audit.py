@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.audit.run import load
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 
 @click.command()
@@ -73,10 +75,11 @@ def audit(
       holdfast audit mymodel:train --data rows.npy --epsilon 1 --delta 1e-6 --adjacency add_remove
     """
     from holdfast.audit import audit as run
-    from holdfast.privacy.curve import ApproxDP
+    from holdfast.data.engines.files import read_arrays
+    from holdfast.privacy.curves.curve import ApproxDP
 
     claim = ApproxDP(epsilon, delta)
-    rows, labels = read(data, label)
+    rows, labels = read_arrays(data, label)
     named = None if labels is None else [type(labels[0].item())(name) for name in classes or ()]
     result = run(
         load(function),
@@ -111,47 +114,6 @@ def audit(
     if verdict == "refuted":
         click.secho("REFUTED: the claim is false with the stated confidence", fg="red", bold=True, err=True)
         raise SystemExit(1)
-
-
-def load(function: str) -> Callable[[Any], Any]:
-    """The function that MODULE:FUNCTION names, from the current folder or an installed package."""
-    from importlib import import_module
-
-    from holdfast.errors import ParameterError
-
-    module, colon, name = function.partition(":")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        found = getattr(import_module(module), name) if colon else None
-    except (ImportError, AttributeError):
-        found = None
-    if not callable(found):
-        raise ParameterError(f"function must be MODULE:FUNCTION of something importable, got {function!r}")
-    return found  # type: ignore[no-any-return]
-
-
-def read(path: Path, label: str | None) -> tuple[Any, Any]:
-    """Rows of numbers, and the labels if there are some."""
-    import numpy as np
-
-    from holdfast.errors import DataError
-
-    if path.suffix == ".npy":
-        return np.load(path, allow_pickle=False), None
-    if path.suffix == ".csv":
-        from pyarrow import csv
-
-        table = csv.read_csv(path)
-    else:
-        import pyarrow.parquet as parquet
-
-        table = parquet.read_table(path)
-    if label is not None and label not in table.column_names:
-        raise DataError(f"the table has no column {label!r}")
-    names = [name for name in table.column_names if name != label]
-    rows = np.column_stack([table.column(name).to_numpy() for name in names]).astype(float)
-    return rows, None if label is None else table.column(label).to_numpy()
 
 
 def _progress(done: int, total: int) -> None:

@@ -81,7 +81,7 @@ def _methods(
 ) -> Comparison:
     from holdfast.cli.plan import _columns
     from holdfast.data.schema import Schema
-    from holdfast.dossier.methods import compare_methods
+    from holdfast.dossier.comparison import compare_methods
     from holdfast.errors import ParameterError
 
     if schema_file is None or target is None or not methods:

@@ -25,7 +25,7 @@ def demo(output: Path) -> None:
     Example:
       holdfast demo --output out/demo
     """
-    from holdfast.dossier.demo import run_demo
+    from holdfast.demo import run_demo
 
     def step(text: str) -> None:
         if sys.stderr.isatty():

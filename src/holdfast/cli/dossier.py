@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.dossier.evidence import _list, read_attacks, read_audit
+
 if TYPE_CHECKING:
-    from holdfast.dossier.stored_attack import StoredAttack
+    pass
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -93,36 +95,3 @@ def dossier(
     if made.contradictions:
         click.secho("CONTRADICTED: the promise does not hold", fg="red", bold=True, err=True)
         raise click.exceptions.Exit(1)
-
-
-def read_audit(path: Path) -> Any:
-    """An audit as `holdfast audit --json` prints it, or as `AuditResult.to_json` writes it."""
-    from holdfast.audit.evidence import AuditResult
-
-    data = _parsed(path)
-    return AuditResult.from_json(data.get("result", data) if isinstance(data, dict) else data)
-
-
-def read_attacks(path: Path) -> tuple[StoredAttack, ...]:
-    """The attacks that `holdfast attack --json` wrote."""
-    from holdfast.dossier.stored_attack import StoredAttack
-
-    return StoredAttack.of(_parsed(path))
-
-
-def _list(path: Path) -> list[Any]:
-    from holdfast.errors import FormatError
-
-    data = _parsed(path)
-    if not isinstance(data, list):
-        raise FormatError(f"{path.name} must hold a JSON list")
-    return data
-
-
-def _parsed(path: Path) -> Any:
-    from holdfast.errors import FormatError
-
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path.name} is not valid JSON") from error

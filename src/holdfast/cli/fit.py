@@ -10,17 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.learn.estimators import MODELS
+
 if TYPE_CHECKING:
     from holdfast.data.table import Table
     from holdfast.privacy.account import Account
-
-MODELS = {
-    "logistic": "PrivateLogisticRegression",
-    "svm": "PrivateLinearSVC",
-    "linear": "PrivateLinearRegression",
-    "ridge": "PrivateRidge",
-    "lasso": "PrivateLasso",
-}
 
 
 @click.command()
@@ -90,8 +84,8 @@ def fit(
       holdfast fit clinic.parquet --schema clinic.toml --target sex --ledger budget.db --dataset clinic -o m.holdfast
     """
     from holdfast import learn
+    from holdfast.data.engines import open_table
     from holdfast.data.schema import Schema
-    from holdfast.data.table import open_table
     from holdfast.errors import ParameterError
 
     # Everything that can be refused is, before anything is spent.
@@ -129,7 +123,7 @@ def paid_by(
 ) -> Iterator[Account]:
     """An account of the ledger, closed afterwards: what was not spent goes back."""
     from holdfast.ledger import Ledger
-    from holdfast.privacy.curve import ApproxDP, PureDP
+    from holdfast.privacy.curves.curve import ApproxDP, PureDP
 
     limit = None if epsilon is None else PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
     with Ledger.open(ledger) as opened:

@@ -61,7 +61,7 @@ def init(
     """Start a ledger at PATH with one dataset and its limit."""
     from holdfast.ledger import Ledger
     from holdfast.privacy.adjacency import PrivacyUnit
-    from holdfast.privacy.curve import ApproxDP, PureDP
+    from holdfast.privacy.curves.curve import ApproxDP, PureDP
 
     # Everything is checked before the file is made.
     limit = PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from holdfast.learn.plan import Forecast, Rehearsal
+    from holdfast.learn.forecast import Forecast, Rehearsal
 
 EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
 
@@ -106,7 +106,7 @@ def _synthesis(
 ) -> tuple[Any, list[str]]:
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
-    from holdfast.synth.plan import forecast_synthesis, lines
+    from holdfast.synth.forecast import forecast_synthesis, lines
 
     if schema_file is None or rows is None:
         raise ParameterError(
@@ -121,7 +121,7 @@ def _synthesis(
 
 def _forecast(rows: int | None, columns: int | None, **told: Any) -> tuple[Forecast, ...]:
     from holdfast.errors import ParameterError
-    from holdfast.learn.plan import forecast
+    from holdfast.learn.forecast import forecast
 
     if rows is None or columns is None:
         raise ParameterError(
@@ -133,7 +133,7 @@ def _forecast(rows: int | None, columns: int | None, **told: Any) -> tuple[Forec
 def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: Any) -> tuple[Rehearsal, ...]:
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
-    from holdfast.learn.plan import rehearse
+    from holdfast.learn.forecast import rehearse
 
     if schema_file is None or target is None:
         raise ParameterError(
@@ -147,18 +147,10 @@ def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: 
 
 
 def _columns(data: Path, names: Any) -> dict[str, Any]:
+    from holdfast.data.engines.files import read_table
     from holdfast.errors import ParameterError
 
-    if data.suffix == ".parquet":
-        from pyarrow import parquet
-
-        table = parquet.read_table(data)
-    elif data.suffix == ".csv":
-        from pyarrow import csv
-
-        table = csv.read_csv(data)
-    else:
-        raise ParameterError(f"public-data must be a .parquet or .csv file, got {data.name!r}")
+    table = read_table(data, name="public-data")
     missing = [name for name in names if name not in table.column_names]
     if missing:
         raise ParameterError(

@@ -36,7 +36,7 @@ def install(
     Run it on the server's machine, as a user who may write to its data folder, with the URL of a superuser. It needs
     a C compiler and the server's headers, and takes seconds.
     """
-    from holdfast.data.engines.postgres_install import install as put
+    from holdfast.data.engines.postgres.install import install as put
 
     click.echo(put(url, folder=folder, compiler=compiler, pg_config=pg_config, role=role).summary())
 
@@ -45,7 +45,7 @@ def install(
 @URL
 def uninstall(url: str) -> None:
     """Remove the extension from the database of URL, and its library from the disk."""
-    from holdfast.data.engines.postgres_install import uninstall as remove
+    from holdfast.data.engines.postgres.install import uninstall as remove
 
     click.echo(remove(url).summary())
 
@@ -54,7 +54,7 @@ def uninstall(url: str) -> None:
 @URL
 def status(url: str) -> None:
     """Say whether the database of URL has the extension; exit code 1 if it cannot be used."""
-    from holdfast.data.engines.postgres_install import status as look
+    from holdfast.data.engines.postgres.install import status as look
 
     found = look(url)
     click.echo(found.summary())

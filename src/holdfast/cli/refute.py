@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from holdfast.audit.refute import Refutations, Verdict
+    from holdfast.audit.refutation.suite import Refutations, Verdict
 
 
 @click.command()
@@ -36,9 +36,10 @@ def refute(name: str | None, table: bool, broken: bool, fresh: bool, as_json: bo
       holdfast refute gaussian --table     what begins with this name
       holdfast refute bolt_on --broken     the showcase: a published error, taken apart
     """
-    from holdfast.audit.broken import broken as broken_subjects
-    from holdfast.audit.refute import refute as run
-    from holdfast.audit.subjects import matching, subjects
+    from holdfast.audit.refutation.broken import broken as broken_subjects
+    from holdfast.audit.refutation.subject import matching
+    from holdfast.audit.refutation.subjects import subjects
+    from holdfast.audit.refutation.suite import refute as run
 
     if broken:
         chosen = broken_subjects(name)
@@ -68,7 +69,7 @@ def _show_broken(found: Refutations, *, fresh: bool) -> None:
     for verdict in found.verdicts:
         click.echo(verdict.summary())
     if any(verdict.name.startswith("bolt_on") for verdict in found.verdicts):
-        from holdfast.audit.showcase import bolt_on_showcase
+        from holdfast.audit.refutation.published_error import bolt_on_showcase
 
         shown = bolt_on_showcase(seed=None if fresh else 1)
         click.echo(shown.summary())

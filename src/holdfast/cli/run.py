@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from holdfast.cli.steps.step import Done, Step
+    from holdfast.plan.step import Done, Step
 
 
 @click.command()
@@ -49,8 +49,8 @@ def run(plan: Path, dry_run: bool, as_json: bool) -> None:
       holdfast run plan.toml --dry-run
       holdfast run plan.toml
     """
-    from holdfast.cli.release_plan import ReleasePlan
     from holdfast.ledger import Ledger
+    from holdfast.plan.release_plan import ReleasePlan
 
     loaded = ReleasePlan.load(plan)
     finished: list[dict[str, object]] = []

@@ -29,7 +29,7 @@ def draft(source: str, output: Path | None, force: bool) -> None:
       holdfast schema draft 'duckdb:///clinic.db?table=visits'
     """
     from holdfast.data.draft import draft_schema
-    from holdfast.data.schema_file import to_toml
+    from holdfast.data.schema.schema import to_toml
     from holdfast.errors import NotPrivateWarning, ParameterError
 
     if output is not None and output.exists() and not force:

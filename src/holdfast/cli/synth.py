@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.data.schema import Schema
     from holdfast.data.table import Table
     from holdfast.privacy.account import Account
-    from holdfast.synth.constraints import Zeros
+    from holdfast.synth.rows.impossible_rows import Zeros
     from holdfast.synth.synthesizer import Synthesizer
     from holdfast.synth.workload import Workload
 
@@ -96,8 +96,8 @@ def synth(
       holdfast synth data.parquet --schema s.toml --epsilon 1 --estimate
       holdfast synth data.parquet --schema s.toml --ledger budget.db --dataset clinic --account june -o june.csv
     """
+    from holdfast.data.engines import open_table
     from holdfast.data.schema import Schema
-    from holdfast.data.table import open_table
     from holdfast.errors import ParameterError
     from holdfast.synth import Synthesizer
 
@@ -154,7 +154,7 @@ def read_workload(asked: str, schema: Schema, names: tuple[str, ...] | None) -> 
 def read_impossible(file: Path | None, schema: Schema) -> tuple[Zeros, ...]:
     """Constraints from a list of combinations of labels."""
     from holdfast.errors import FormatError
-    from holdfast.synth.constraints import Zeros
+    from holdfast.synth.rows.impossible_rows import Zeros
 
     if file is None:
         return ()
@@ -231,7 +231,7 @@ def paid_by(
 ) -> Iterator[Account]:
     """An account of the ledger, closed when the rows are written; a named one stays open where that failed."""
     from holdfast.ledger import Ledger
-    from holdfast.privacy.curve import ApproxDP, PureDP
+    from holdfast.privacy.curves.curve import ApproxDP, PureDP
 
     limit = None if epsilon is None else PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
     with Ledger.open(ledger) as opened:

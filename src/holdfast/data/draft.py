@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.data.columns import Categorical, Column, Identifier, Numeric
-from holdfast.data.schema import Schema
-from holdfast.data.values import Kind, kind_of, numbers, texts
+from holdfast.data.arrow_values import Kind, kind_of, numbers, texts
+from holdfast.data.schema import Categorical, Identifier, Numeric, Schema
+from holdfast.data.schema.columns import Column
 from holdfast.errors import DataError, NotPrivateWarning
 
 #: A column with more distinct texts than this is taken for an identifier.
@@ -36,8 +36,8 @@ def draft_schema(source: Any) -> Schema:
 
 
 def _columns(source: Any) -> dict[str, Any]:
+    from holdfast.data.arrow_values import arrow_columns
     from holdfast.data.engines import engine_for
-    from holdfast.data.engines.memory import arrow_columns
 
     engine = engine_for(source)
     if engine.name == "memory":
@@ -47,7 +47,7 @@ def _columns(source: Any) -> dict[str, Any]:
             else list(getattr(source, "column_names", source.columns))
         )
         return arrow_columns(source, [_as_name(name) for name in names])
-    from holdfast.data.engines.duckdb import read_all
+    from holdfast.data.engines.duckdb.table import read_all
 
     made = read_all(source)
     return {name: made.column(name) for name in made.column_names}

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from holdfast.data.columns import Numeric
 from holdfast.data.rows import Batch, encode_batch
-from holdfast.data.schema import Schema
+from holdfast.data.schema import Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require
 
 Floats = NDArray[np.float64]
@@ -174,7 +173,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         return [np.where(missing, 0.0, number), missing.astype(np.float64)]
 
     def _read(self, X: Any) -> Batch:
-        from holdfast.data.engines.memory import arrow_columns
+        from holdfast.data.arrow_values import arrow_columns
 
         chosen = self.schema.select(*self.columns_)
         if isinstance(X, np.ndarray | list):

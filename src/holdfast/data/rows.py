@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.columns import Identifier, Numeric
-from holdfast.data.schema import Schema
-from holdfast.data.values import categorical_cells, numeric_cells, numeric_values
+from holdfast.data.arrow_values import categorical_cells, numeric_cells, numeric_values
+from holdfast.data.schema import Identifier, Numeric, Schema
 from holdfast.errors import DataError
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.rows import Batch
-from holdfast.data.sql_features import FeatureRow
-from holdfast.data.sql_sums import CodedRow, Spelling
+from holdfast.data.sql.features import FeatureRow
+from holdfast.data.sql.sums import CodedRow, Spelling
 
 Floats = NDArray[np.float64]
 

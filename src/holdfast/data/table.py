@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,7 @@ from holdfast.data.order import Order
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Schema
 from holdfast.errors import AdjacencyError, AssumptionWarning, ParameterError, require
-from holdfast.noise.source import Source
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit, resolve_adjacency
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 T = TypeVar("T")
 #: A joint count is refused beyond this many cells; choose fewer columns or fewer bins.
@@ -213,47 +212,3 @@ class _Cutter:
             self._rest = batch.take(slice(rows, None)) if len(batch) > rows else None
             rows -= len(head)
             yield head
-
-
-def open_table(
-    source: Any,
-    schema: Schema,
-    *,
-    table: str | None = None,
-    adjacency: Adjacency | str | None = None,
-    n_public: int | None = None,
-    entropy: Source | None = None,
-    engine: str | None = None,
-    **options: Any,
-) -> Table:
-    """Put a schema in front of data, wherever they are.
-
-    `source` is a pandas or polars data frame, a pyarrow table, a mapping from names to arrays, a path or
-    pattern of Parquet or CSV files, a folder of them, a URL such as `duckdb:///clinic.db?table=visits` or
-    `postgresql://user@host/db?table=visits`, a DuckDB connection (with `table=`) or relation, or a Spark
-    DataFrame. `adjacency` and `n_public` may be given here or in the schema; a conflict is an error. `entropy`
-    draws the coins that choose which rows of a user are kept.
-    `options` go to the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
-
-    >>> from holdfast.data import Categorical, Schema, open_table
-    >>> schema = Schema([Categorical("sex", ["F", "M"])])
-    >>> open_table({"sex": ["F", "M", "M", "x"]}, schema).counts([["sex"]])[0].tolist()
-    [1, 3]
-    """
-    from holdfast.data.engines import engine_for
-
-    resolved = resolve_adjacency(adjacency, schema.adjacency)
-    if n_public is not None and schema.n_public is not None and n_public != schema.n_public:
-        raise ParameterError(
-            f"n_public={n_public} contradicts the schema, which declares {schema.n_public}; drop the argument"
-        )
-    n_public = schema.n_public if n_public is None else n_public
-    require(n_public is None or n_public >= 1, "n_public", n_public, ">= 1")
-    if schema.assumptions:
-        warnings.warn(
-            f"the schema is a draft: {'; '.join(schema.assumptions)}", AssumptionWarning, stacklevel=2
-        )
-    return engine_for(source, engine).connect(
-        source, schema, table=table, adjacency=resolved, n_public=n_public,
-        entropy=Source() if entropy is None else entropy, **options,
-    )  # fmt: skip

@@ -9,15 +9,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from holdfast.audit.evidence import AuditResult
+from holdfast.audit.result import AuditResult
 from holdfast.dossier import record as sections
-from holdfast.dossier.accuracy import Accuracy
-from holdfast.dossier.budget import standing
-from holdfast.dossier.charts.bars import bar_chart
-from holdfast.dossier.evidence import Attack, Audience, Tried, attacked, audience_of, audited, require_public
-from holdfast.dossier.payment import payment
-from holdfast.dossier.together import together
-from holdfast.dossier.untested import not_tested
+from holdfast.dossier.charts.intervals import bar_chart
+from holdfast.dossier.evidence import (
+    Attack,
+    Audience,
+    Tried,
+    attacked,
+    audience_of,
+    audited,
+    not_tested,
+    require_public,
+)
+from holdfast.dossier.promise import together
+from holdfast.dossier.record import payment
+from holdfast.dossier.utility import Accuracy
 from holdfast.errors import require
 from holdfast.ledger import Ledger
 from holdfast.release import Release
@@ -151,7 +158,7 @@ class Dossier:
             "not_tested": not_tested([(one.kind, one.name) for one in self.tried]),
             "payments": paid,
             "budgets": [
-                standing(self.ledger, name).to_json()
+                self.ledger.standing(name).to_json()
                 for name in dict.fromkeys(one["dataset"] for one in paid)
                 if self.ledger is not None
             ],

@@ -2,6 +2,8 @@
 
 The page is drawn from the record and from nothing else; whoever has the sources can build the sections again
 and compare. Numbers are shortened to six digits; an infinite epsilon is None.
+
+Payment: which entries of a ledger paid for a release, and who allowed it.
 """
 
 from __future__ import annotations
@@ -16,13 +18,57 @@ from typing import Any
 from holdfast.dossier.charts import curve as curve_points
 from holdfast.dossier.charts import trade_off as picture_points
 from holdfast.dossier.evidence import Tried
-from holdfast.dossier.sureness import Sureness
-from holdfast.dossier.together import together
+from holdfast.dossier.promise import Sureness, together
 from holdfast.dossier.utility import utility
+from holdfast.errors import ParameterError
+from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.release import Release
+
+
+def payment(release: Release[Any], ledger: Ledger) -> dict[str, Any]:
+    """Entries with their hashes, account and dataset, with approvers and purposes.
+
+    Refused where the ledger did not pay for the release: another ledger, or an entry that is not there.
+    """
+    made = release.provenance
+    if not made.entries or not made.account.startswith(f"{ledger.id}/"):
+        raise ParameterError(
+            "ledger must be the one that paid for the release, got another one; "
+            f"the release names {made.account.partition('/')[0] or 'none'}"
+        )
+    entries = {entry.number: entry for entry in ledger.history()}
+    paid = [entries.get(number) for number in made.entries]
+    accounts = {entry.body.get("account") for entry in paid if entry is not None and entry.kind == "charge"}
+    if None in paid or len(accounts) != 1 or any(e is not None and e.kind != "charge" for e in paid):
+        raise ParameterError(
+            "the ledger must hold the charges that the release names; it is an older copy, or another ledger"
+        )
+    (name,) = accounts
+    account = _opening(entries, "account", str(name))
+    dataset = _opening(entries, "dataset", account.body["dataset"])
+    return {
+        "ledger": ledger.id,
+        "dataset": dataset.body["dataset"],
+        "dataset_purpose": dataset.body["purpose"],
+        "dataset_approver": dataset.body["approver"],
+        "account": name,
+        "purpose": account.body["purpose"],
+        "approver": account.body["approver"],
+        "opened": account.at,
+        "entries": [{"number": entry.number, "hash": entry.hash} for entry in paid if entry is not None],
+        "head": made.head,
+    }
+
+
+def _opening(entries: dict[int, LedgerEntry], kind: str, name: str) -> LedgerEntry:
+    found = [e for e in entries.values() if e.kind == kind and e.body[kind] == name]
+    if not found:
+        raise ParameterError(f"the ledger must hold the {kind} that paid for the release")
+    return found[0]
+
 
 FORMAT = "holdfast-dossier/1"
 DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
@@ -30,7 +76,6 @@ PRIORS = (0.01, 0.1, 0.5, 0.9)
 RATES = (0.001, 0.01, 0.05, 0.1, 0.5)
 MOST_ATTACKS = 6
 """Attacks drawn in the picture, the strongest first; the table lists all."""
-
 CHANGE = {
     Adjacency.replace: "replaced by someone else's",
     Adjacency.zero_out: "blanked out",

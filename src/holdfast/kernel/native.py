@@ -9,8 +9,16 @@ from numpy.typing import ArrayLike
 
 from holdfast.errors import ParameterError
 from holdfast.kernel._kernel import ffi, lib
-from holdfast.kernel.blocks import block, check, first_weights, positions
-from holdfast.kernel.options import LOSSES, FloatArray, SgdOptions, Status
+from holdfast.kernel.options import (
+    LOSSES,
+    FloatArray,
+    SgdOptions,
+    Status,
+    block,
+    check,
+    first_weights,
+    positions,
+)
 
 _SHARED = ("dimension", "batch", "width", "label_bound", "row_norm", "penalty", "radius", "average_from")
 

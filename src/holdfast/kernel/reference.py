@@ -11,8 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast.kernel.blocks import block, check, first_weights, positions
-from holdfast.kernel.options import FloatArray, SgdOptions, Status
+from holdfast.kernel.options import FloatArray, SgdOptions, Status, block, check, first_weights, positions
 
 _SAFE_LOW, _SAFE_HIGH = 1e-200, 1e200
 _LANES = 4

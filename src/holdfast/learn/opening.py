@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn.method import Method
-from holdfast.learn.methods import METHODS
-from holdfast.learn.problem import Problem
+from holdfast.learn.methods.method import Method
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 
 LEAST_LEFT = 1e-3
-
-
-def find_method(name: str) -> Method:
-    """The method of that name.
-
-    >>> find_method("output").paper
-    'CMS11'
-    """
-    known = {method.name: method for method in METHODS}
-    require(name in known, "method", name, "'auto' or one of " + ", ".join(sorted(known)))
-    return known[name]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,16 +58,6 @@ def require_something_left(account: Account) -> None:
         raise BudgetExceeded("less than a thousandth of the account's limit remains; nothing was drawn")
 
 
-def default_penalty(problem: Problem, *, left: PrivacyCurve, public_count: int) -> float:
-    """A rule in public quantities, for a method that needs a penalty where none is given.
-
-    Noise on a minimiser costs about (row_norm / (penalty n epsilon))^2 and the penalty itself costs in
-    proportion to it; the sum is least where penalty = row_norm^2 (n epsilon)^(-2/3), up to a constant.
-    """
-    effective = max(public_count * left.epsilon(0.1 / public_count), 1.0)
-    return problem.row_norm**2 * math.pow(effective, -2.0 / 3.0)
-
-
 def seed_of(random_state: Any) -> int | None:
     """None for secure noise, else a whole number: the run can be repeated and is not private."""
     if random_state is None:
@@ -93,12 +68,3 @@ def seed_of(random_state: Any) -> int | None:
     from sklearn.utils import check_random_state
 
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """As a provenance holds them: what is infinite or absent is left out."""
-    return {
-        name: value
-        for name, value in parameters.items()
-        if value is not None and not (isinstance(value, float) and not math.isfinite(value))
-    }

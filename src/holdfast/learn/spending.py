@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from holdfast.errors import AdjacencyError, BudgetExceeded, ParameterError
-from holdfast.learn.examples import Examples
+from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn.problem import Problem
+from holdfast.learn.rows.examples import Examples
 from holdfast.privacy.account import Account
-from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.mechanism import Arithmetic, Mechanism
-from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
-from holdfast.privacy.rounding import safe_side
 
 
 def admit(
@@ -59,73 +51,3 @@ def refuse_users(examples: Examples, *, method: str) -> None:
             f"{method} protects single rows, got a unit of max_rows={examples.unit.max_rows}; average each "
             "user's rows into one, or use method='ridge' or 'functional', which multiply their sensitivity"
         )
-
-
-def is_pure(curve: PrivacyCurve) -> bool:
-    """Whether what remains is pure, so that no Gaussian fits into it."""
-    return curve.as_pure() is not None
-
-
-@dataclass(frozen=True, kw_only=True)
-class VectorNoise:
-    """A mechanism for one vector, and the standard deviation that its noise has in each coordinate."""
-
-    mechanism: Mechanism
-    deviation: float
-
-
-def noise_within(
-    account: Account, *, l2_sensitivity: float, dimension: int, arithmetic: Arithmetic = "strict"
-) -> VectorNoise:
-    """All that remains, spent on one vector: Gaussian noise, or Gamma-norm noise in pure DP.
-
-    >>> from holdfast.privacy import GaussianDP
-    >>> round(noise_within(Account(GaussianDP(0.5)), l2_sensitivity=2.0, dimension=3).deviation, 6)
-    4.0
-    """
-    left = account.remaining()
-    pure = left.as_pure()
-    if pure is None:
-        gaussian = Gaussian.within(
-            left, l2_sensitivity=l2_sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
-        )
-        return VectorNoise(mechanism=gaussian, deviation=float(gaussian.sigma))
-    if pure <= 0:
-        raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-    spread = l2_sensitivity / float(pure)
-    # Idealised: |noise| ~ Gamma(d), so E|noise|^2 = d (d + 1) spread^2; strict: Laplace of sqrt(d) spread.
-    per_coordinate = (dimension + 1) if arithmetic == "idealised" else 2 * dimension
-    return VectorNoise(
-        mechanism=VectorLaplace(
-            epsilon=pure, l2_sensitivity=l2_sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
-        ),
-        deviation=spread * float(per_coordinate) ** 0.5,
-    )
-
-
-def largest_epsilon(account: Account, curve: Callable[[float], PrivacyCurve]) -> float:
-    """The largest epsilon such that `curve(epsilon)`, in the account's currency, fits into what remains.
-
-    >>> from holdfast.privacy import ApproxDP, PureDP
-    >>> largest_epsilon(Account(ApproxDP(2.0, 1e-5), currency="basic"), PureDP) <= 2.0
-    True
-    """
-    left = account.currency.amounts(account.remaining())
-
-    def excess(epsilon: float) -> float:
-        asked = account.currency.amounts(curve(epsilon))
-        if left is None or asked is None:
-            raise ParameterError(
-                f"an account of currency {account.currency.name!r} cannot pay for this; open one of 'pure', 'zcdp', "
-                "'renyi' or 'basic'"
-            )
-        return 1.0 if any(a > b for a, b in zip(asked, left, strict=True)) else -1.0
-
-    low, high = 1.0, 1.0
-    while excess(low) > 0:
-        low /= 2.0
-        if low < 1e-12:
-            raise BudgetExceeded("next to nothing remains in the account; nothing was drawn")
-    while excess(high) <= 0 and high < 1e6:
-        high *= 2.0
-    return safe_side(excess, unsafe=high, safe=min(low, high)) if excess(high) > 0 else high

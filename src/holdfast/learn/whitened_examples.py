@@ -15,16 +15,15 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.learn.examples import ArrayExamples, Chunk, Examples
-from holdfast.learn.passes import Passes, rounding_of_sum
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk import clipped
-from holdfast.learn.second_moment import Whitener, second_moment, whitener
+from holdfast.learn.rows.clipped_blocks import Passes, clipped, rounding_of_sum
+from holdfast.learn.rows.examples import ArrayExamples, Chunk, Examples
+from holdfast.learn.whitening import Whitener, second_moment, whitener
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.laplace import Laplace
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.rounding import as_written
 
 Floats = NDArray[np.float64]
@@ -77,8 +76,8 @@ def release_diagonal(
 class WhitenedExamples:
     """x -> P x / norm, scaled down to norm 1 where it is longer. P and norm are public.
 
-    >>> from holdfast.learn.losses import Logistic
-    >>> from holdfast.learn.second_moment import DiagonalWhitener
+    >>> from holdfast.learn.problem.losses import Logistic
+    >>> from holdfast.learn.whitening import DiagonalWhitener
     >>> rows = ArrayExamples(features=np.array([[0.1, 0.0], [0.6, 0.8]]), labels=np.array([1.0, -1.0]),
     ...                      adjacency=Adjacency.replace, public_count=2)
     >>> whitening = DiagonalWhitener(np.array([4.0, 0.5]), 2.0)

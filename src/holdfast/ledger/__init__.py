@@ -1,5 +1,7 @@
 """The ledger: a file that remembers every charge, and hands out accounts that cannot forget one."""
 
+from __future__ import annotations
+
 from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.entry import LedgerEntry
 from holdfast.ledger.ledger import Ledger

@@ -20,7 +20,6 @@ from holdfast.errors import LedgerError
 
 VERSION = 1
 BEGINNING = "0" * 64
-
 Kind = Literal["ledger", "dataset", "account", "charge", "settle", "refusal", "close", "reset", "signature"]
 
 

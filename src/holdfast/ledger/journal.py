@@ -17,8 +17,16 @@ from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import LedgerEntry, canonical, digest, restored
 from holdfast.ledger.store import Store
-from holdfast.privacy.currency import Cost
-from holdfast.privacy.journal import Charge, Entry, State, add_up, check_caps, same_payment, shares_above
+from holdfast.privacy.account.currency import Cost
+from holdfast.privacy.account.journal import (
+    Charge,
+    Entry,
+    State,
+    add_up,
+    check_caps,
+    same_payment,
+    shares_above,
+)
 
 _LONGEST_CURVE = 65_536
 _FRACTION = re.compile(r"[0-9]{1,2000}(/0*[1-9][0-9]{0,2000})?", re.ASCII)

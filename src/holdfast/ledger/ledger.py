@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Literal
 
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger import report
-from holdfast.ledger.dataset import Dataset, committed, currency_of
+from holdfast.ledger.dataset import (
+    Dataset,
+    committed,
+    currency_of,
+    free_share,
+    known_dataset,
+    require_terms,
+    resumed,
+)
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.ledger.journal import LedgerJournal, charge_of, cost_of, require_text
-from holdfast.ledger.opening import free_share, known_dataset, require_terms, resumed
 from holdfast.ledger.signature import SignedHead
 from holdfast.ledger.store import Store
 from holdfast.ledger.verification import Verification, verify
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release.archive import write_atomically
 from holdfast.release.provenance import software_versions
 
@@ -212,13 +219,17 @@ class Ledger:
         """What the charges of this period add up to: a reading; the guarantee is the limit."""
         with self._store.reading() as chain:
             known = known_dataset(chain, dataset)
-            return known.currency.promise(report.standing(chain, known)[0])
+            return known.currency.promise(report.standing_costs(chain, known)[0])
 
     def remaining(self, dataset: str) -> PrivacyCurve:
         """What new accounts can still be opened on."""
         with self._store.reading() as chain:
             known = known_dataset(chain, dataset)
-            return known.currency.promise(report.standing(chain, known)[2])
+            return known.currency.promise(report.standing_costs(chain, known)[2])
+
+    def standing(self, dataset: str, *, head: str | None = None) -> report.Standing:
+        """Where the dataset stands now, or stood at a head."""
+        return report.Standing.of(self.history(), dataset, head=self.head if head is None else head)
 
     # Reading and checking.
 
@@ -298,7 +309,7 @@ class Ledger:
         self.close()
 
     def _account(self, terms: Dataset, opened: LedgerEntry, seed: int | None) -> Account:
-        from holdfast.privacy.storage import curve_from_json
+        from holdfast.privacy.curves.storage import curve_from_json
 
         amount = cost_of(opened.body["amount"])
         return Account(

@@ -13,12 +13,12 @@ from fractions import Fraction
 from holdfast.errors import HoldfastError
 from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.entry import canonical
-from holdfast.privacy.composition import compose
-from holdfast.privacy.currency import Cost
-from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.journal import Charge, add_up
-from holdfast.privacy.mechanism import Mechanism
+from holdfast.privacy.account.currency import Cost
+from holdfast.privacy.account.journal import Charge, add_up
+from holdfast.privacy.curves.composition import compose
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms import mechanism_from_json
+from holdfast.privacy.mechanisms.mechanism import Mechanism
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 from holdfast.ledger.entry import LedgerEntry
 from holdfast.ledger.journal import cost_of
-from holdfast.privacy.currency import Cost
-from holdfast.privacy.journal import add_up, shares_above
+from holdfast.privacy.account.currency import Cost
+from holdfast.privacy.account.journal import add_up, shares_above
 
 
 class BrokenRule(Exception):

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import FormatError, LedgerError, require
-from holdfast.ledger.chain import Chain
-from holdfast.ledger.layout import APPLICATION_ID, FORMAT_VERSION, TABLES
+from holdfast.ledger.chain import APPLICATION_ID, FORMAT_VERSION, TABLES, Chain
 
 
 class Store:
@@ -184,7 +183,6 @@ def _translated() -> Iterator[None]:
 
 # Forks. A connection that is open during one leaves the child with the locks' bookkeeping of its
 # parent but not the locks (sqlite.org, "How to corrupt a database", section 2.6).
-
 _OPEN: weakref.WeakSet[Store] = weakref.WeakSet()
 
 
@@ -202,7 +200,6 @@ def _after_fork() -> None:
 
 
 _HELD: list[list[Store]] = []
-
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 

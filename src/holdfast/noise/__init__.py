@@ -4,3 +4,5 @@ Every function takes a `Source` first: there is no hidden generator. Exact sampl
 law they name; those of `continuous` and `ball` are idealised real arithmetic and not for releases.
 Import from the file that carries the name: `holdfast.noise.discrete_gaussian.discrete_gaussian`.
 """
+
+from __future__ import annotations

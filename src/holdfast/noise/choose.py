@@ -15,16 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.fixed_point import exp_minus
-from holdfast.noise.lazy import WORD, LazyUniform, last_true
-from holdfast.noise.magnitude import CHUNK
-from holdfast.noise.rational import rational
+from holdfast.noise.fixed_point import exp_minus, rational
+from holdfast.noise.lazy_uniform import CHUNK, WORD, LazyUniform, last_true
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
 
 WEIGHT_ERROR = 2.0**-46
 """Bound on the relative error of exp(-x) in doubles, per unit of 1 + x: 64 units in the last place."""
-
 SUM_ERROR = 2.0**-51
 """Bound on the error of a running sum, per term: four times the theorem for recursive summation."""
 

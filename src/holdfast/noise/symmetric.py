@@ -22,9 +22,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.noise.coin import coins
-from holdfast.noise.lazy import Threshold
-from holdfast.noise.magnitude import CHUNK, Magnitude, signed_magnitudes
+from holdfast.noise.bernoulli import coins
+from holdfast.noise.lazy_uniform import CHUNK, Magnitude, Threshold, signed_magnitudes
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.lazy import WORD
-from holdfast.noise.magnitude import CHUNK
+from holdfast.noise.lazy_uniform import CHUNK, WORD
 from holdfast.noise.source import Source
 
 KEY_BITS = WORD

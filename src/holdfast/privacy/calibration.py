@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 from holdfast.errors import ParameterError, require
-from holdfast.privacy.curve import ApproxDP, PrivacyCurve
-from holdfast.privacy.gaussian_dp import GaussianDP
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
+from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.rounding import Number, as_written, round_up, safe_side
 
 TOLERANCE = 1e-9
@@ -27,7 +27,7 @@ def calibrate(
     The answer was checked: `make(answer).within(target)` is true. It exceeds the least such level by at
     most the relative tolerance.
 
-    >>> from holdfast.privacy.gaussian_dp import GaussianDP
+    >>> from holdfast.privacy.curves.gaussian import GaussianDP
     >>> round(calibrate(lambda sigma: GaussianDP(1 / sigma), ApproxDP(1.0, 1e-6)), 4)
     4.2247
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.errors import AdjacencyError, FormatError
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class Guarantee:
     @classmethod
     def from_json(cls, data: Any) -> Guarantee:
         """The guarantee that `to_json` wrote; `FormatError` for anything else."""
-        from holdfast.privacy.storage import curve_from_json
+        from holdfast.privacy.curves.storage import curve_from_json
 
         try:
             return cls(

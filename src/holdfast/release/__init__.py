@@ -1,5 +1,7 @@
 """Releases: a value with its promise and its history, and the file format that keeps all three."""
 
+from __future__ import annotations
+
 from holdfast.release.provenance import Provenance
 from holdfast.release.release import Release
 

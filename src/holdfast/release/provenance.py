@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,16 @@ from importlib import metadata
 from typing import Any, Literal, get_args
 
 from holdfast.errors import FormatError, ParameterError, require
+
+
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """As a provenance holds them: what is infinite or absent is left out."""
+    return {
+        name: value
+        for name, value in parameters.items()
+        if value is not None and not (isinstance(value, float) and not math.isfinite(value))
+    }
+
 
 Noise = Literal["secure", "seeded"]
 Arithmetic = Literal["strict", "idealised"]

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from holdfast.certificate import Certificate
 from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning
 from holdfast.privacy.account import Account
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.release import archive
+from holdfast.release.certificate import Certificate
 from holdfast.release.contents import Contents, pack, unpack
 from holdfast.release.provenance import Provenance
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
-from holdfast.synth.coded import CodedRows
-from holdfast.synth.measurement import Measurement
-from holdfast.synth.queries import Group, Marginal
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
+from holdfast.synth.workload.queries import Group, Marginal
 
 Floats = NDArray[np.float64]
 #: How an interval came about.

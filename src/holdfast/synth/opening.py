@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from holdfast.errors import ParameterError, require
-from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.synth.measurement import Measurement
-from holdfast.synth.method import Method
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.synth.methods.method import Method
 
 
 def limit_of(epsilon: float, delta: float) -> PrivacyCurve:
@@ -48,19 +44,6 @@ def seed_of(random_state: Any) -> int | None:
     whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     require(whole and random_state >= 0, "random_state", random_state, "None or a whole number >= 0")
     return int(random_state)
-
-
-def coins(measurements: Sequence[Measurement], *, key: str) -> Source:
-    """The coins that turn a released model into rows: a function of what was released.
-
-    Drawing rows is post-processing, so its coins protect nobody. Made from released values, they are the same in
-    a job that was killed and runs again: the rows that are certified are the rows that come out.
-    """
-    digest = hashlib.sha256(key.encode())
-    for measurement in measurements:
-        digest.update(repr((measurement.columns, measurement.noise_std)).encode())
-        digest.update(np.ascontiguousarray(measurement.values, dtype="<f8").tobytes())
-    return Source(seed=int.from_bytes(digest.digest()[:16], "little"))
 
 
 def require_currency(account: Account, method: Method) -> None:

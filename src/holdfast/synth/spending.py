@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from holdfast.errors import AdjacencyError, BudgetExceeded, ParameterError, require
 from holdfast.privacy.account import Account
-from holdfast.privacy.curve import PrivacyCurve
-from holdfast.synth.counted import Counted
+from holdfast.privacy.curves.curve import PrivacyCurve
+
+if TYPE_CHECKING:
+    from holdfast.synth.exact_counts import Counted
 
 LEAST_LEFT = 1e-3
 #: No use is made of an advantage below this: crumbs that an account's rounding left in its dataset.

@@ -12,31 +12,29 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from holdfast.certificate import Certificate
+from holdfast.data.engines import open_table
 from holdfast.data.schema import Schema
-from holdfast.data.table import Table, open_table
+from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import fractions_of_rest
+from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Release
+from holdfast.release.certificate import Certificate
 from holdfast.synth.answers import Answers, Intervals, answer, identity, noise_quantile
-from holdfast.synth.auto import Choice, choose, find_method
-from holdfast.synth.certify import Certification, certify
-from holdfast.synth.coded import CodedRows
-from holdfast.synth.constraints import Zeros
-from holdfast.synth.counted import Counted
-from holdfast.synth.decode import decode, empty_cells
-from holdfast.synth.estimate import Estimate, estimate
-from holdfast.synth.frames import as_frame, frame_kind
-from holdfast.synth.method import Method, Synthesis
-from holdfast.synth.model import Model
-from holdfast.synth.opening import coins, limit_of, open_account, require_currency, seed_of
-from holdfast.synth.released import Released
-from holdfast.synth.repair import possible_rows
-from holdfast.synth.resume import ResumableAccount, fractions_of_rest
+from holdfast.synth.certificate import Certification, certify
+from holdfast.synth.choice import Choice, choose, find_method
+from holdfast.synth.contents import Released, describe
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.forecast import Estimate, estimate
+from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.models.model import Model
+from holdfast.synth.opening import limit_of, open_account, require_currency, seed_of
+from holdfast.synth.rows.coded_rows import CodedRows, as_frame, coins, decode, empty_cells, frame_kind
+from holdfast.synth.rows.impossible_rows import Zeros, possible_rows
 from holdfast.synth.spending import admit, require_small_delta, require_something_left
-from holdfast.synth.summary import describe
 from holdfast.synth.workload import Workload
 
 

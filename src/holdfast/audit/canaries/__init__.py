@@ -1,5 +1,7 @@
 """Planted records: public, regenerable from a seed, streamed in blocks; who is planted is secret."""
 
+from __future__ import annotations
+
 from holdfast.audit.canaries.design import BLOCK, Canaries, inclusion_coins, planted
 from holdfast.audit.canaries.labelled import LabelledCanaries, mislabelled, random_labels, worst_case_gradient
 from holdfast.audit.canaries.orthogonal import DiracCanaries, HadamardCanaries

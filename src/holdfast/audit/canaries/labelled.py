@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.audit.canaries.bits import stream_key, words
 from holdfast.audit.canaries.design import (
     BLOCK,
     Block,
@@ -25,6 +24,8 @@ from holdfast.audit.canaries.design import (
     as_indices,
     as_vector,
     in_blocks,
+    stream_key,
+    words,
 )
 from holdfast.errors import require
 

@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.audit.canaries.bits import packed, stream_key, words
 from holdfast.audit.canaries.design import (
     BLOCK,
     Block,
@@ -24,6 +23,9 @@ from holdfast.audit.canaries.design import (
     check_design,
     in_blocks,
     largest_entry,
+    packed,
+    stream_key,
+    words,
 )
 from holdfast.errors import require
 

@@ -13,7 +13,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.audit.canaries.bits import packed, stream_key, words
 from holdfast.audit.canaries.design import (
     BLOCK,
     Block,
@@ -23,8 +22,11 @@ from holdfast.audit.canaries.design import (
     check_design,
     in_blocks,
     largest_entry,
+    packed,
+    stream_key,
     streamed_combine,
     streamed_project,
+    words,
 )
 from holdfast.errors import require
 

@@ -15,14 +15,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.audit.canaries.bits import stream_key, words
-from holdfast.audit.canaries.design import as_indices
-from holdfast.data.columns import Categorical, Numeric
-from holdfast.data.schema import Schema
+from holdfast.audit.canaries.design import as_indices, stream_key, words
+from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.errors import require
 
 Value = float | str | None
-
 CELLS = 0x43454C4C
 """Purpose of the stream."""
 LISTABLE = 1 << 20
@@ -33,7 +30,8 @@ LISTABLE = 1 << 20
 class RareCells:
     """Records in m different cells of the declared domain, one in each.
 
-    >>> from holdfast.data.schema import Categorical, Numeric, Schema
+    >>> from holdfast.data.schema.schema import Categorical, Numeric
+    >>> from holdfast.data.schema import Schema
     >>> schema = Schema([Numeric("age", 0, 100, bins=10), Categorical("sex", ["F", "M"])])
     >>> cells = RareCells(schema=schema, count=3, seed=1)
     >>> cells.domain, len({tuple(code) for code in cells.codes([0, 1, 2]).tolist()})

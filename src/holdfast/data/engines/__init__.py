@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import ParameterError
+from holdfast.data.schema import Schema
+from holdfast.data.table import Table
+from holdfast.errors import AssumptionWarning, ParameterError, require
+from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 
 if TYPE_CHECKING:
     from holdfast.data.table import Table
@@ -47,7 +52,7 @@ def _connect_memory(source: Any, *arguments: Any, **options: Any) -> Table:
 
 
 def _connect_duckdb(source: Any, *arguments: Any, **options: Any) -> Table:
-    from holdfast.data.engines.duckdb import connect
+    from holdfast.data.engines.duckdb.table import connect
 
     return connect(source, *arguments, **options)
 
@@ -57,7 +62,7 @@ def _spark(source: Any) -> bool:
 
 
 def _connect_spark(source: Any, *arguments: Any, **options: Any) -> Table:
-    from holdfast.data.engines.spark import connect
+    from holdfast.data.engines.spark.table import connect
 
     return connect(source, *arguments, **options)
 
@@ -67,7 +72,7 @@ def _postgres_url(source: Any) -> bool:
 
 
 def _connect_postgres(source: Any, *arguments: Any, **options: Any) -> Table:
-    from holdfast.data.engines.postgres import connect
+    from holdfast.data.engines.postgres.table import connect
 
     return connect(source, *arguments, **options)
 
@@ -114,3 +119,47 @@ def engine_for(source: Any, name: str | None = None) -> Engine:
     kind = f"a {source.partition('://')[0]} URL" if isinstance(source, str) else type(source).__name__
     known = "; ".join(f"{engine.name}: {engine.takes}" for engine in named)
     raise ParameterError(f"source must be one of ({known}), got {kind}")
+
+
+def open_table(
+    source: Any,
+    schema: Schema,
+    *,
+    table: str | None = None,
+    adjacency: Adjacency | str | None = None,
+    n_public: int | None = None,
+    entropy: Source | None = None,
+    engine: str | None = None,
+    **options: Any,
+) -> Table:
+    """Put a schema in front of data, wherever they are.
+
+    `source` is a pandas or polars data frame, a pyarrow table, a mapping from names to arrays, a path or
+    pattern of Parquet or CSV files, a folder of them, a URL such as `duckdb:///clinic.db?table=visits` or
+    `postgresql://user@host/db?table=visits`, a DuckDB connection (with `table=`) or relation, or a Spark
+    DataFrame. `adjacency` and `n_public` may be given here or in the schema; a conflict is an error. `entropy`
+    draws the coins that choose which rows of a user are kept.
+    `options` go to the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
+
+    >>> from holdfast.data import Categorical, Schema, open_table
+    >>> schema = Schema([Categorical("sex", ["F", "M"])])
+    >>> open_table({"sex": ["F", "M", "M", "x"]}, schema).counts([["sex"]])[0].tolist()
+    [1, 3]
+    """
+    pass  # gone
+
+    resolved = resolve_adjacency(adjacency, schema.adjacency)
+    if n_public is not None and schema.n_public is not None and n_public != schema.n_public:
+        raise ParameterError(
+            f"n_public={n_public} contradicts the schema, which declares {schema.n_public}; drop the argument"
+        )
+    n_public = schema.n_public if n_public is None else n_public
+    require(n_public is None or n_public >= 1, "n_public", n_public, ">= 1")
+    if schema.assumptions:
+        warnings.warn(
+            f"the schema is a draft: {'; '.join(schema.assumptions)}", AssumptionWarning, stacklevel=2
+        )
+    return engine_for(source, engine).connect(
+        source, schema, table=table, adjacency=resolved, n_public=n_public,
+        entropy=Source() if entropy is None else entropy, **options,
+    )  # fmt: skip

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.bound import Kept, identifier_texts, keep
+from holdfast.data.arrow_values import arrow_columns
+from holdfast.data.bounded_users import Kept, identifier_texts, keep
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data.rows import Batch, encode_batch
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
-from holdfast.data.values import arrow_column
-from holdfast.errors import DataError, require
+from holdfast.errors import require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
@@ -33,37 +33,6 @@ def connect(
     require(table is None, "table", table, "left out for data in memory")
     columns = arrow_columns(source, [column.name for column in schema.columns])
     return MemoryTable(schema, columns, adjacency=adjacency, n_public=n_public, key=entropy.bytes(KEY_BYTES))
-
-
-def arrow_columns(source: Any, names: list[str]) -> dict[str, Any]:
-    """The named columns as Arrow arrays of equal length."""
-    present = list(source.keys()) if isinstance(source, Mapping) else _column_names(source)
-    check_columns(names, present)
-    columns = {name: _column(source, name) for name in names}
-    if len({len(column) for column in columns.values()}) > 1:
-        raise DataError("all columns must have the same number of rows")
-    return columns
-
-
-def check_columns(names: list[str], present: list[Any]) -> None:
-    """Refuse a table that lacks a declared column, before anything is read."""
-    missing = [name for name in names if present.count(name) != 1]
-    if missing:
-        raise DataError(
-            f"the table must have each declared column exactly once; missing or repeated: {missing}"
-        )
-
-
-def _column_names(source: Any) -> list[Any]:
-    return list(source.column_names) if hasattr(source, "column_names") else list(source.columns)
-
-
-def _column(source: Any, name: str) -> Any:
-    values = source[name]
-    if getattr(values, "ndim", 1) != 1:
-        raise DataError(f"column {name!r} must have one dimension")
-    to_arrow = getattr(values, "to_arrow", None)
-    return arrow_column(values if to_arrow is None else to_arrow())
 
 
 class MemoryTable(Table):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.dossier.charts.frame import TOP, WIDTH, Series, axes, frame, legend, lines
-from holdfast.privacy.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve
 
 _POINTS = 121
 LEAST_DELTA = 1e-12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.learn.method import Method
+from holdfast.errors import require
 from holdfast.learn.methods import (
     adassp,
     bolt_on,
@@ -17,6 +17,7 @@ from holdfast.learn.methods import (
     scs13,
     softmax,
 )
+from holdfast.learn.methods.method import Method
 
 METHODS: tuple[Method, ...] = (
     adassp.METHOD,
@@ -32,3 +33,14 @@ METHODS: tuple[Method, ...] = (
     scs13.METHOD,
     softmax.METHOD,
 )
+
+
+def find_method(name: str) -> Method:
+    """The method of that name.
+
+    >>> find_method("output").paper
+    'CMS11'
+    """
+    known = {method.name: method for method in METHODS}
+    require(name in known, "method", name, "'auto' or one of " + ", ".join(sorted(known)))
+    return known[name]

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.examples import Examples
-from holdfast.learn.method import Fit, Method
-from holdfast.learn.moments import (
-    UNIT_ROUNDOFF,
+from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.problem import Problem
+from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF
+from holdfast.learn.rows.examples import Examples
+from holdfast.learn.rows.moments import (
     Moments,
     from_upper_triangle,
     largest_count,
@@ -26,14 +27,13 @@ from holdfast.learn.moments import (
     summation_error,
     upper_triangle,
 )
-from holdfast.learn.problem import Problem
-from holdfast.learn.spending import admit, is_pure, noise_within
+from holdfast.learn.spending import admit
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import is_pure, noise_within
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
-
 CONFIDENCE = 0.95
 """Of the bounds on the noise from which the ridge is set; a matter of accuracy, not of privacy."""
 

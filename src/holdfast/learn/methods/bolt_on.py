@@ -3,15 +3,17 @@
 Wu, Li, Kumar, Chaudhuri, Jha and Naughton 2017, "Bolt-on differential privacy for scalable stochastic
 gradient descent-based analytics" (SIGMOD); seed 001, Algorithms 1 and 2. The sensitivity is the backward recursion
 of soundness, section 1, and nothing else: the printed "divide by the batch" is wrong for penalised losses.
+
+Step sizes of permutation SGD, all of them functions of public numbers (seed 001, section 3).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,23 +21,108 @@ from numpy.typing import NDArray
 from holdfast.errors import DataError, require
 from holdfast.kernel import SgdOptions, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
-from holdfast.learn.drawn_batches import drawn_batches
-from holdfast.learn.engine_epochs import engine_epochs
-from holdfast.learn.examples import Chunk, Examples
-from holdfast.learn.method import Fit, Method
-from holdfast.learn.partitioned import in_parts
-from holdfast.learn.passes import secret_pass
+from holdfast.learn.methods.method import Fit, Method
 from holdfast.learn.problem import Problem
-from holdfast.learn.schedules import SCHEDULES, Course
-from holdfast.learn.shuffled_copy import one_order
-from holdfast.learn.spending import admit, noise_within, refuse_users
+from holdfast.learn.rows.batches import drawn_batches
+from holdfast.learn.rows.clipped_blocks import secret_pass
+from holdfast.learn.rows.engine_epochs import engine_epochs, in_parts
+from holdfast.learn.rows.examples import Chunk, Examples
+from holdfast.learn.rows.shuffled_copy import one_order
+from holdfast.learn.spending import admit, refuse_users
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """What a schedule may look at: t counts batches, never records.
+
+    `cap` is the largest step with a contraction proof: 1/(smoothness + penalty), or for an unpenalised risk
+    2/smoothness (soundness, section 1). `offset` is m^c of the decreasing schedules.
+    """
+
+    steps: int
+    records: int
+    smoothness: float
+    penalty: float
+    cap: float
+    step: float | None = None
+    offset_power: float = 0.5
+
+    def __post_init__(self) -> None:
+        require(self.steps >= 1, "steps", self.steps, ">= 1")
+        require(0 < self.cap < math.inf, "cap", self.cap, "> 0 and finite")
+        allowed = self.step is None or 0 < self.step <= self.cap * (1 + 1e-12)
+        require(
+            allowed,
+            "step",
+            self.step,
+            f"in (0, {self.cap:g}], the largest step with a proof for this problem",
+        )
+        require(0 <= self.offset_power < 1, "offset_power", self.offset_power, "in [0, 1)")
+
+    @property
+    def times(self) -> Floats:
+        """1, 2, ..., T."""
+        return np.arange(1, self.steps + 1, dtype=np.float64)
+
+    @property
+    def largest(self) -> float:
+        """The step asked for, or the cap."""
+        return self.cap if self.step is None else min(self.step, self.cap)
+
+
+class Schedule(Protocol):
+    """All steps of a course."""
+
+    def __call__(self, course: Course) -> Floats:
+        """One step for each batch of each pass."""
+
+
+def constant(course: Course) -> Floats:
+    """The same step throughout; for one pass over m records 1/sqrt(m) is the textbook choice (001, Algorithm 1).
+
+    >>> constant(Course(steps=2, records=100, smoothness=0.25, penalty=0.0, cap=8.0)).tolist()
+    [0.1, 0.1]
+    """
+    step = 1.0 / math.sqrt(course.records) if course.step is None else course.step
+    return np.full(course.steps, min(step, course.cap))
+
+
+def decreasing(course: Course) -> Floats:
+    """2 / (smoothness (t + m^c)) (001, Corollary 3.7)."""
+    offset = float(course.records) ** course.offset_power
+    return np.asarray(np.minimum(course.largest, 2.0 / (course.smoothness * (course.times + offset))))
+
+
+def square_root(course: Course) -> Floats:
+    """2 / (smoothness (sqrt(t) + m^c)) (001, Corollary 3.8)."""
+    offset = float(course.records) ** course.offset_power
+    steps = 2.0 / (course.smoothness * (np.sqrt(course.times) + offset))
+    return np.asarray(np.minimum(course.largest, steps))
+
+
+def strongly_convex(course: Course) -> Floats:
+    """min(1/beta, 1/(penalty t)) (001, Algorithm 2)."""
+    require(
+        course.penalty > 0, "penalty", course.penalty, "> 0 for schedule='strongly_convex'",
+        "use schedule='constant'",
+    )  # fmt: skip
+    return np.asarray(np.minimum(course.largest, 1.0 / (course.penalty * course.times)))
+
+
+SCHEDULES: Mapping[str, Schedule] = {
+    "constant": constant,
+    "decreasing": decreasing,
+    "square_root": square_root,
+    "strongly_convex": strongly_convex,
+}
 THEOREM = "Bolt-on permutation SGD (Wu et al. 2017), by the backward recursion over batches"
 OVERFULL = 2
 """Under add_remove a batch keeps at most this many times its nominal size (soundness, section 1)."""

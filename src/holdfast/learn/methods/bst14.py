@@ -15,22 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.examples import Examples
-from holdfast.learn.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Method
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk import clipped
+from holdfast.learn.rows.clipped_blocks import clipped
+from holdfast.learn.rows.examples import Examples
 from holdfast.learn.spending import admit, refuse_users
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account
 from holdfast.privacy.calibration import calibrate
-from holdfast.privacy.mechanism import Arithmetic
-from holdfast.privacy.mechanisms.fixed_size_gaussian import ORDERS, FixedSizeGaussian, sampled_divergence
-from holdfast.privacy.renyi import RenyiDP
+from holdfast.privacy.curves.renyi import RenyiDP
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.subsampled import ORDERS, FixedSizeGaussian, sampled_divergence
 from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
-
 ADJACENCIES = ("replace", "zero_out")
 
 
@@ -152,28 +151,6 @@ def _matrix(examples: Examples, problem: Problem, population: int) -> tuple[Floa
         features[start:stop], labels[start:stop] = rows[: stop - start], values[: stop - start]
         start = stop
     return features, labels
-
-
-def printed_noise_std(
-    *, epsilon: float, delta: float, passes: int, count: int, sensitivity: float = 1.0
-) -> float:
-    """The deviation that 001 prints for Algorithm 3, with iota = `sensitivity`; for comparison, never for a release.
-
-    eps_1 solves T eps_1 (e^eps_1 - 1) + sqrt(2 T ln(1/delta_1)) eps_1 = epsilon with delta_1 = delta / (k + 1);
-    eps_2 = min(1, m eps_1 / 2); sigma^2 = 2 ln(1.25 / delta_1) / eps_2^2.
-
-    >>> halves = [printed_noise_std(epsilon=1.0, delta=1e-6, passes=1, count=1000, sensitivity=s) for s in (1, 2)]
-    >>> round(halves[1] / halves[0], 12)
-    2.0
-    """
-    steps, delta_1 = passes * count, delta / (passes + 1)
-    low, high = 0.0, epsilon
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        total = steps * middle * math.expm1(middle) + math.sqrt(2 * steps * math.log(1 / delta_1)) * middle
-        low, high = (middle, high) if total <= epsilon else (low, middle)
-    epsilon_2 = min(1.0, count * low / 2)
-    return sensitivity * math.sqrt(2 * math.log(1.25 / delta_1)) / epsilon_2
 
 
 METHOD = Method(

@@ -16,24 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.batches import poisson_sample
-from holdfast.learn.examples import Examples
-from holdfast.learn.method import Fit, Method
-from holdfast.learn.moments import largest_count
-from holdfast.learn.passes import rounding_of_sum
-from holdfast.learn.problem import NORM_SLACK, Problem
-from holdfast.learn.risk import clipped
-from holdfast.learn.spending import admit, is_pure, refuse_users
-from holdfast.learn.threads import one_thread
+from holdfast.kernel.threads import one_thread
+from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.problem import NORM_SLACK
+from holdfast.learn.rows.batches import poisson_sample
+from holdfast.learn.rows.clipped_blocks import clipped, rounding_of_sum
+from holdfast.learn.rows.examples import Examples
+from holdfast.learn.rows.moments import largest_count
+from holdfast.learn.spending import admit, refuse_users
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import is_pure
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.calibration import calibrate
-from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.mechanism import Arithmetic
-from holdfast.privacy.mechanisms.subsampled_gaussian import SubsampledGaussian
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.subsampled import SubsampledGaussian
 from holdfast.privacy.rounding import as_written
-from holdfast.privacy.subsampled_gaussian_curve import SubsampledGaussianCurve
 from holdfast.progress import counted
 
 Floats = NDArray[np.float64]

@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.examples import Examples
-from holdfast.learn.losses import Logistic, Squared
-from holdfast.learn.method import Fit, Method
-from holdfast.learn.moments import largest_count, summation_error
+from holdfast.learn.methods.method import Fit, Method
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk import clipped
-from holdfast.learn.spending import admit, largest_epsilon
+from holdfast.learn.problem.losses import Logistic, Squared
+from holdfast.learn.rows.clipped_blocks import clipped
+from holdfast.learn.rows.examples import Examples
+from holdfast.learn.rows.moments import largest_count, summation_error
+from holdfast.learn.spending import admit
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import largest_epsilon
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.laplace import Laplace
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +65,6 @@ LINEAR = Quadratic(linear=-2.0, square=1.0)
 """(y - <w, x>)^2 less y^2."""
 LOGISTIC = Quadratic(linear=-0.5, square=0.125)
 """ln(1 + e^(-y z)) = ln 2 - y z / 2 + z^2 / 8 - ..., y = -1 or 1; with y in {0, 1} the first is (1/2 - y) z."""
-
 TAYLOR_SLOPE = 1.0 / (36.0 * math.sqrt(3.0))
 """|logistic loss - its second-order polynomial| <= this |z|^3: the third derivative is at most 1 / (6 sqrt(3))."""
 

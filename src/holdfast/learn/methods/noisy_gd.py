@@ -18,8 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.examples import Examples
-from holdfast.learn.gd_schedule import (
+from holdfast.kernel.threads import one_thread
+from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.problem import NORM_SLACK
+from holdfast.learn.risk.descent import (
     Preconditioner,
     Schedule,
     gaussian_for,
@@ -27,17 +30,15 @@ from holdfast.learn.gd_schedule import (
     plain_schedule,
     schedule_for,
 )
-from holdfast.learn.method import Fit, Method
-from holdfast.learn.moments import UNIT_ROUNDOFF, largest_count
-from holdfast.learn.passes import Passes, rounding_of_sum
-from holdfast.learn.problem import NORM_SLACK, Problem
-from holdfast.learn.released_whitener import release_whitener
-from holdfast.learn.second_moment import Whitener, no_whitening
-from holdfast.learn.spending import admit, is_pure
-from holdfast.learn.threads import one_thread
+from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, Passes, rounding_of_sum
+from holdfast.learn.rows.examples import Examples
+from holdfast.learn.rows.moments import largest_count
+from holdfast.learn.spending import admit
+from holdfast.learn.whitening import Whitener, no_whitening, release_whitener
 from holdfast.privacy.account import Account, Permit
+from holdfast.privacy.account.remaining import is_pure
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.progress import counted
 
 Floats = NDArray[np.float64]

@@ -16,20 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn.examples import Examples
-from holdfast.learn.method import Fit, Method
-from holdfast.learn.minimise import minimise
-from holdfast.learn.moments import largest_count
+from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.softmax_objective import PURE_WHITENED, pure_penalty
 from holdfast.learn.problem import Problem
-from holdfast.learn.pure_rule import PURE_WHITENED, pure_penalty
-from holdfast.learn.risk import Risk
+from holdfast.learn.risk.minimise import minimise
+from holdfast.learn.risk.risk import Risk
+from holdfast.learn.rows.examples import Examples
+from holdfast.learn.rows.moments import largest_count
 from holdfast.learn.spending import admit, refuse_users
 from holdfast.learn.whitened_examples import CLIP, SHARE, WhitenedExamples, release_diagonal
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.calibration import calibrate
-from holdfast.privacy.curve import ApproxDP, PrivacyCurve
-from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
 from holdfast.privacy.rounding import round_down, round_up
 
@@ -204,7 +204,7 @@ def objective_mechanism(
     penalty_factor * smoothness / (1 - e^-epsilon). The default is 10, so that determinants take about a tenth of
     epsilon; without delta, where noise is larger by the root of the dimension, `pure_penalty`.
 
-    >>> from holdfast.learn.losses import Logistic
+    >>> from holdfast.learn.problem.losses import Logistic
     >>> mechanism = objective_mechanism(Problem(loss=Logistic(), dimension=5), limit=ApproxDP(1.0, 1e-6),
     ...                                 adjacency="add_remove", public_count=1000)
     >>> round(float(mechanism.sigma), 3), round(float(mechanism.penalty), 3)

@@ -10,16 +10,17 @@ import dataclasses
 from typing import Any
 
 from holdfast.errors import require
-from holdfast.learn.examples import Examples
-from holdfast.learn.losses import HuberHinge
-from holdfast.learn.method import Fit, Method
-from holdfast.learn.minimise import minimise
+from holdfast.learn.methods.method import Fit, Method
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk import Risk
-from holdfast.learn.spending import admit, noise_within, refuse_users
+from holdfast.learn.problem.losses import HuberHinge
+from holdfast.learn.risk.minimise import minimise
+from holdfast.learn.risk.risk import Risk
+from holdfast.learn.rows.examples import Examples
+from holdfast.learn.spending import admit, refuse_users
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 THEOREM = "Output perturbation of a strongly convex risk (CMS11, Corollary 8), with a certified approximate minimiser"
 INEXACTNESS = 1e-3
@@ -80,7 +81,7 @@ def minimiser_sensitivity(
 ) -> float:
     """How far one record moves the computed minimiser: G / (penalty n) for the exact one, and the solver's 2 r.
 
-    >>> from holdfast.learn.losses import Logistic
+    >>> from holdfast.learn.problem.losses import Logistic
     >>> problem = Problem(loss=Logistic(), dimension=1, penalty=0.1)
     >>> round(minimiser_sensitivity(problem, adjacency=Adjacency.replace, public_count=100, inexactness=1e-9), 6)
     0.2

@@ -15,24 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.examples import Examples
-from holdfast.learn.method import Fit, Method
-from holdfast.learn.moments import (
-    UNIT_ROUNDOFF,
-    Moments,
-    largest_count,
-    second_moments,
-    squared_loss,
-    summation_error,
-)
+from holdfast.learn.methods.method import Fit, Method
 from holdfast.learn.problem import Problem
-from holdfast.learn.spending import admit, noise_within
+from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF
+from holdfast.learn.rows.examples import Examples
+from holdfast.learn.rows.moments import Moments, largest_count, second_moments, squared_loss, summation_error
+from holdfast.learn.spending import admit
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
-
 THEOREM = (
     "ridge output perturbation: rank-one update of the normal equations, residual bounded for every table"
 )

@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import DataError, require
-from holdfast.learn.drawn_batches import cut, drawn_batches
-from holdfast.learn.examples import Chunk, Examples
-from holdfast.learn.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Method
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk import clipped
+from holdfast.learn.rows.batches import cut, drawn_batches
+from holdfast.learn.rows.clipped_blocks import clipped
+from holdfast.learn.rows.examples import Chunk, Examples
 from holdfast.learn.spending import admit, refuse_users
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
-from holdfast.privacy.curve import PrivacyCurve
-from holdfast.privacy.mechanism import Arithmetic, Mechanism
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
 from holdfast.progress import counted
 

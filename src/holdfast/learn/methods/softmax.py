@@ -16,26 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.examples import Examples
-from holdfast.learn.gd_schedule import (
+from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.softmax_objective import covers, softmax_objective
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Multiclass, OneVsAll, Softmax
+from holdfast.learn.problem.problem import NORM_SLACK
+from holdfast.learn.risk.descent import (
     Preconditioner,
     gaussian_for,
     gaussian_square,
     plain_schedule,
     schedule_for,
 )
-from holdfast.learn.method import Fit, Method
-from holdfast.learn.minimise import NotCertified
-from holdfast.learn.moments import UNIT_ROUNDOFF, largest_count
-from holdfast.learn.passes import Passes, rounding_of_sum
-from holdfast.learn.problem import NORM_SLACK, Problem
-from holdfast.learn.released_whitener import release_whitener
-from holdfast.learn.second_moment import Whitener, no_whitening
-from holdfast.learn.softmax import Multiclass, OneVsAll, Softmax
-from holdfast.learn.softmax_objective import covers, softmax_objective
-from holdfast.learn.spending import admit, is_pure, noise_within, refuse_users
+from holdfast.learn.risk.minimise import NotCertified
+from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, Passes, rounding_of_sum
+from holdfast.learn.rows.examples import Examples
+from holdfast.learn.rows.moments import largest_count
+from holdfast.learn.spending import admit, refuse_users
+from holdfast.learn.whitening import Whitener, no_whitening, release_whitener
 from holdfast.privacy.account import Account
-from holdfast.privacy.mechanism import Arithmetic
+from holdfast.privacy.account.remaining import is_pure, noise_within
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.progress import counted
 
 Floats = NDArray[np.float64]
@@ -100,8 +101,6 @@ def _loss(problem: Problem) -> Multiclass:
 
 
 # Noisy gradient descent, preconditioned by a private second moment (soundness, section 20).
-
-
 def _descent(
     examples: Examples,
     problem: Problem,
@@ -197,8 +196,6 @@ class Gradients:
 
 
 # Output perturbation (soundness, section 3).
-
-
 def _output(
     examples: Examples, problem: Problem, loss: Multiclass, account: Account, *, arithmetic: Arithmetic
 ) -> Fit:

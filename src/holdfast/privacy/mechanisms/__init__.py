@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.errors import FormatError, HoldfastError
-from holdfast.privacy.mechanism import Mechanism
-from holdfast.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
-from holdfast.privacy.mechanisms.discrete_laplace import DiscreteLaplace
-from holdfast.privacy.mechanisms.exponential import Exponential
-from holdfast.privacy.mechanisms.fixed_size_gaussian import FixedSizeGaussian
-from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.mechanisms.laplace import Laplace
+from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian, Gaussian
+from holdfast.privacy.mechanisms.laplace import DiscreteLaplace, Laplace
+from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
-from holdfast.privacy.mechanisms.permute_and_flip import PermuteAndFlip
 from holdfast.privacy.mechanisms.randomised_response import RandomisedResponse
-from holdfast.privacy.mechanisms.subsampled_gaussian import SubsampledGaussian
-from holdfast.privacy.mechanisms.subsampled_pure import SubsampledPure
+from holdfast.privacy.mechanisms.selection import Exponential, PermuteAndFlip
+from holdfast.privacy.mechanisms.subsampled import FixedSizeGaussian, SubsampledGaussian, SubsampledPure
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
 
 __all__ = [
@@ -36,7 +31,6 @@ __all__ = [
     "VectorLaplace",
     "mechanism_from_json",
 ]
-
 MECHANISMS: tuple[type[Mechanism], ...] = (
     Gaussian,
     Laplace,

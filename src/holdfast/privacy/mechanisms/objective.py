@@ -12,19 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.ball import gamma_ball
-from holdfast.noise.continuous import normal
-from holdfast.noise.rounded_gaussian import rounded_gaussian
+from holdfast.noise.gaussian import rounded_gaussian
+from holdfast.noise.idealised import gamma_ball, normal
+from holdfast.noise.laplace import truncated_laplace
 from holdfast.noise.source import Source
-from holdfast.noise.truncated_laplace import truncated_laplace
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curve import PrivacyCurve, PureDP
-from holdfast.privacy.grid import Grid, root_above
-from holdfast.privacy.mechanism import Mechanism, vector
+from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy.curves.objective import ObjectiveCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.privacy.mechanisms.grid import Grid, root_above
 from holdfast.privacy.mechanisms.laplace import laplace_cdf
+from holdfast.privacy.mechanisms.mechanism import Mechanism, vector
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
-from holdfast.privacy.objective_curve import ObjectiveCurve
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 Floats = NDArray[np.float64]

@@ -13,9 +13,9 @@ from holdfast.errors import ParameterError, require
 from holdfast.noise.choose import choose_many
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curve import PrivacyCurve, PureDP
-from holdfast.privacy.finite_pair import FinitePair
-from holdfast.privacy.mechanism import Mechanism, index_cdf
+from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy.curves.finite_curve import FinitePair
+from holdfast.privacy.mechanisms.mechanism import Mechanism, index_cdf
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.ball import gamma_ball
+from holdfast.noise.idealised import gamma_ball
 from holdfast.noise.source import Source
-from holdfast.privacy.curve import PureDP
-from holdfast.privacy.grid import root_above
-from holdfast.privacy.mechanism import Mechanism
+from holdfast.privacy.curves.curve import PureDP
+from holdfast.privacy.mechanisms.grid import root_above
 from holdfast.privacy.mechanisms.laplace import add_discrete_laplace, discrete_release_cdf, laplace_cdf
+from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.rounding import Number, as_written
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.synth.method import Method
 from holdfast.synth.methods import (
     adaptive,
     dqrs,
@@ -12,9 +11,9 @@ from holdfast.synth.methods import (
     gaussian,
     independent,
     mwem,
-    sep_fem,
     tree,
 )
+from holdfast.synth.methods.method import Method
 
 METHODS: tuple[Method, ...] = (
     adaptive.METHOD,
@@ -25,6 +24,6 @@ METHODS: tuple[Method, ...] = (
     gaussian.METHOD,
     independent.METHOD,
     mwem.METHOD,
-    sep_fem.METHOD,
+    fem.SEP_FEM,
     tree.METHOD,
 )

@@ -20,21 +20,20 @@ from numpy.typing import NDArray
 from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
-from holdfast.privacy.mechanisms.exponential import Exponential
+from holdfast.privacy.account.remaining import SAFE, amount
+from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian
+from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.budget import SAFE, amount, measure_tables, noisy_rows
-from holdfast.synth.candidates import affordable, downward_closure, in_order
-from holdfast.synth.constraints import Zeros
-from holdfast.synth.counted import Counted
-from holdfast.synth.graphical.estimation import Estimate, estimate, log_shares, merge
-from holdfast.synth.graphical.tables import Columns, shape_of
-from holdfast.synth.measurement import Measurement
-from holdfast.synth.method import Method, Synthesis
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.methods.adaptive_rounds import MEASURE, Schedule, affordable, downward_closure, in_order
 from holdfast.synth.methods.independent import on_simplex
-from holdfast.synth.model import Model
-from holdfast.synth.reconciled import ReconciledModel, shrunk
-from holdfast.synth.schedule import MEASURE, Schedule
+from holdfast.synth.methods.measure import measure_tables, noisy_rows
+from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.models.graphical.estimation import Estimate, estimate, log_shares, merge
+from holdfast.synth.models.graphical.factors import Columns, shape_of
+from holdfast.synth.models.model import Measurement, Model
+from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
+from holdfast.synth.rows.impossible_rows import Zeros
 from holdfast.synth.spending import admit
 from holdfast.synth.workload import Workload
 

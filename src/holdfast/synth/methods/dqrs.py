@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 
 from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.exponential import Exponential
+from holdfast.privacy.account.remaining import SAFE, amount
+from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.budget import SAFE, amount
-from holdfast.synth.counted import Counted
-from holdfast.synth.method import Method, Synthesis
+from holdfast.synth.exact_counts import Counted, Truth
 from holdfast.synth.methods.dual_query import (
     MOST_DRAWS,
     MOST_STEP,
@@ -40,9 +39,9 @@ from holdfast.synth.methods.dual_query import (
     payoff,
     planned,
 )
+from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.models.dense import RowsModel, universe_size
 from holdfast.synth.oracle import best_records
-from holdfast.synth.support import RowsModel, universe_size
-from holdfast.synth.truth import Truth
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]

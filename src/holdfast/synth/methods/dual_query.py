@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 from holdfast.errors import require
 from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.exponential import Exponential
+from holdfast.privacy.account.remaining import SAFE, amount
+from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.budget import SAFE, amount
-from holdfast.synth.counted import Counted
-from holdfast.synth.method import Method, Synthesis
-from holdfast.synth.objective import Objective
-from holdfast.synth.oracle import best_records
-from holdfast.synth.support import RowsModel, universe_size
-from holdfast.synth.truth import SCORE_SENSITIVITY, Truth
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, Counted, Truth
+from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.models.dense import RowsModel, universe_size
+from holdfast.synth.oracle import Objective, best_records
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.exponential import Exponential
+from holdfast.privacy.account.remaining import selection_epsilon
+from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.budget import selection_epsilon
-from holdfast.synth.counted import Counted
-from holdfast.synth.method import Method, Synthesis
-from holdfast.synth.rounds import best_rounds
-from holdfast.synth.starting import HELD, SHARE, SUPPORT, start
-from holdfast.synth.truth import SCORE_SENSITIVITY, Truth
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, Counted, Truth
+from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, start
+from holdfast.synth.methods.measure import best_rounds
+from holdfast.synth.methods.method import Method, Synthesis
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]

@@ -13,19 +13,18 @@ from holdfast.data.sensitivity import counts_l2
 from holdfast.errors import ParameterError
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.synth.budget import measure_tables
-from holdfast.synth.counted import Counted
-from holdfast.synth.graphical.estimation import estimate
-from holdfast.synth.graphical.junction_tree import JunctionTree
-from holdfast.synth.graphical.model import GraphicalModel
-from holdfast.synth.measurement import Measurement
-from holdfast.synth.method import Method, Synthesis
-from holdfast.synth.model import Model
-from holdfast.synth.residuals import Columns, Strategy, residual, restored
-from holdfast.synth.rows_fit import fit_rows
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.methods.measure import measure_tables
+from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.models.dense import RowsModel
+from holdfast.synth.models.graphical.estimation import estimate
+from holdfast.synth.models.graphical.junction_tree import JunctionTree
+from holdfast.synth.models.graphical.model import GraphicalModel
+from holdfast.synth.models.model import Measurement, Model
+from holdfast.synth.rows.fit_rows import fit_rows
 from holdfast.synth.spending import admit
-from holdfast.synth.support import RowsModel
 from holdfast.synth.workload import Workload
+from holdfast.synth.workload.residual_basis import Columns, Strategy, residual, restored
 
 Floats = NDArray[np.float64]
 MOST_CELLS = 300_000

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.privacy.account import Account
-from holdfast.privacy.mechanism import Mechanism
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import Laplace
-from holdfast.synth.counted import Counted
-from holdfast.synth.measurement import Measurement
-from holdfast.synth.method import Method, Synthesis
-from holdfast.synth.product import ProductModel
+from holdfast.privacy.mechanisms.mechanism import Mechanism
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.models.product import ProductModel
 from holdfast.synth.spending import admit
 from holdfast.synth.workload import Workload
 

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from holdfast.data.sensitivity import counts_l1
 from holdfast.errors import require
 from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.exponential import Exponential
-from holdfast.synth.budget import measure_tables, selection_epsilon
-from holdfast.synth.constraints import Zeros
-from holdfast.synth.counted import Counted
-from holdfast.synth.graphical.estimation import estimate, log_shares
-from holdfast.synth.graphical.tables import Columns, shape_of
-from holdfast.synth.measurement import Measurement
-from holdfast.synth.method import Method, Synthesis
+from holdfast.privacy.account.remaining import fractions_of_rest, selection_epsilon
+from holdfast.privacy.mechanisms.selection import Exponential
+from holdfast.synth.exact_counts import Counted
 from holdfast.synth.methods.independent import on_simplex
-from holdfast.synth.resume import fractions_of_rest
+from holdfast.synth.methods.measure import measure_tables
+from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.models.graphical.estimation import estimate, log_shares
+from holdfast.synth.models.graphical.factors import Columns, shape_of
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.rows.impossible_rows import Zeros
 from holdfast.synth.spending import admit
 from holdfast.synth.workload import Workload
 

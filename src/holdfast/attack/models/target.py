@@ -1,0 +1,265 @@
+"""Target: any model as an attacker sees it, records in and probabilities or predictions out.
+
+Signals that a normal law can describe: infinite log-odds made finite, likelihoods from signals.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.attack.records import Records
+from holdfast.data.engines.files import read_table
+from holdfast.errors import DataError, FormatError, ParameterError, require
+from holdfast.privacy.guarantee import Guarantee
+
+Floats = NDArray[np.float64]
+Task = Literal["classification", "regression"]
+LARGEST = 30.0
+"""Log-odds are cut here: beyond it a double's probability is 0 or 1 anyway."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Target:
+    """A model under attack. `outputs` gives probabilities, one column per class, or predicted numbers.
+
+    `model` is the thing itself, for attacks that look inside; `guarantee` is what its release promises;
+    `labels_only` says that the probabilities are 0 and 1, made from decisions.
+    """
+
+    outputs: Callable[[Any], Floats]
+    task: Task
+    classes: tuple[Any, ...] = ()
+    model: Any = None
+    guarantee: Guarantee | None = None
+    labels_only: bool = False
+
+    @classmethod
+    def of(cls, model: Any, *, classes: Sequence[Any] | None = None, task: Task | None = None) -> Target:
+        """The target of an estimator, a callable, a release, or the path of a saved release.
+
+        A callable with `classes` gives probabilities, one column per class in that order, or one number per row,
+        the probability of the second of two. A callable without `classes` is a regression.
+
+        >>> target = Target.of(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["no", "yes"])
+        >>> target.log_odds(Records(features=np.array([[0.5], [1.0]]), labels=np.array(["no", "yes"])))
+        array([ 0., inf])
+        """
+        if isinstance(model, Target):
+            return model
+        fitted, guarantee = _opened(model)
+        for fits, adapt in _ADAPTERS:
+            if fits(fitted):
+                outputs, task, names, labels_only = adapt(fitted, classes, task)
+                return cls(
+                    outputs=outputs, task=task, classes=names, model=fitted, guarantee=guarantee,
+                    labels_only=labels_only,
+                )  # fmt: skip
+        raise ParameterError(
+            f"model must predict: an estimator, a callable, a Release or a path, got {type(model).__name__}"
+        )
+
+    def aligned(self, names: Sequence[Any]) -> Target:
+        """The same classifier with its columns in this order; a class that it has never seen has probability 0.
+
+        >>> target = Target.of(lambda X: np.tile([0.9, 0.1], (len(X), 1)), classes=["b", "c"])
+        >>> wide = target.aligned(["a", "b", "c"])
+        >>> wide.probabilities(Records(features=np.zeros((1, 1)), labels=np.array(["a"]))).tolist()
+        [[0.0, 0.9, 0.1]]
+        """
+        order = (*names, *(name for name in self.classes if name not in set(names)))
+        if self.task != "classification" or order == self.classes:
+            return self
+        places = [order.index(name) for name in self.classes]
+
+        def outputs(features: Any) -> Floats:
+            known = np.asarray(self.outputs(features), dtype=np.float64)
+            wide = np.zeros((known.shape[0], len(order)))
+            wide[:, places] = known
+            return wide
+
+        return replace(self, outputs=outputs, classes=order)
+
+    def probabilities(self, records: Records) -> Floats:
+        """One row per record, one column per class."""
+        values = np.asarray(self.outputs(records.features), dtype=np.float64)
+        require(
+            values.shape == (records.count, len(self.classes)),
+            "model",
+            values.shape,
+            "one probability per class",
+        )
+        return values
+
+    def own(self, records: Records) -> NDArray[np.intp]:
+        """The column of each record's own label."""
+        places = {name: place for place, name in enumerate(self.classes)}
+        try:
+            return np.array([places[name] for name in records.labels.tolist()], dtype=np.intp)
+        except KeyError:
+            raise DataError("y holds a label that the model does not know; its classes are public") from None
+
+    def log_odds(self, records: Records) -> Floats:
+        """log p/(1 - p) for the probability p of each record's own label; infinite where p is 0 or 1.
+
+        1 - p is the sum of the other columns, which is exact where p is close to 1 (Carlini et al. 2022).
+        """
+        values, own = self.probabilities(records), self.own(records)
+        rows = np.arange(records.count)
+        p = values[rows, own]
+        others = np.array(values)
+        others[rows, own] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = np.where(p > 0.0, np.log(p) - np.log(others.sum(axis=1)), -np.inf)
+        return np.where(np.isinf(odds), odds, np.clip(odds, -LARGEST, LARGEST))
+
+    def matrix(self, records: Records) -> Floats:
+        """The features as numbers: through the encoder of a model that was fitted on a table."""
+        encoder = getattr(self.model, "encoder_", None)
+        features = records.features if encoder is None else encoder.transform(records.features)
+        return np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
+
+    def residuals(self, records: Records) -> Floats:
+        """What a regression's prediction lacks: y minus prediction."""
+        predicted = np.asarray(self.outputs(records.features), dtype=np.float64)
+        require(predicted.shape == (records.count,), "model", predicted.shape, "one number per row")
+        return np.asarray(records.labels.astype(np.float64) - predicted)
+
+    def signal(self, records: Records) -> Floats:
+        """The one number per record that likelihood attacks model: log-odds, or the residual."""
+        return self.log_odds(records) if self.task == "classification" else self.residuals(records)
+
+
+Adapted = tuple[Callable[[Any], Floats], Task, tuple[Any, ...], bool]
+
+
+def _opened(model: Any) -> tuple[Any, Guarantee | None]:
+    """A saved release as an estimator, with its promise; anything else as it is."""
+    if isinstance(model, str | os.PathLike):
+        from holdfast.release import Release
+
+        return _opened(Release.load(Path(model)))
+    if hasattr(model, "provenance") and hasattr(model, "guarantee"):
+        from holdfast.learn.estimators import ESTIMATORS
+        from holdfast.learn.estimators.linear_model import LinearModel
+
+        name = LinearModel.of_value(model.value).model
+        for estimator in ESTIMATORS:
+            if estimator.__name__ == name:
+                return estimator.from_release(model), model.guarantee
+        raise FormatError("the release holds a model of a kind that this version does not know")
+    release = getattr(model, "release_", None)
+    return model, None if release is None else release.guarantee
+
+
+def _names(model: Any) -> tuple[Any, ...]:
+    return tuple(np.asarray(model.classes_).tolist())
+
+
+def _probabilistic(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+    return model.predict_proba, "classification", _names(model), False
+
+
+def _scored(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+    """A classifier with scores only: their softmax stands for probabilities."""
+
+    def outputs(features: Any) -> Floats:
+        scores = np.asarray(model.decision_function(features), dtype=np.float64)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        return np.asarray(np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None]))
+
+    return outputs, "classification", _names(model), False
+
+
+def _deciding(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+    """A classifier that shows decisions only."""
+    names = np.asarray(model.classes_)
+    return (
+        lambda features: (np.asarray(model.predict(features))[:, None] == names[None, :]).astype(np.float64),
+        "classification", _names(model), True,
+    )  # fmt: skip
+
+
+def _predicting(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+    return (
+        (lambda features: np.ravel(np.asarray(model.predict(features), np.float64))),
+        "regression",
+        (),
+        False,
+    )
+
+
+def _calling(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+    if classes is None:
+        require(task != "classification", "classes", None, "the labels, in the order of the columns")
+        return (lambda features: np.asarray(model(features), np.float64)), "regression", (), False
+
+    def outputs(features: Any) -> Floats:
+        values = np.asarray(model(features), dtype=np.float64)
+        return np.column_stack([1.0 - values, values]) if values.ndim == 1 else values
+
+    return outputs, "classification", tuple(np.asarray(classes).tolist()), False
+
+
+def _has(*names: str) -> Callable[[Any], bool]:
+    return lambda model: all(hasattr(model, name) for name in names)
+
+
+_ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[..., Adapted]], ...] = (
+    (_has("predict_proba", "classes_"), _probabilistic),
+    (_has("decision_function", "classes_"), _scored),
+    (_has("predict", "classes_"), _deciding),
+    (_has("predict"), _predicting),
+    (callable, _calling),
+)
+"""The first that fits is taken."""
+
+
+def finite(signals: NDArray[np.floating], *, largest: float | None = None) -> Floats:
+    """Signals with infinite ones put a step beyond the largest finite one: where half a vote would put them.
+
+    A forest of 100 trees says 0.99 or 1: log-odds of 4.6 or infinity. Twice the odds of its surest finite
+    answer is what half a vote against would give.
+
+    >>> finite(np.array([0.5, -np.inf])).round(3).tolist()
+    [0.5, -1.193]
+    """
+    values = np.asarray(signals, dtype=np.float64)
+    edge = (surest(values) if largest is None else largest) + math.log(2.0)
+    return np.clip(values, -edge, edge)
+
+
+def surest(signals: NDArray[np.floating]) -> float:
+    """The largest finite absolute log-odds; 0 if there is none."""
+    sizes = np.abs(signals[np.isfinite(signals)])
+    return float(min(sizes.max(initial=0.0), LARGEST))
+
+
+def read_records(path: Path, *, label: str, target: Target) -> Records:
+    """The records of a file: the columns that the model names, or all but the label, in order."""
+    table = read_table(path)
+    fitted = target.model.model_
+    columns = fitted.columns or fitted.feature_names or tuple(n for n in table.column_names if n != label)
+    missing = [name for name in (label, *columns) if name not in table.column_names]
+    if missing:
+        raise DataError(f"{path.name} lacks the columns {', '.join(missing)}")
+    values = table.column(label).to_pylist()
+    if target.task == "regression":
+        labels = np.array(values, dtype=np.float64)
+    else:
+        # Classes of a schema are texts; a column of numbers may hold the same labels.
+        texts = all(isinstance(name, str) for name in target.classes)
+        labels = np.array([str(value) for value in values] if texts else values)
+    chosen = table.select(list(columns))
+    if fitted.columns is not None:
+        return Records(features=chosen, labels=labels)
+    rows = np.column_stack([chosen.column(name).to_numpy() for name in columns]).astype(np.float64)
+    return Records(features=rows, labels=labels)

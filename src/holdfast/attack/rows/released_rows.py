@@ -1,0 +1,162 @@
+"""Seen: a table as someone sees it who has nothing but rows: as numbers, for distances, and as cells, for counts.
+
+RowsAttack: a membership attack by someone who has the released rows and nothing of the generator.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.schema import Schema
+from holdfast.errors import ParameterError, require
+from holdfast.privacy.guarantee import Guarantee
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+BINS = 10
+"""Cells of a column of numbers without a schema: tenths of the released rows."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seen:
+    """Rows twice: `numbers` scaled so that columns count alike, `cells` coded for counting; one line per row."""
+
+    numbers: Floats
+    cells: Codes
+
+    def __post_init__(self) -> None:
+        require(len(self.numbers) == len(self.cells) >= 1, "rows", len(self.cells), "one row or more")
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.cells)
+
+    def take(self, rows: NDArray[Any]) -> Seen:
+        """Some of them, by a mask or by row numbers."""
+        return Seen(numbers=self.numbers[rows], cells=self.cells[rows])
+
+    def join(self, other: Seen) -> Seen:
+        """These, then the others."""
+        return Seen(
+            numbers=np.concatenate([self.numbers, other.numbers]),
+            cells=np.concatenate([self.cells, other.cells]),
+        )
+
+
+Reader = Callable[[Any], Seen]
+"""From a frame, table, mapping or array to what is seen of it."""
+
+
+def reader(schema: Schema | None, rows: Any) -> Reader:
+    """How to read tables of this kind: by the schema, or arrays of numbers by the spread of the released rows."""
+    return by_schema(schema) if schema is not None else by_spread(rows)
+
+
+def by_schema(schema: Schema) -> Reader:
+    """Numbers to [0, 1], one indicator per category; cells as the schema counts them.
+
+    >>> from holdfast.data import Categorical, Numeric, Schema
+    >>> read = by_schema(Schema([Numeric("age", 0, 100, bins=4), Categorical("sex", ["F", "M"])]))
+    >>> seen = read({"age": [50, 99], "sex": ["M", "F"]})
+    >>> seen.numbers.tolist(), seen.cells.tolist()
+    ([[0.5, 0.0, 1.0], [0.99, 1.0, 0.0]], [[2, 1], [3, 0]])
+    """
+    from holdfast.data.arrow_values import arrow_columns
+    from holdfast.data.encode import Encoder
+    from holdfast.data.rows import encode_batch
+
+    names = list(schema.names)
+    chosen = schema.select(*names)
+    encoder = Encoder(chosen, scale="unit", intercept=False, row_norm=None)
+
+    def read(table: Any) -> Seen:
+        columns = arrow_columns(table, names)
+        batch = encode_batch(chosen, columns, len(next(iter(columns.values()))))
+        cells = np.column_stack([batch.codes(name) for name in names])
+        return Seen(numbers=encoder.encode(batch), cells=cells)
+
+    return read
+
+
+def by_spread(rows: Any) -> Reader:
+    """Arrays of numbers: centred and scaled by the released rows, cells between their deciles."""
+    released = _matrix(rows)
+    centre, spread = released.mean(axis=0), np.maximum(released.std(axis=0), 1e-12)
+    edges = np.quantile(released, np.arange(1, BINS) / BINS, axis=0)
+
+    def read(table: Any) -> Seen:
+        matrix = _matrix(table)
+        require(matrix.shape[1] == centre.size, "members", matrix.shape, f"{centre.size} columns, as rows")
+        cells = [np.searchsorted(edges[:, j], matrix[:, j]) for j in range(centre.size)]
+        return Seen(numbers=(matrix - centre) / spread, cells=np.column_stack(cells).astype(np.int64))
+
+    return read
+
+
+def _matrix(table: Any) -> Floats:
+    if not isinstance(table, np.ndarray | list):
+        raise ParameterError(
+            f"schema must be given with a {type(table).__name__}: it says how columns are read; only arrays of numbers "
+            "go without"
+        )
+    matrix = np.asarray(table, dtype=np.float64)
+    require(matrix.ndim == 2 and matrix.shape[1] >= 1, "rows", matrix.shape, "a matrix: one line per row")
+    require(bool(np.isfinite(matrix).all()), "rows", "...", "finite numbers")
+    return matrix
+
+
+def opened(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guarantee | None]:
+    """The rows of a synthetic release (or the path of one) with its schema and promise; others as they are."""
+    if isinstance(rows, str | os.PathLike):
+        from holdfast.release import Release
+
+        rows = Release.load(Path(rows))
+    if not (hasattr(rows, "provenance") and hasattr(rows, "guarantee")):
+        return rows, schema, None
+    from holdfast.synth.contents import Released
+
+    released = Released.of_value(rows.value)
+    return released.table, released.schema if schema is None else schema, rows.guarantee
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowsCase:
+    """What the attacker has: released rows, records to judge, and perhaps other people's records for reference."""
+
+    rows: Seen
+    records: Seen
+    reference: Seen | None = None
+
+    def others(self) -> Seen:
+        """The reference, for an attack that needs it."""
+        if self.reference is None:
+            raise ParameterError("this attack needs reference=: records that are known not to be members")
+        return self.reference
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsAttack:
+    """An entry of ROWS_ATTACKS."""
+
+    name: str
+    score: Callable[[RowsCase], Floats]
+    """One number per record of the case, larger for members."""
+    paper: str
+    needs_reference: bool = False
+    note: str | None = None
+    """What must be said wherever its figures are shown."""
+
+    def scores(self, case: RowsCase) -> Floats:
+        """The scores, checked."""
+        values = np.asarray(self.score(case), dtype=np.float64)
+        require(values.shape == (case.records.count,), "scores", values.shape, "one number per record")
+        require(bool(np.all(np.isfinite(values))), "scores", "...", "finite")
+        return values

@@ -1,0 +1,14 @@
+"""Audits: valid lower bounds on what a mechanism leaks."""
+
+from .bounds.fdp import RefutedCurve as RefutedCurve
+from .bounds.multi_run import Errors as Errors
+from .bounds.sequential import Game as Game
+from .findings import FixedGuesses as FixedGuesses
+from .findings import GaussianGuesses as GaussianGuesses
+from .findings import GuessPath as GuessPath
+from .findings import Sequence as Sequence
+from .findings import Trainings as Trainings
+from .membership import MembershipAudit as MembershipAudit
+from .membership import membership_game as membership_game
+from .result import AuditResult as AuditResult
+from .run import audit as audit

@@ -1,0 +1,203 @@
+"""One canary, many trainings: bounds from the two error rates of a membership test.
+
+Each training is independent, with the canary or without it, and a test fixed in advance says which.
+(epsilon, delta)-DP allows no test with miss < 1 - delta - e^eps false_alarm, nor the mirror image
+(Jagielski, Ullman and Oprea 2020); upper confidence limits on both rates therefore refute it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdfast.audit.bounds.fdp import gaussian_epsilon
+from holdfast.audit.bounds.one_run import error_of
+from holdfast.errors import require
+from holdfast.privacy.confidence import clopper_pearson_upper as clopper_pearson_upper
+
+_PANELS = 12
+"""Panels of the quadrature of the Bayesian bound; 32 nodes in each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errors:
+    """The errors of one test: false alarms among trainings without the canary, misses among those with it.
+
+    `tried` is how many thresholds (or tests) the count was picked from; the error is shared among them.
+    """
+
+    false_alarms: int
+    without: int
+    misses: int
+    with_canary: int
+    tried: int = 1
+
+    def __post_init__(self) -> None:
+        require(self.without >= 1, "without", self.without, ">= 1")
+        require(self.with_canary >= 1, "with_canary", self.with_canary, ">= 1")
+        require(0 <= self.false_alarms <= self.without, "false_alarms", self.false_alarms, "in [0, without]")
+        require(0 <= self.misses <= self.with_canary, "misses", self.misses, "in [0, with_canary]")
+        require(self.tried >= 1, "tried", self.tried, ">= 1")
+
+    def limits(self, confidence: float) -> tuple[float, float]:
+        """Upper limits on both rates that hold together, and for every threshold tried (Clopper and Pearson)."""
+        share = error_of(confidence) / (2 * self.tried)
+        return (
+            clopper_pearson_upper(self.false_alarms, self.without, error=share),
+            clopper_pearson_upper(self.misses, self.with_canary, error=share),
+        )
+
+
+def epsilon_lower(errors: Errors, *, delta: float = 0.0, confidence: float = 0.95) -> float:
+    """The epsilon at this delta that the two limits refute, in either direction; 0 if none.
+
+    >>> perfect = Errors(false_alarms=0, without=1000, misses=0, with_canary=1000)
+    >>> round(epsilon_lower(perfect), 2)
+    5.6
+    """
+    require(0 <= delta < 1, "delta", delta, "in [0, 1)")
+    false_alarm, miss = errors.limits(confidence)
+    return float(_epsilon_at(np.float64(false_alarm), np.float64(miss), delta))
+
+
+def mu_lower(errors: Errors, *, confidence: float = 0.95) -> float:
+    """The largest mu such that mu-GDP is refuted by the two limits (Nasr et al. 2023); 0 if none.
+
+    mu-GDP says Phi^-1(1 - false_alarm) - Phi^-1(miss) <= mu for every test.
+
+    >>> perfect = Errors(false_alarms=0, without=1000, misses=0, with_canary=1000)
+    >>> round(mu_lower(perfect), 3)
+    5.36
+    """
+    from scipy.special import ndtri
+
+    false_alarm, miss = errors.limits(confidence)
+    mu = -float(ndtri(false_alarm)) - float(ndtri(miss))
+    return max(0.0, mu * (1.0 - 1e-10)) if math.isfinite(mu) else 0.0
+
+
+def gaussian_epsilon_lower(errors: Errors, *, delta: float, confidence: float = 0.95) -> float:
+    """The epsilon at this delta of the largest refuted Gaussian curve: a statement within the Gaussian family."""
+    return gaussian_epsilon(mu_lower(errors, confidence=confidence), delta=delta)
+
+
+def bayesian_epsilon_lower(errors: Errors, *, delta: float = 0.0, credibility: float = 0.95) -> float:
+    """A credible, not a confidence, bound: the lower quantile of epsilon under Jeffreys priors on both rates.
+
+    After Zanella-Beguelin et al. 2023: the rates have independent beta posteriors, and P[epsilon <= e] is
+    their mass in the region that (e, delta)-DP allows; computed by quadrature. Its long-run error may exceed
+    1 - credibility (near 0.2 where both directions bind), so it never refutes a claim.
+
+    >>> perfect = Errors(false_alarms=0, without=1000, misses=0, with_canary=1000)
+    >>> round(bayesian_epsilon_lower(perfect), 2)  # above what Clopper-Pearson can ever report, 5.6
+    7.21
+    """
+    from scipy.optimize import brentq
+    from scipy.special import betaincc, betaincinv
+
+    require(0 <= delta < 1, "delta", delta, "in [0, 1)")
+    target = error_of(credibility) / errors.tried
+    c, d = errors.misses + 0.5, errors.with_canary - errors.misses + 0.5
+    # The false-alarm rate at the nodes of a quadrature over its posterior quantiles.
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    uniform = (np.arange(_PANELS)[:, None] + (nodes + 1.0) / 2.0).ravel() / _PANELS
+    rates = betaincinv(errors.false_alarms + 0.5, errors.without - errors.false_alarms + 0.5, uniform)
+    weight = np.tile(weights / (2.0 * _PANELS), _PANELS)
+
+    def excess(epsilon: float) -> float:
+        # Miss rates that contradict neither direction of (epsilon, delta).
+        lines = np.maximum(
+            1.0 - delta - math.exp(epsilon) * rates, (1.0 - delta - rates) * math.exp(-epsilon)
+        )
+        return float(weight @ betaincc(c, d, np.clip(lines, 0.0, 1.0))) - target
+
+    if excess(0.0) >= 0.0:
+        return 0.0
+    high = 1.0
+    while excess(high) < 0.0 and high < 512.0:
+        high *= 2.0
+    return float(brentq(excess, 0.0, high, xtol=1e-9))
+
+
+# From scores to errors: three honest ways to a threshold.
+def at_threshold(with_canary: ArrayLike, without: ArrayLike, *, threshold: float, tried: int = 1) -> Errors:
+    """The errors of "score >= threshold means the canary was there", for a threshold fixed in advance.
+
+    >>> at_threshold([0.9, 0.8, 0.2], [0.1, 0.7, 0.3], threshold=0.5)
+    Errors(false_alarms=1, without=3, misses=1, with_canary=3, tried=1)
+    """
+    inside, outside = _scores(with_canary, "with_canary"), _scores(without, "without")
+    return Errors(
+        false_alarms=int(np.sum(outside >= threshold)),
+        without=outside.size,
+        misses=int(np.sum(inside < threshold)),
+        with_canary=inside.size,
+        tried=tried,
+    )
+
+
+def held_out(
+    with_canary: ArrayLike, without: ArrayLike, *, share: float = 0.25, delta: float = 0.0
+) -> Errors:
+    """Choose the threshold on the first share of the trainings of each world, count errors on the rest.
+
+    The trainings must be in an order that knows nothing of the scores, such as the order of training.
+    """
+    inside, outside = _scores(with_canary, "with_canary"), _scores(without, "without")
+    require(0 < share < 1, "share", share, "in (0, 1)")
+    cut_in, cut_out = math.ceil(share * inside.size), math.ceil(share * outside.size)
+    require(
+        cut_in < inside.size and cut_out < outside.size,
+        "share",
+        share,
+        "small enough to leave scores to report on",
+    )
+    candidates = np.unique(np.concatenate([inside[:cut_in], outside[:cut_out]]))
+    threshold = best_threshold(inside[:cut_in], outside[:cut_out], candidates=candidates, delta=delta)
+    return at_threshold(inside[cut_in:], outside[cut_out:], threshold=threshold)
+
+
+def best_of(
+    with_canary: ArrayLike, without: ArrayLike, *, thresholds: ArrayLike, delta: float = 0.0
+) -> Errors:
+    """The best of a list of thresholds fixed in advance, the error shared between all of them (Bonferroni)."""
+    listed = _scores(thresholds, "thresholds")
+    chosen = best_threshold(with_canary, without, candidates=listed, delta=delta)
+    return at_threshold(with_canary, without, threshold=chosen, tried=listed.size)
+
+
+def best_threshold(
+    with_canary: ArrayLike, without: ArrayLike, *, candidates: ArrayLike, delta: float = 0.0
+) -> float:
+    """The candidate with the largest 95 % bound: a choice, for use on other trainings or with `tried` set."""
+    inside, outside = np.sort(_scores(with_canary, "with_canary")), np.sort(_scores(without, "without"))
+    tried = _scores(candidates, "candidates")
+    alarms = outside.size - np.searchsorted(outside, tried, side="left")
+    misses = np.searchsorted(inside, tried, side="left")
+    upper = [
+        np.array([clopper_pearson_upper(int(k), size, error=0.025) for k in counts])
+        for counts, size in ((alarms, outside.size), (misses, inside.size))
+    ]
+    bounds = _epsilon_at(upper[0], upper[1], delta)
+    # Where no candidate says anything, the one with the fewest errors.
+    return float(tried[np.lexsort((alarms / outside.size + misses / inside.size, -bounds))[0]])
+
+
+def _epsilon_at(false_alarm: ArrayLike, miss: ArrayLike, delta: float) -> NDArray[np.float64]:
+    x, y = np.asarray(false_alarm, float), np.asarray(miss, float)
+
+    def direction(small: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+        gain = np.maximum(1.0 - delta - other, 1e-300)
+        return np.log(gain) - np.log(small)
+
+    return np.maximum(0.0, np.maximum(direction(x, y), direction(y, x)) * (1.0 - 1e-12))
+
+
+def _scores(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    scores = np.asarray(values, float)
+    require(scores.ndim == 1 and scores.size >= 1, name, scores.shape, "a list of one number or more")
+    require(bool(np.all(np.isfinite(scores))), name, "...", "finite")
+    return scores

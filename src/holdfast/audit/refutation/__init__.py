@@ -1,0 +1,1 @@
+"""Refutation: every mechanism and method against its own claim."""

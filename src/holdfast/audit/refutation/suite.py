@@ -1,0 +1,170 @@
+"""The refutation suite: every mechanism and method under attack, and broken versions that must fall.
+
+A whole run refutes a true statement with probability at most `FALSE_ALARM`, whatever it contains: the error
+is shared evenly over all trials that use chance (a union bound, so dependence does not matter). Surviving
+proves nothing; being refuted proves a fault, in the code or in the claim.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.audit.refutation.subject import Subject
+from holdfast.audit.refutation.trial import TESTS, Outcome, Test
+from holdfast.errors import require
+from holdfast.noise.source import Source
+
+FALSE_ALARM = 1e-6
+"""Of a whole run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What became of one subject."""
+
+    name: str
+    claim: str
+    broken: str
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def refuted(self) -> bool:
+        """Whether any trial refuted it."""
+        return any(outcome.refuted for outcome in self.outcomes)
+
+    @property
+    def as_it_should(self) -> bool:
+        """Broken ones must be refuted, all others must not."""
+        return self.refuted == bool(self.broken)
+
+    def refuted_by(self) -> tuple[Test, ...]:
+        """The tests that refuted it."""
+        return tuple(t for t in TESTS if any(o.refuted for o in self.outcomes if o.test == t))
+
+    def cell(self, test: Test) -> str:
+        """`refuted`, `survived`, or `-` where the test was not tried."""
+        tried = [outcome.refuted for outcome in self.outcomes if outcome.test == test]
+        return "-" if not tried else "refuted" if any(tried) else "survived"
+
+    def summary(self) -> str:
+        """A line for the subject and one for each trial."""
+        state = "REFUTED" if self.refuted else "survived"
+        head = f"{self.name}: {state}, claims {self.claim}"
+        why = [f"  broken on purpose: {self.broken}"] if self.broken else []
+        return "\n".join([head, *why, *(f"  {outcome.summary()}" for outcome in self.outcomes)])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name,
+            "claim": self.claim,
+            "broken": self.broken,
+            "refuted": self.refuted,
+            "outcomes": [outcome.to_json() for outcome in self.outcomes],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refutations:
+    """A whole run: `passed` says whether what should survive did and what is broken fell."""
+
+    verdicts: tuple[Verdict, ...]
+    false_alarm: float
+    fresh: bool
+
+    @property
+    def passed(self) -> bool:
+        """Whether every verdict is as it should be."""
+        return all(verdict.as_it_should for verdict in self.verdicts)
+
+    @property
+    def error_spent(self) -> float:
+        """The probability, at most, that anything true was refuted."""
+        return sum(outcome.error for verdict in self.verdicts for outcome in verdict.outcomes)
+
+    def surprises(self) -> tuple[Verdict, ...]:
+        """Verdicts that are not as they should be."""
+        return tuple(verdict for verdict in self.verdicts if not verdict.as_it_should)
+
+    def table(self) -> str:
+        """By which test each subject fell or survived."""
+        width = max(len(verdict.name) for verdict in self.verdicts)
+        head = f"{'':<{width}}  " + "".join(f"{test:<12}" for test in TESTS)
+        lines = [head.rstrip()]
+        for broken, title in ((False, "must survive"), (True, "broken on purpose, must be refuted")):
+            rows = [v for v in self.verdicts if bool(v.broken) == broken]
+            if rows:
+                lines.append(f"-- {title}")
+            for verdict in rows:
+                cells = "".join(f"{verdict.cell(test):<12}" for test in TESTS)
+                mark = "" if verdict.as_it_should else "  <-- NOT AS IT SHOULD BE"
+                lines.append(f"{verdict.name:<{width}}  {cells.rstrip()}{mark}")
+        return "\n".join(lines)
+
+    def summary(self) -> str:
+        """The surprises in full, then one line."""
+        parts = [verdict.summary() for verdict in self.surprises()]
+        alive, broken = (sum(bool(v.broken) == b for v in self.verdicts) for b in (False, True))
+        fell = sum(v.refuted for v in self.verdicts if v.broken)
+        survived = sum(not v.refuted for v in self.verdicts if not v.broken)
+        coins = "fresh entropy" if self.fresh else "fixed seeds"
+        counts = [f"{survived} of {alive} survived"] if alive else []
+        counts += [f"{fell} of {broken} broken versions refuted"] if broken else []
+        parts.append(
+            f"{'passed' if self.passed else 'FAILED'}: {', '.join(counts)}; "
+            f"false-alarm probability at most {self.error_spent:.2g} ({coins})"
+        )
+        return "\n".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "passed": self.passed,
+            "false_alarm": self.false_alarm,
+            "error_spent": self.error_spent,
+            "fresh": self.fresh,
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+        }
+
+
+def refute(
+    subjects: Iterable[Subject],
+    *,
+    fresh: bool = False,
+    false_alarm: float = FALSE_ALARM,
+    step: Callable[[Verdict], None] | None = None,
+) -> Refutations:
+    """Run every trial of every subject and say what fell.
+
+    With `fresh`, coins come from the operating system; else each trial has a fixed seed of its own, so that
+    a run repeats and adding a subject changes no other. `step` is told each verdict as it is reached.
+
+    >>> from holdfast.audit.refutation.subject import Subject
+    >>> from holdfast.audit.refutation.trial import Analysis
+    >>> sound = Subject(name="one", claim="at most 2", trials=(Analysis(what="", value=lambda: 1.0, claimed=2.0),))
+    >>> refute([sound]).passed
+    True
+    """
+    chosen = tuple(subjects)
+    require(bool(chosen), "subjects", chosen, "at least one")
+    require(0 < false_alarm < 1, "false_alarm", false_alarm, "in (0, 1)")
+    chances = sum(trial.spends for subject in chosen for trial in subject.trials)
+    share = false_alarm / max(chances, 1)
+    verdicts = []
+    for subject in chosen:
+        outcomes = tuple(
+            trial.run(_source(subject.name, place, fresh=fresh), error=share)
+            for place, trial in enumerate(subject.trials)
+        )
+        verdict = Verdict(name=subject.name, claim=subject.claim, broken=subject.broken, outcomes=outcomes)
+        verdicts.append(verdict)
+        if step is not None:
+            step(verdict)
+    return Refutations(verdicts=tuple(verdicts), false_alarm=false_alarm, fresh=fresh)
+
+
+def _source(name: str, place: int, *, fresh: bool) -> Source:
+    return Source() if fresh else Source(seed=zlib.crc32(f"{name}/{place}".encode()))

@@ -1,0 +1,225 @@
+"""Trial: one attempt to refute one statement, and the Outcome it leaves.
+
+A trial that uses chance spends an error: the probability, at most, with which it refutes a true statement.
+A trial by computation alone spends none.
+
+Law: whether a sampler draws from the law that its proof is about.
+
+The distance of the empirical distribution function from the declared one, against the bound of Dvoretzky,
+Kiefer and Wolfowitz with Massart's constant (1990): P[sup |F_n - F| > r] <= 2 exp(-2 n r^2), for every n
+and every law, with atoms or without. Draws come from separate calls, so noise used twice shows.
+
+Neighbours: how far one privacy unit really moves what is computed.
+
+Brute force, not proof: values on many neighbouring tables, random and built to be bad, with the same coins,
+against the sensitivity that the noise is scaled to. One distance above it refutes the proof. For a worst
+case that is known the distance must also come near, else the bound is vacuous or the test is blind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.noise.source import Source
+
+Test = Literal["law", "neighbours", "audit", "analysis"]
+TESTS: tuple[Test, ...] = ("law", "neighbours", "audit", "analysis")
+Draw = Callable[[Source, int], NDArray[np.float64]]
+"""So many independent releases from this source, as numbers; each by a call of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What one trial found: the statement is refuted when the statistic exceeds the bound.
+
+    `error` is the probability, at most, that a true statement is refuted; 0 for a computation.
+
+    >>> Outcome(test="neighbours", what="ridge", statistic=2.12, bound=0.4, error=0.0).refuted
+    True
+    """
+
+    test: Test
+    what: str
+    statistic: float
+    bound: float
+    error: float
+    detail: str = ""
+
+    def __post_init__(self) -> None:
+        require(self.test in TESTS, "test", self.test, f"one of {TESTS}")
+        require(0 <= self.error < 1, "error", self.error, "in [0, 1)")
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the statement is shown to be false; a statistic that is no number shows it too."""
+        return not self.statistic <= self.bound
+
+    def summary(self) -> str:
+        """One line."""
+        verdict = "REFUTED" if self.refuted else "survived"
+        sign = ">" if self.refuted else "<="
+        tail = f"; {self.detail}" if self.detail else ""
+        return f"{self.test:<10} {verdict:<8} {self.statistic:.4g} {sign} {self.bound:.4g}  {self.what}{tail}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self) | {"refuted": self.refuted}
+
+
+class Trial(Protocol):
+    """One attempt; `spends` says whether chance is involved, so that it needs a share of the error."""
+
+    @property
+    def spends(self) -> bool:
+        """Whether it can refute a true statement by chance."""
+
+    def run(self, source: Source, *, error: float) -> Outcome:
+        """Try, with at most this probability of refuting a true statement."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """A statement compared with its exact value: `value` must not exceed `claimed`."""
+
+    what: str
+    value: Callable[[], float]
+    claimed: float
+    detail: str = ""
+    spends: bool = False
+
+    def run(self, source: Source, *, error: float) -> Outcome:
+        """Compute."""
+        return Outcome(
+            test="analysis", what=self.what, statistic=self.value(), bound=self.claimed, error=0.0,
+            detail=self.detail,
+        )  # fmt: skip
+
+
+Floats = NDArray[np.float64]
+
+
+def dkw_radius(draws: int, *, error: float) -> float:
+    """The distance that the empirical distribution function exceeds with probability at most `error`.
+
+    >>> round(dkw_radius(2500, error=1e-8), 4)
+    0.0618
+    """
+    require(draws >= 1, "draws", draws, ">= 1")
+    require(0 < error < 1, "error", error, "in (0, 1)")
+    return math.sqrt(math.log(2.0 / error) / (2.0 * draws))
+
+
+def law_distance(sample: Floats, cdf: Callable[[Floats], Floats]) -> float:
+    """sup |F_n - F| over the sample's values and the midpoints between them: never more than the supremum.
+
+    At a midpoint F_n is what it is just before the next value, and no declared atom of a grid lies there.
+
+    >>> law_distance(np.array([0.25, 0.75]), lambda x: np.clip(x, 0, 1))
+    0.25
+    """
+    values, counts = np.unique(sample, return_counts=True)
+    reached = np.cumsum(counts) / sample.size
+    between = 0.5 * (values[:-1] + values[1:])
+    gaps = [np.abs(reached - cdf(values))]
+    if between.size:
+        gaps.append(np.abs(reached[:-1] - cdf(between)))
+    # Below the smallest value nothing was drawn.
+    below = values[:1] - max(1e-9 * abs(float(values[0])), 1e-12)
+    gaps.append(np.abs(cdf(below)))
+    return float(max(np.max(gap) for gap in gaps))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """Draws against a declared law; vectors also for dependence between their first two numbers.
+
+    `draw` gives a column of numbers, or two columns of one law. Where they are independent, or symmetric
+    about `centre` as spherical noise is, P[both <= centre] = F(centre)^2; Hoeffding's bound tests it.
+    """
+
+    what: str
+    draw: Draw
+    cdf: Callable[[Floats], Floats]
+    draws: int = 2500
+    centre: float = 0.0
+    spends: bool = True
+
+    def run(self, source: Source, *, error: float) -> Outcome:
+        """Draw and compare."""
+        sample = np.asarray(self.draw(source, self.draws), dtype=np.float64)
+        first = sample if sample.ndim == 1 else sample[:, 0]
+        tests = 1 if sample.ndim == 1 else 2
+        radius = dkw_radius(self.draws, error=error / tests)
+        statistic, detail = law_distance(first, self.cdf), f"{self.draws} draws"
+        if tests == 2:
+            both = float(np.mean(np.all(sample[:, :2] <= self.centre, axis=1)))
+            expected = float(self.cdf(np.array([self.centre]))[0]) ** 2
+            if abs(both - expected) > max(statistic, radius):
+                statistic, detail = abs(both - expected), "two numbers of one release depend on each other"
+        return Outcome(
+            test="law", what=self.what, statistic=statistic, bound=radius, error=error, detail=detail
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """Whether a bound that is claimed to hold with some confidence does; exact binomial test.
+
+    `holds` gives one for each time the bound held and zero for each time it did not.
+    """
+
+    what: str
+    holds: Draw
+    confidence: float
+    draws: int = 20_000
+    spends: bool = True
+
+    def run(self, source: Source, *, error: float) -> Outcome:
+        """Draw, and compare the upper limit of the coverage with the confidence."""
+        from holdfast.audit.bounds.multi_run import clopper_pearson_upper
+
+        held = int(np.sum(self.holds(source, self.draws)))
+        missed = 1.0 - clopper_pearson_upper(held, self.draws, error=error)
+        return Outcome(
+            test="law", what=self.what, statistic=missed, bound=1.0 - self.confidence, error=error,
+            detail=f"held {held / self.draws:.3f} of {self.draws} times, claimed {self.confidence:g}",
+        )  # fmt: skip
+
+
+NEAR = 1.0 / 3.0
+"""The share of the claimed sensitivity that a known worst case must reach (soundness notes, section 17)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbours:
+    """Observed distances over claimed sensitivities; `shares` yields one share for each pair tried.
+
+    The largest must be at most 1, and at least `least`: a pair nearer than that is reported as refuted
+    too, with the statistic `least / share`, because the test would then see no fault.
+    """
+
+    what: str
+    shares: Callable[[Source], Iterable[float]]
+    least: float = NEAR
+    spends: bool = False
+
+    def run(self, source: Source, *, error: float) -> Outcome:
+        """Try every pair."""
+        shares = [float(share) for share in self.shares(source)]
+        largest = math.nan if not shares or any(math.isnan(s) for s in shares) else max(shares)
+        detail = f"largest of {len(shares)} pairs, observed / claimed"
+        if largest < self.least:
+            return Outcome(
+                test="neighbours", what=self.what, statistic=self.least / max(largest, 1e-300), bound=1.0,
+                error=0.0, detail=f"no pair comes within {self.least:.2f} of the claim: the test is blind",
+            )  # fmt: skip
+        return Outcome(
+            test="neighbours", what=self.what, statistic=largest, bound=1.0, error=0.0, detail=detail
+        )

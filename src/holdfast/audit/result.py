@@ -1,0 +1,210 @@
+"""AuditResult: a lower bound on the leak with its confidence, and what it says about a claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from holdfast.audit.findings import Finding, finding_from_json, finding_to_json, is_number
+from holdfast.errors import AdjacencyError, FormatError, require
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.guarantee import Guarantee
+from holdfast.privacy.tradeoff import TradeOff
+
+Verdict = Literal["refuted", "consistent", "warning"]
+Coins = Literal["holdfast", "foreign"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult:
+    """What an audit found. A pass is no evidence of privacy; a refutation is evidence of a leak.
+
+    `coins` says who flipped the membership coins: only where holdfast did can a claim be refuted, elsewhere
+    it is a warning. `corrected_over` is how many audits, scores or designs were tried; the error is shared
+    among them. `delta` is fixed in advance, as part of the question.
+
+    >>> from holdfast.audit.findings import FixedGuesses
+    >>> from holdfast.privacy import PureDP
+    >>> result = AuditResult(finding=FixedGuesses(canaries=1000, guesses=100, correct=90), coins="holdfast")
+    >>> round(result.epsilon_lower(), 4)
+    1.6308
+    >>> result.verdict(PureDP(1.0)), result.verdict(PureDP(2.0))
+    ('refuted', 'consistent')
+    """
+
+    finding: Finding
+    delta: float = 0.0
+    coins: Coins = "foreign"
+    corrected_over: int = 1
+    adjacency: Adjacency = Adjacency.add_remove
+    planted: str = ""
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require(0 <= self.delta < 1, "delta", self.delta, "in [0, 1)")
+        require(self.coins in ("holdfast", "foreign"), "coins", self.coins, "'holdfast' or 'foreign'")
+        require(
+            isinstance(self.corrected_over, int) and self.corrected_over >= 1,
+            "corrected_over", self.corrected_over, "an integer >= 1",
+        )  # fmt: skip
+        require(all(is_number(v) for v in self.scores.values()), "scores", "...", "made of finite numbers")
+        object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))
+        object.__setattr__(self, "scores", dict(self.scores))
+
+    @property
+    def kind(self) -> str:
+        """The design of the audit."""
+        return self.finding.kind
+
+    @property
+    def m(self) -> int:
+        """How many membership coins were flipped."""
+        return self.finding.canaries
+
+    @property
+    def guesses(self) -> int:
+        """How many of them were guessed."""
+        return self.finding.guesses
+
+    @property
+    def correct(self) -> int:
+        """How many guesses were right."""
+        return self.finding.correct
+
+    @property
+    def valid(self) -> bool:
+        """Whether the bound is a confidence bound at all (not the uncorrected maximum, not a credible bound)."""
+        return self.finding.entitled
+
+    def _shared(self, confidence: float) -> float:
+        require(0 < confidence < 1, "confidence", confidence, "in (0, 1)")
+        return 1.0 - (1.0 - confidence) / self.corrected_over if self.corrected_over > 1 else confidence
+
+    def epsilon_lower(self, confidence: float = 0.95) -> float:
+        """The epsilon at `delta` that the truth exceeds, with this confidence; 0 if nothing is shown."""
+        return self.finding.epsilon_lower(delta=self.delta, confidence=self._shared(confidence))
+
+    def trade_off(self, confidence: float = 0.95) -> TradeOff:
+        """The audited curve; its `contradicts` knows what kind of curve it is."""
+        audited = self.finding.trade_off(delta=self.delta, confidence=self._shared(confidence))
+        return type(audited)(audited.false_alarm, audited.miss, claim="audited", confidence=confidence)
+
+    def verdict(self, claim: Guarantee | PrivacyCurve, confidence: float = 0.95) -> Verdict:
+        """`refuted`: the claim is false with this confidence. `warning`: it looks false, but the coins were
+        not holdfast's or the bound is not a confidence bound. `consistent`: nothing was shown against it.
+        """  # noqa: D205
+        curve = self._comparable(claim)
+        if not self.finding.refutes(curve, delta=self.delta, confidence=self._shared(confidence)):
+            return "consistent"
+        return "refuted" if self.coins == "holdfast" and self.valid else "warning"
+
+    def _comparable(self, claim: Guarantee | PrivacyCurve) -> PrivacyCurve:
+        if not isinstance(claim, Guarantee):
+            return claim
+        if claim.adjacency != self.adjacency:
+            raise AdjacencyError(
+                f"the audit compared {self.adjacency.value!r} neighbours, the claim is about "
+                f"{claim.adjacency.value!r} ones; plant canaries for the claim's adjacency"
+            )
+        return claim.curve
+
+    def plot_data(self) -> dict[str, list[float]]:
+        """The bound against the confidence, and the audited curve at 95 %, ready to draw."""
+        confidences = [0.65, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999]
+        curve = self.trade_off(0.95)
+        return {
+            "confidence": confidences,
+            "epsilon_lower": [self.epsilon_lower(c) for c in confidences],
+            "false_alarm": curve.false_alarm.tolist(),
+            "miss": curve.miss.tolist(),
+        }
+
+    def summary(self, claim: Guarantee | PrivacyCurve | None = None, *, confidence: float = 0.95) -> str:
+        """A few lines that a statistician can read."""
+        share = self.correct / self.guesses if self.guesses else 0.0
+        sort = "lower bound" if self.valid else "NOT A VALID BOUND:"
+        lines = [
+            f"audit ({self.kind}): {self.correct} of {self.guesses} membership guesses right ({100 * share:.1f} %), "
+            f"{self.m} coins",
+            f"  {sort} epsilon {self.epsilon_lower(confidence):.4g} at delta {self.delta:g}, "
+            f"confidence {confidence:g} (adjacency {self.adjacency.value})",
+            f"  method: {self.finding.method()}",
+        ]
+        if self.corrected_over > 1:
+            lines.append(f"  error shared among {self.corrected_over} audits tried")
+        if self.planted:
+            lines.append(f"  planted: {self.planted}")
+        if self.coins == "foreign":
+            lines.append(
+                "  the membership coins were not flipped by holdfast: a contradiction is only a warning"
+            )
+        if claim is not None:
+            claimed = self._comparable(claim).epsilon(self.delta)
+            lines.append(
+                f"  claim: epsilon {claimed:.4g} at delta {self.delta:g}: {self.verdict(claim, confidence)}"
+            )
+        lines.append("  a pass is no evidence of privacy: a better attack may find more")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "finding": finding_to_json(self.finding),
+            "delta": self.delta,
+            "coins": self.coins,
+            "corrected_over": self.corrected_over,
+            "adjacency": self.adjacency.value,
+            "planted": self.planted,
+            "scores": dict(self.scores),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> AuditResult:
+        """The result that `to_json` wrote; `FormatError` for anything else."""
+        try:
+            return cls(
+                finding=finding_from_json(data["finding"]),
+                delta=float(data["delta"]),
+                coins=data["coins"],
+                corrected_over=data["corrected_over"],
+                adjacency=Adjacency(data["adjacency"]),
+                planted=str(data["planted"]),
+                scores=data["scores"],
+            )
+        except FormatError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
+
+
+def describe_scores(scores: ArrayLike, member: ArrayLike) -> dict[str, float]:
+    """Quartiles of the scores of canaries that were in and out, and how well the scores rank them.
+
+    >>> describe_scores([0.0, 1.0, 2.0, 3.0], [False, False, True, True])["auc"]
+    1.0
+    """
+    score, included = np.asarray(scores, float), np.asarray(member, bool)
+    require(
+        score.ndim == 1 and score.shape == included.shape, "member", included.shape, "of the shape of scores"
+    )
+    parts: dict[str, float] = {}
+    for name, group in (("in", score[included]), ("out", score[~included])):
+        parts[f"{name}_count"] = float(group.size)
+        if group.size:
+            quarters = np.quantile(group, [0.25, 0.5, 0.75])
+            parts |= {
+                f"{name}_{q}": float(v) for q, v in zip(("q25", "median", "q75"), quarters, strict=True)
+            }
+    if 0 < int(included.sum()) < score.size:
+        from scipy.stats import rankdata
+
+        inside = int(included.sum())
+        rank_sum = float(np.sum(rankdata(score)[included]))
+        parts["auc"] = (rank_sum - inside * (inside + 1) / 2) / (inside * (score.size - inside))
+    return {name: value for name, value in parts.items() if math.isfinite(value)}

@@ -1,0 +1,36 @@
+"""Adult: a real, public table that ships with holdfast, with a schema declared from its codebook."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from typing import Literal
+
+from holdfast.data.engines import open_table
+from holdfast.data.schema import Schema
+from holdfast.data.table import Table
+from holdfast.errors import require
+
+_HERE = files("holdfast.data.datasets")
+
+
+def adult_schema() -> Schema:
+    """The declared schema of the Adult census income data.
+
+    >>> adult_schema().cells("sex", "race", "income")
+    20
+    """
+    with as_file(_HERE / "adult.toml") as path:
+        return Schema.load(path)
+
+
+def adult(part: Literal["train", "test"] = "train") -> Table:
+    """The Adult census income data (UCI, CC BY 4.0): 32,561 rows to train on or 16,281 to test on.
+
+    >>> adult("test").count()
+    16281
+    """
+    require(part in ("train", "test"), "part", part, "'train' or 'test'")
+    import pyarrow.parquet as parquet
+
+    with as_file(_HERE / f"adult_{part}.parquet") as path:
+        return open_table(parquet.read_table(path), adult_schema())

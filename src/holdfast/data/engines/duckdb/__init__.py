@@ -1,0 +1,1 @@
+"""DuckDB: files, folders and database tables, read in process."""

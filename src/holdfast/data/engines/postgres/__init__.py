@@ -1,0 +1,1 @@
+"""PostgreSQL: rows pulled, sums in plain SQL, or descent inside the server."""

@@ -1,0 +1,164 @@
+"""Which table of which server: the URL, with its password kept to itself, and what the catalogue says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote_plus, urlsplit, urlunsplit
+
+from holdfast.data.arrow_values import Kind
+from holdfast.data.engines.postgres.dialect import KINDS, PostgresDialect
+from holdfast.data.engines.postgres.session import Session
+from holdfast.errors import DataError, ParameterError
+
+SCHEMES = ("postgresql", "postgres")
+OPTIONS = ("table", "schema", "way", "keep")
+CONNECT_TIMEOUT = "15"
+_DIALECT = PostgresDialect()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """A URL taken apart: what the driver gets, and what is holdfast's.
+
+    >>> address = Address.of("postgresql://ann:secret@host/clinic?table=s.visits&way=sql")
+    >>> address.options
+    {'table': 's.visits', 'way': 'sql'}
+    >>> "secret" in repr(address)
+    False
+    """
+
+    url: str = field(repr=False)
+    options: Mapping[str, str]
+
+    @classmethod
+    def of(cls, source: str) -> Address:
+        """Split a URL; an error names no part of it."""
+        parts, problem = None, False
+        try:
+            parts = urlsplit(source)
+            problem = parts.scheme not in SCHEMES
+        except ValueError:
+            problem = True
+        if problem or parts is None:
+            raise ParameterError(
+                "a PostgreSQL URL must be postgresql://user@host:port/database?table=name, with the special "
+                "characters of a password written as %40; its text is not repeated here"
+            )
+        options: dict[str, str] = {}
+        rest = []
+        for pair in filter(None, parts.query.split("&")):
+            name, _, value = pair.partition("=")
+            if name in OPTIONS:
+                options[name] = unquote_plus(value)
+            else:  # the driver's own, as it was written
+                rest.append(pair)
+        if not any(pair.startswith("connect_timeout=") for pair in rest):
+            rest.append(f"connect_timeout={CONNECT_TIMEOUT}")
+        return cls(url=urlunsplit(parts._replace(query="&".join(rest))), options=options)
+
+    def merged(self, **given: str | None) -> dict[str, str]:
+        """The options of the URL and of the call; a contradiction is an error."""
+        merged = dict(self.options)
+        for name, value in given.items():
+            if value is not None and merged.setdefault(name, value) != value:
+                raise ParameterError(
+                    f"{name}={value!r} contradicts the URL, which names another; give one of them"
+                )
+        return merged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation:
+    """A table, view or foreign table as the catalogue describes it; none of its rows was read."""
+
+    name: str
+    """Quoted and qualified."""
+    position: str
+    """An expression that tells any two rows apart."""
+    kinds: Mapping[str, Kind]
+    readable: Mapping[str, bool]
+    rows: int
+    """How many rows the planner expects."""
+
+
+def find_relation(session: Session, table: str, schema: str | None) -> Relation:
+    """The relation of that name: in the schema, or visible as it is written, or `schema.table`."""
+    found = session.answer(
+        "SELECT CAST(c.oid AS bigint) AS id, CAST(n.nspname AS text) AS schema, CAST(c.relname AS text) AS name, "
+        "CAST(c.relkind AS text) AS kind, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS whole "
+        "FROM pg_catalog.pg_class c "
+        "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+        f"WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ({_named(table, schema)}) "
+        "ORDER BY CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN 0 ELSE 1 END, length(n.nspname)",
+        "look for the table",
+    ).to_pylist()
+    if not found:
+        raise DataError(
+            f"the database has no table {table!r}{'' if schema is None else f' in the schema {schema!r}'} "
+            "that this user can see; write schema.table, or add &schema=name to the URL"
+        )
+    session.resolve_names_in("pg_catalog")
+    row = found[0]
+    columns = session.answer(_columns(row["id"]), "read the columns").to_pylist()
+    name = f"{_DIALECT.identifier(row['schema'])}.{_DIALECT.identifier(row['name'])}"
+    readable = {column["name"]: bool(column["readable"]) for column in columns}
+    return Relation(
+        name=name,
+        position=_position(row["kind"] if row["whole"] else ""),
+        kinds={column["name"]: _kind(column) for column in columns},
+        readable=readable,
+        rows=_expected(session, name, [column for column, may in readable.items() if may]),
+    )
+
+
+def _named(table: str, schema: str | None) -> str:
+    """The whole text as a visible name, or split at one of its dots into a schema and a name."""
+    literal = _DIALECT.literal
+    if schema is not None:
+        return f"n.nspname = {literal(schema)} AND c.relname = {literal(table)}"
+    tests = [f"(c.relname = {literal(table)} AND pg_catalog.pg_table_is_visible(c.oid))"]
+    for place in (i for i, letter in enumerate(table) if letter == "."):
+        first, second = literal(table[:place]), literal(table[place + 1 :])
+        tests.append(f"(n.nspname = {first} AND c.relname = {second})")
+    return " OR ".join(tests)
+
+
+def _columns(relation: int) -> str:
+    """Names, base types (of domains, too) and rights of the columns."""
+    return (
+        "WITH RECURSIVE based AS (SELECT attnum, attname, atttypid AS type FROM pg_catalog.pg_attribute "
+        f"WHERE attrelid = {relation} AND attnum > 0 AND NOT attisdropped UNION ALL "
+        "SELECT attnum, attname, typbasetype FROM based JOIN pg_catalog.pg_type t ON t.oid = type "
+        "WHERE typtype = 'd') SELECT CAST(attname AS text) AS name, CAST(typname AS text) AS type, "
+        "CAST(typtype AS text) AS sort, "
+        f"pg_catalog.has_column_privilege(CAST({relation} AS oid), attnum, 'SELECT') AS readable "
+        "FROM based JOIN pg_catalog.pg_type t ON t.oid = type WHERE typtype <> 'd' ORDER BY attnum"
+    )
+
+
+def _kind(column: Mapping[str, Any]) -> Kind:
+    return Kind.text if column["sort"] == "e" else KINDS.get(column["type"], Kind.unknown)
+
+
+def _position(kind: str) -> str:
+    """Tables have a physical place; partitions, whose places repeat, add which partition it is.
+
+    Who may read some columns only may not see the place.
+    """
+    placed = {"r": "ctid", "m": "ctid", "p": "(tableoid::text || ctid::text)"}
+    return placed.get(kind, "row_number() OVER ()")
+
+
+def _expected(session: Session, name: str, columns: list[str]) -> int:
+    """The planner's guess of the number of rows; it decides where work is done, never what is released."""
+    if not columns:
+        return 0
+    plan = session.answer(
+        f"EXPLAIN (FORMAT JSON) SELECT {_DIALECT.identifier(columns[0])} FROM {name}",
+        "plan a scan",
+        copy=False,
+    )
+    return int(json.loads(plan.column(0)[0].as_py())[0]["Plan"]["Plan Rows"])

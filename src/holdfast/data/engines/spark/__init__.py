@@ -1,0 +1,1 @@
+"""Spark: data frames, classic and Connect."""

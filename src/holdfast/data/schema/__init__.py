@@ -1,0 +1,8 @@
+"""Schema: what is public about a table, declared and never inferred."""
+
+from __future__ import annotations
+
+from holdfast.data.schema.columns import Categorical as Categorical
+from holdfast.data.schema.columns import Identifier as Identifier
+from holdfast.data.schema.columns import Numeric as Numeric
+from holdfast.data.schema.schema import Schema as Schema

@@ -1,0 +1,285 @@
+"""What is public about the data, declared and never inferred.
+
+Schema files: TOML for people, JSON for programs, one format version for both.
+
+The standard library reads TOML and does not write it; a schema needs so little of TOML that the
+writer is one screen. What it writes, `tomllib` reads back as an equal schema (a property test says so).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from holdfast.data.schema.columns import KINDS, Categorical, Column, Identifier, Numeric
+from holdfast.errors import FormatError, ParameterError, require
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+
+__all__ = ["FORMAT", "Categorical", "Column", "Identifier", "Numeric", "Schema"]
+FORMAT = "holdfast-schema/1"
+_ROW = PrivacyUnit.row()
+_KEYS = {"format", "description", "adjacency", "n_public", "unit", "columns"}
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns with their domains, the privacy unit, the neighbour relation and the public count.
+
+    `unit` is one row unless a user column is named; `adjacency=None` leaves the choice to the caller (then
+    `replace`). `n_public` is the public number of privacy units, needed under `add_remove` only.
+
+    >>> schema = Schema([Numeric("age", 17, 90, bins=4), Categorical("sex", ["F", "M"])])
+    >>> schema.cells("age", "sex"), schema.domain
+    (8, {'age': 4, 'sex': 2})
+    >>> schema.select("sex").names
+    ('sex',)
+    """
+
+    columns: Sequence[Column]
+    unit: PrivacyUnit = _ROW
+    adjacency: Adjacency | str | None = None
+    n_public: int | None = None
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        known = all(type(column) in KINDS.values() for column in self.columns)
+        require(known, "columns", [type(column).__name__ for column in self.columns],
+                "a list of Numeric, Categorical and Identifier")  # fmt: skip
+        seen: set[str] = set()
+        for column in self.columns:
+            require(column.name not in seen, "columns", column.name, "columns of different names")
+            seen.add(column.name)
+        object.__setattr__(self, "unit", _ROW if self.unit is None else self.unit)
+        if self.adjacency is not None:
+            object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))
+        if self.n_public is not None:
+            whole = isinstance(self.n_public, int) and not isinstance(self.n_public, bool)
+            require(whole and self.n_public >= 1, "n_public", self.n_public, "a whole number >= 1")
+        require(isinstance(self.description, str), "description", self.description, "a text")
+        if self.unit.column is not None:
+            require(
+                self.unit.column in self.identifiers, "unit.column", self.unit.column,
+                "a column that the schema declares as an identifier",
+                f"add Identifier({self.unit.column!r}) to the columns",
+            )  # fmt: skip
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that may be encoded and counted, in order (identifiers left out)."""
+        return tuple(column.name for column in self.columns if not isinstance(column, Identifier))
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """The columns that only say whose row it is."""
+        return tuple(column.name for column in self.columns if isinstance(column, Identifier))
+
+    @property
+    def domain(self) -> dict[str, int]:
+        """The number of cells of each column that may be counted."""
+        return {name: self[name].cells for name in self.names}
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a promise made with this schema rests on beyond its theorem."""
+        words = {"numeric": "bounds", "categorical": "categories"}
+        return tuple(
+            f"{words[column.kind]} of column {column.name!r} were taken from the data: replace them"
+            for column in self.columns
+            if column.taken_from_data
+        )
+
+    def __getitem__(self, name: str) -> Numeric | Categorical:
+        for column in self.columns:
+            if column.name == name and not isinstance(column, Identifier):
+                return column
+        hint = " (it is an identifier, which is never encoded)" if name in self.identifiers else ""
+        raise ParameterError(f"columns must be among {list(self.names)}, got {name!r}{hint}")
+
+    def __contains__(self, name: object) -> bool:
+        return any(column.name == name for column in self.columns)
+
+    def select(self, *names: str) -> Schema:
+        """The same schema with only these columns, in this order, and the identifiers."""
+        require(len(set(names)) == len(names), "names", list(names), "names given once each")
+        kept = [self[name] for name in names]
+        return replace(self, columns=[*kept, *(Identifier(name) for name in self.identifiers)])
+
+    def cells(self, *names: str) -> int:
+        """How many cells a joint count of these columns has (1 for no column: the total)."""
+        return math.prod(self[name].cells for name in names)
+
+    def shape(self, *names: str) -> tuple[int, ...]:
+        """The shape of a joint count of these columns."""
+        return tuple(self[name].cells for name in names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The schema as plain values: what the files hold."""
+        record: dict[str, Any] = {"format": FORMAT}
+        if self.description:
+            record["description"] = self.description
+        if self.adjacency is not None:
+            record["adjacency"] = Adjacency.of(self.adjacency).value
+        if self.n_public is not None:
+            record["n_public"] = self.n_public
+        if self.unit.column is not None:
+            record["unit"] = {"column": self.unit.column, "max_rows": self.unit.max_rows}
+        return record | {"columns": [column.to_dict() for column in self.columns]}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Schema:
+        """The schema that `to_dict` wrote; anything else is a `FormatError`."""
+        _check_format(record)
+        unknown = sorted(set(record) - _KEYS)
+        if unknown:
+            raise FormatError(f"a schema has the fields {sorted(_KEYS)}, got {unknown}")
+        columns = record.get("columns", [])
+        if not isinstance(columns, list):
+            raise FormatError("columns must be a list of tables")
+        try:
+            return cls(
+                columns=[_column(entry) for entry in columns],
+                unit=PrivacyUnit(**record.get("unit", {})),
+                adjacency=record.get("adjacency"),
+                n_public=record.get("n_public"),
+                description=record.get("description", ""),
+            )
+        except (ParameterError, TypeError) as error:
+            raise FormatError(f"not a valid schema: {error}") from error
+
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON: two schemas with the same hash declare the same."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write TOML, or JSON where the name ends in `.json`."""
+        pass  # gone
+
+        write_schema(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Schema:
+        """Read a file that `save` wrote or a person did; `FormatError` says what is wrong with it."""
+        pass  # gone
+
+        return read_schema(Path(path))
+
+    def describe(self) -> str:
+        """Unit, neighbours and one line per column."""
+        adjacency = "not declared" if self.adjacency is None else Adjacency.of(self.adjacency).value
+        count = "" if self.n_public is None else f"; public count {self.n_public}"
+        lines = [f"privacy unit: {self.unit.summary()}; adjacency: {adjacency}{count}"]
+        lines += [f"  {column.describe()}" for column in self.columns]
+        return "\n".join(lines + [f"assumption: {assumption}" for assumption in self.assumptions])
+
+    def summary(self) -> str:
+        """The same as `describe`, under the name that every result of holdfast has."""
+        return self.describe()
+
+
+def _check_format(record: Mapping[str, Any]) -> None:
+    found = record.get("format")
+    if found == FORMAT:
+        return
+    if isinstance(found, str) and found.startswith("holdfast-schema/"):
+        raise FormatError(f"this holdfast reads {FORMAT}, the file says {found!r}; use a newer holdfast")
+    raise FormatError(f'a schema file starts with format = "{FORMAT}", this one does not')
+
+
+def _column(entry: Any) -> Column:
+    if not isinstance(entry, dict) or entry.get("kind") not in KINDS:
+        raise FormatError(f"each column must be a table whose kind is one of {sorted(KINDS)}")
+    fields = {key: value for key, value in entry.items() if key != "kind"}
+    kind = KINDS[entry["kind"]]
+    try:
+        return kind(**fields)
+    except TypeError:
+        raise FormatError(
+            f"column {entry.get('name')!r} has missing or unknown fields: {sorted(fields)}"
+        ) from None
+
+
+#: A schema larger than this is not read: nobody declares that much by hand.
+MOST_BYTES = 16 * 2**20
+_MARK = "  # taken from the data: replace it"
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+
+
+def write_schema(schema: Schema, path: Path) -> None:
+    """Write the schema as TOML, or as JSON where the name ends in `.json`."""
+    text = json.dumps(schema.to_dict(), indent=2) + "\n" if path.suffix == ".json" else to_toml(schema)
+    path.write_bytes(text.encode())
+
+
+def read_schema(path: Path) -> Schema:
+    """Read a TOML or JSON schema file."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise FormatError(f"cannot read the schema file {str(path)!r}: {error.strerror}") from None
+    if len(content) > MOST_BYTES:
+        raise FormatError(f"a schema file has at most {MOST_BYTES} bytes, {str(path)!r} has more")
+    parse = json.loads if path.suffix == ".json" else tomllib.loads
+    try:
+        record = parse(content.decode("utf-8-sig"))
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # both decoders' errors and UnicodeDecodeError are ValueErrors
+        raise FormatError(
+            f"{str(path)!r} is not valid {path.suffix.lstrip('.') or 'TOML'}: {error}"
+        ) from None
+    if not isinstance(record, dict):
+        raise FormatError(f"{str(path)!r} must hold one table")
+    return Schema.from_dict(record)
+
+
+def to_toml(schema: Schema) -> str:
+    """The schema as TOML text; a guess of a draft is marked by a comment that asks to replace it."""
+    record = schema.to_dict()
+    columns = record.pop("columns")
+    unit = record.pop("unit", None)
+    lines = _pairs(record)
+    if unit is not None:
+        lines += ["", "[unit]", *_pairs(unit)]
+    for column in columns:
+        marked = ("low", "high", "categories") if column.get("taken_from_data") else ()
+        lines += ["", "[[columns]]", *_pairs(column, marked=marked)]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(record: Mapping[str, Any], *, marked: Sequence[str] = ()) -> list[str]:
+    """Lines `key = value`; our keys are plain words, so only values need quoting."""
+    return [f"{key} = {_value(value)}{_MARK if key in marked else ''}" for key, value in record.items()]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(entry) for entry in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value)  # whole numbers and finite floats: Python's shortest form is TOML's
+
+
+def _text(text: str) -> str:
+    r"""A TOML basic string.
+
+    >>> print(_text('say "hi"\n'))
+    "say \"hi\"\n"
+    """
+    letters = (
+        _ESCAPES.get(letter)
+        or (f"\\u{ord(letter):04X}" if ord(letter) < 0x20 or ord(letter) == 0x7F else letter)
+        for letter in text
+    )
+    return '"' + "".join(letters) + '"'

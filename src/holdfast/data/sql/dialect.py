@@ -1,0 +1,122 @@
+"""How a SQL engine spells the reading, clipping and coding of one value.
+
+Each expression computes exactly what `holdfast.data.values` computes for the same value, on doubles written
+so that the engine reads them back bit for bit; the engine contract compares the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.data.arrow_values import BLANKS, NUMERAL, Kind, category_numbers
+from holdfast.data.schema import Categorical, Numeric
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Names of types and functions; the defaults are DuckDB's."""
+
+    double: str = "DOUBLE"
+    text: str = "VARCHAR"
+    timestamp: str = "TIMESTAMP"
+    is_nan: str = "isnan({0})"
+    matches: str = "regexp_full_match({0}, {1})"
+    trim: str = "trim({0}, {1})"
+    utc: str = "({0} AT TIME ZONE 'UTC')"
+    sha256: str = "sha256({0})"
+    hex_to_integer: str = "CAST('0x' || {0} AS BIGINT)"
+    whole: str = "CAST(CAST({0} AS BIGINT) AS VARCHAR)"
+    in_part: str = "hash({0}) % {1} = {2}"
+    one_to: str = "(SELECT unnest(range(1, {0} + 1)) AS slot)"
+    #: The entry of a list of numbers, {1}, at a place {0} that counts from 0.
+    entry: str = "([{1}])[{0} + 1]"
+    #: What ends a subquery so that the planner computes its columns once and does not copy them into the query.
+    fence: str = ""
+
+    def identifier(self, name: str) -> str:
+        """A quoted name.
+
+        >>> print(Dialect().identifier('a"; DROP TABLE t; --'))
+        "a""; DROP TABLE t; --"
+        """
+        return '"' + name.replace('"', '""') + '"'
+
+    def literal(self, text: str) -> str:
+        """A quoted text.
+
+        >>> print(Dialect().literal("it's"))
+        'it''s'
+        """
+        return "'" + text.replace("'", "''") + "'"
+
+    def number(self, value: float) -> str:
+        """A float64, bit for bit."""
+        return f"CAST('{value!r}' AS {self.double})"
+
+    def hashed(self, key: bytes, expression: str) -> str:
+        """The keyed hash that ranks records (`order.keyed_hash`), all 64 hexadecimal digits."""
+        return self.sha256.format(f"'{key.hex()}' || {expression}")
+
+    def read_number(self, raw: str, kind: Kind) -> str:
+        """A value as a double, NULL where it is missing (`values.numbers`)."""
+        if kind is Kind.boolean:
+            return f"CAST(CAST({raw} AS INTEGER) AS {self.double})"
+        if kind is Kind.integer:
+            return f"CAST({raw} AS {self.double})"
+        if kind is Kind.floating:
+            return f"CASE WHEN {self.is_nan.format(raw)} THEN NULL ELSE CAST({raw} AS {self.double}) END"
+        if kind in (Kind.decimal, Kind.text):
+            word = self.trim.format(f"CAST({raw} AS {self.text})", self.literal(BLANKS))
+            good = self.matches.format(word, self.literal(NUMERAL))
+            return f"CASE WHEN {good} THEN CAST({word} AS {self.double}) END"
+        return f"CAST(NULL AS {self.double})"
+
+    def read_text(self, raw: str, kind: Kind) -> str:
+        """A value as text, NULL where it is missing (`values.texts`)."""
+        if kind in (Kind.floating, Kind.decimal):
+            number = self.read_number(raw, kind)
+            whole = f"abs({number}) < 9007199254740992 AND {number} = floor({number})"
+            return (
+                f"CASE WHEN {whole} THEN {self.whole.format(number)} ELSE CAST({number} AS {self.text}) END"
+            )
+        if kind is Kind.unknown:
+            return f"CAST(NULL AS {self.text})"
+        zoned = self.utc.format(raw) if kind is Kind.zoned else raw
+        stamp = f"CAST({zoned} AS {self.timestamp})" if kind in (Kind.zoned, Kind.timestamp) else zoned
+        return f"CAST({stamp} AS {self.text})"
+
+    def clipped(self, column: Numeric, number: str) -> str:
+        """A number filled, clipped and rounded (`values.numeric_values`)."""
+        low, high, fill = self.number(column.low), self.number(column.high), self.number(column.fill)
+        inside = (
+            f"CASE WHEN {number} IS NULL THEN {fill} WHEN {number} <= {low} THEN {low} "
+            f"WHEN {number} >= {high} THEN {high} ELSE {number} + {self.number(0.0)} END"
+        )
+        return f"floor(({inside}) + {self.number(0.5)})" if column.integer else inside
+
+    def numeric_cell(self, column: Numeric, value: str, number: str) -> str:
+        """The cell of a clipped value (`values.numeric_cells`): a binary search over the inner edges."""
+        inner = column.edges[1:-1]
+
+        def search(first: int, last: int) -> str:
+            if first == last:
+                return str(first)
+            middle = (first + last) // 2
+            below, above = search(first, middle), search(middle + 1, last)
+            return f"CASE WHEN {value} < {self.number(inner[middle])} THEN {below} ELSE {above} END"
+
+        found = search(0, len(inner))
+        return (
+            f"CASE WHEN {number} IS NULL THEN {column.cells - 1} ELSE {found} END"
+            if column.has_null_cell
+            else found
+        )
+
+    def category_cell(self, column: Categorical, read: str, kind: Kind) -> str:
+        """The cell of a text, or of a number where that is how it is stored (`values.categorical_cells`)."""
+        if kind in (Kind.floating, Kind.decimal):
+            pairs = [(self.number(number), code) for code, number in category_numbers(column)]
+        else:
+            pairs = [(self.literal(str(category)), code) for code, category in enumerate(column.categories)]
+        tests = " ".join(f"WHEN {read} = {value} THEN {code}" for value, code in pairs)
+        return f"CASE WHEN {read} IS NULL THEN {column.null_code} {tests} ELSE {column.other_code} END"

@@ -1,0 +1,10 @@
+"""Private learning: methods with proofs, behind scikit-learn's faces."""
+
+from .estimators import load_model as load_model
+from .estimators.classifiers import PrivateLinearSVC as PrivateLinearSVC
+from .estimators.classifiers import PrivateLogisticRegression as PrivateLogisticRegression
+from .estimators.regressors import PrivateLasso as PrivateLasso
+from .estimators.regressors import PrivateLinearRegression as PrivateLinearRegression
+from .estimators.regressors import PrivateRidge as PrivateRidge
+from .methods import METHODS as METHODS
+from .tuning.search import PrivateSearch as PrivateSearch

@@ -1,0 +1,204 @@
+"""Classifiers: logistic regression and the linear support vector machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from holdfast.data.schema import Categorical, Numeric
+from holdfast.errors import ParameterError
+from holdfast.learn.estimators.estimator import PrivateLinearEstimator
+from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn.methods.softmax_objective import covers
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.labels import ClassTarget, Target
+from holdfast.learn.problem.losses import HuberHinge, Logistic, Softmax
+from holdfast.privacy.adjacency import Adjacency
+
+LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
+
+
+class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type: ignore[misc]
+    """What both classifiers share: classes, decisions and labels."""
+
+    classes: Sequence[Any] | None
+
+    def _targets(self, y: Any) -> tuple[Target, tuple[str, ...]]:
+        if self.classes is None:
+            check_classification_targets(y)
+        read = () if self.classes is not None else (LABELS_READ,)
+        coding = ClassTarget(classes=np.unique(y if self.classes is None else np.asarray(self.classes)))
+        self._check_classes(coding)
+        return coding, read
+
+    def _column(self, column: Numeric | Categorical) -> Target:
+        coding = ClassTarget.of_column(column, self.classes)
+        self._check_classes(coding)
+        return coding
+
+    def _check_classes(self, coding: ClassTarget) -> None:
+        """Refuse what the model cannot do."""
+
+    def _take(self, model: LinearModel) -> None:
+        super()._take(model)
+        self.classes_ = np.asarray(model.classes)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: above 0 for the second class; with several classes, one column each."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class PrivateLogisticRegression(PrivateLinearClassifier):
+    """Logistic regression, one softmax model for several classes, with a privacy promise about its rows.
+
+    Parameters
+    ----------
+    epsilon, delta : the promise, for one fit. `delta=0` asks for pure privacy; `epsilon=math.inf` fits without
+        any, by scikit-learn's solver. Ignored where `fit` is given an account.
+    method : a name in `holdfast.learn.METHODS`, or `"auto"`: chosen from public quantities.
+    row_norm : rows are clipped to this Euclidean norm, in training and in prediction. Choose it without
+        looking at the data; how many rows are clipped is private and never shown.
+    classes : the set of labels, if it is public. If not given it is read from the data, which becomes an
+        assumption of the promise, with a warning.
+    fit_intercept : adds a constant column, which counts in the norm and in the penalty.
+    penalty : lambda in mean loss + (lambda / 2) |w|^2. None: 0, or a public rule where the method needs one.
+    radius : weights are confined to this Euclidean norm; None for no bound.
+    adjacency : `"replace"` (default), `"zero_out"` or `"add_remove"`.
+    n_public : the public number of rows, needed under `add_remove`; else read from the data, as an assumption.
+    arithmetic : `"strict"` or `"idealised"`; None for the method's own choice.
+    random_state : None for secure noise. A seed makes the run repeatable and not private, and the release says so.
+
+    `sample_weight` and `class_weight` are refused: weights multiply the sensitivity, and balanced ones are
+    computed from private labels.
+
+    >>> import numpy as np
+    >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (4000, 1)), np.tile(["ill", "well"], 4000)
+    >>> model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, classes=["ill", "well"]).fit(X, y)
+    >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
+    ['ill', 'well']
+    >>> model.release_.guarantee.adjacency.value, model.release_.private
+    ('replace', True)
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str = "auto",
+        row_norm: float = 1.0,
+        classes: Sequence[Any] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.row_norm = row_norm
+        self.classes = classes
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
+    def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
+        return Logistic() if coding.binary else Softmax(classes=len(coding.classes))
+
+    def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
+        return pure and problem.outputs == "several" and not covers(problem)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class, as the model sees it."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Its logarithm."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+
+
+class PrivateLinearSVC(PrivateLinearClassifier):
+    """A linear support vector machine, its hinge smoothed, with a privacy promise.
+
+    The parameters are those of `PrivateLogisticRegression`. With `epsilon=math.inf` the hinge is not smoothed.
+
+    >>> import numpy as np
+    >>> X, y = np.tile([[0.7, 0.2], [-0.6, 0.1]], (4000, 1)), np.tile([1, 0], 4000)
+    >>> model = PrivateLinearSVC(epsilon=2.0, classes=[0, 1], adjacency="zero_out").fit(X, y)
+    >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
+    [1, 0]
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str = "auto",
+        row_norm: float = 1.0,
+        classes: Sequence[Any] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.row_norm = row_norm
+        self.classes = classes
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
+    def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
+        return HuberHinge()
+
+    def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
+        return pure
+
+    def _check_classes(self, coding: ClassTarget) -> None:
+        if not coding.binary:
+            raise ParameterError(
+                "Only binary classification is supported. The type of the target is multiclass; "
+                f"got {len(coding.classes)} classes: use PrivateLogisticRegression"
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

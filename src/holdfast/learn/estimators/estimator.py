@@ -1,0 +1,327 @@
+"""What the five estimators share: declared bounds in, one release out. Everything private is in the methods.
+
+The order of things in `fit`: parameters are checked, rows are clipped and labels coded, what had to be read from
+the data becomes an assumption, and only then an account is opened and a method spends it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from holdfast.data.encode import Encoder
+from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.data.table import Table
+from holdfast.errors import AssumptionWarning, FormatError, NotPrivateWarning, ParameterError, require
+from holdfast.learn.choice import Choice, choose, default_penalty
+from holdfast.learn.estimators.exact import exact_weights
+from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn.estimators.refits import REFITS, inside_model_selection, warn_refit
+from holdfast.learn.methods import METHODS, find_method
+from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.opening import Budget, require_small_delta, require_something_left, seed_of
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.labels import Target
+from holdfast.learn.rows.design import design, design_norm, intercept_value
+from holdfast.learn.rows.prepare import Prepared, numbers_only, of_arrays, of_table
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.release import Release
+from holdfast.release.provenance import plain_parameters
+
+Floats = NDArray[np.float64]
+GAUSSIAN_QUANTILE = 1.959964
+LAPLACE_QUANTILE = 2.118335
+"""How many standard deviations of the noise hold 95 % of it: ln(20) / sqrt(2) for Laplace noise."""
+REFUSED = {
+    "sample_weight": "a weight multiplies the sensitivity by the largest weight, for which no public bound is "
+    "declared; repeat or leave out rows by a public rule instead",
+    "class_weight": "balanced weights are computed from the private labels; shift intercept_ afterwards instead",
+}
+
+
+def _fitted_before(X: Any, prepared: Prepared) -> bool:
+    if isinstance(X, Table):
+        return REFITS.table(X)
+    first = next(prepared.examples.chunks(), None)  # a sketch of some rows will do
+    return first is not None and REFITS.rows(*first)
+
+
+class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
+    """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
+
+    epsilon: float
+    delta: float
+    method: str
+    row_norm: float
+    fit_intercept: bool
+    penalty: float | None
+    radius: float | None
+    adjacency: Adjacency | str | None
+    n_public: int | None
+    arithmetic: str | None
+    random_state: Any
+    model_: LinearModel
+    coef_: Any
+    intercept_: Any
+    release_: Release[Any] | None
+
+    def fit(
+        self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None, **refused: Any
+    ) -> Self:
+        """Fit rows X and labels y, or a holdfast `Table` and the name of its target column.
+
+        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        """
+        for name in refused:
+            reason = REFUSED.get(name, "fit takes X, y, account and target")
+            raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
+        self._check_parameters(account)
+        prepared = self._prepare(X, y, target, account)
+        problem = self._problem(prepared)
+        if account is None and math.isinf(self.epsilon):
+            fit = self._without_privacy(prepared, problem)
+            self._learn(prepared, fit)
+            self.release_, self.method_ = None, "exact"
+            return self
+        if account is None:
+            warn_refit(_fitted_before(X, prepared) or inside_model_selection())
+        self._spend(prepared, problem, account)
+        return self
+
+    # What a subclass says.
+
+    def _targets(self, y: Any) -> tuple[Target, tuple[str, ...]]:
+        """How labels are coded, and what had to be read from them."""
+        raise NotImplementedError
+
+    def _column(self, column: Numeric | Categorical) -> Target:
+        """The same for a declared column."""
+        raise NotImplementedError
+
+    def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
+        """The loss."""
+        raise NotImplementedError
+
+    def _only(self) -> str | None:
+        """The one method of this estimator, where there is no choice."""
+        return None
+
+    def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
+        """Whether method='auto' is told of a penalty where none is given; methods that need one always are."""
+        return False
+
+    def _label_unit(self, coding: Any) -> tuple[float, float]:
+        """The unit and the origin of the numbers that the loss sees."""
+        return 1.0, 0.0
+
+    def _default_radius(self) -> float:
+        return math.inf
+
+    _l1 = False
+
+    # Steps.
+
+    def _check_parameters(self, account: Account | None) -> None:
+        flag = self.fit_intercept
+        require(isinstance(flag, bool | np.bool_), "fit_intercept", flag, "True or False")
+        require(0 < self.row_norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
+        require(
+            self.penalty is None or 0 <= self.penalty < math.inf, "penalty", self.penalty, ">= 0 and finite"
+        )
+        require(self.radius is None or self.radius > 0, "radius", self.radius, "> 0, or None")
+        if self.method != "auto":
+            find_method(self.method)
+        if account is None:
+            Budget(epsilon=self.epsilon, delta=self.delta)
+        elif self.random_state is not None:
+            raise ParameterError(
+                "random_state must be None with an account, which draws the noise; open the account with a seed"
+            )
+
+    def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> Prepared:
+        constant = intercept_value(self.row_norm, fit_intercept=self.fit_intercept)
+        if isinstance(X, Table):
+            require(y is None, "y", "...", "None where a Table is fitted", "name its column: target=...")
+            resolve_adjacency(self.adjacency, X.adjacency)
+            prepared = of_table(
+                X, target, coding=self._column, row_norm=self.row_norm, intercept=constant, n_public=self.n_public
+            )  # fmt: skip
+            self.n_features_in_ = len(prepared.columns or ())
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
+            with numbers_only():
+                X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+                prepared = of_arrays(
+                    X, self._targets(y), y, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
+                    adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
+                    names=getattr(self, "feature_names_in_", None),
+                )  # fmt: skip
+        for assumption in prepared.read:
+            warnings.warn(assumption, AssumptionWarning, stacklevel=4)
+        return prepared
+
+    def _problem(self, prepared: Prepared) -> Problem:
+        unit, _ = self._label_unit(prepared.coding)
+        radius = self._default_radius() if self.radius is None else self.radius / unit
+        norm = design_norm(self.row_norm, fit_intercept=self.fit_intercept)
+        return Problem(
+            loss=self._loss(prepared.coding, prediction_bound=norm * radius), dimension=prepared.examples.dimension,
+            penalty=self.penalty or 0.0, radius=radius, row_norm=norm,
+        )  # fmt: skip
+
+    def _without_privacy(self, prepared: Prepared, problem: Problem) -> Fit:
+        warnings.warn("epsilon=inf: this fit is not private", NotPrivateWarning, stacklevel=3)
+        parts = list(prepared.examples.chunks())
+        features, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Fit(weights=exact_weights(features, labels, problem, l1=self._l1), theorem="none")
+
+    def _spend(self, prepared: Prepared, problem: Problem, account: Account | None) -> None:
+        examples = prepared.examples
+        limit = Budget(epsilon=self.epsilon, delta=self.delta).limit if account is None else account.limit
+        require_small_delta(limit, examples.public_count)
+        left = limit if account is None else account.remaining()
+        method, problem, choice = self._decide(prepared, problem, left)
+        if account is None:
+            account = Budget(epsilon=self.epsilon, delta=self.delta).open(
+                method, adjacency=examples.adjacency, unit=examples.unit, seed=seed_of(self.random_state)
+            )
+        require_something_left(account)
+        options = {} if choice is None else dict(choice.options)
+        options |= {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
+        fit = method.run(examples, problem, account=account, **options)
+        quantile = GAUSSIAN_QUANTILE if left.as_pure() is None else LAPLACE_QUANTILE
+        model = self._learn(
+            prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
+        )
+        self.method_ = method.name
+        self.release_ = Release.of(
+            account,
+            model.value(),
+            method=f"{type(self).__name__}, {method.name}",
+            parameters=plain_parameters(
+                {"penalty": problem.penalty, "radius": problem.radius, "row_norm": self.row_norm}
+                | dict(fit.parameters)
+            ),
+            schema_hash=prepared.schema_hash,
+            assumptions=(*prepared.assumptions, *fit.assumptions),
+            theorem=fit.theorem,
+        )
+
+    def _decide(
+        self, prepared: Prepared, problem: Problem, left: PrivacyCurve
+    ) -> tuple[Method, Problem, Choice | None]:
+        """The method, the problem with its penalty, and why; from public quantities only."""
+        examples, only = prepared.examples, self._only()
+        fitting = [only] if only else [method.name for method in METHODS if method.takes(problem)]
+        if self.method not in ("auto", *fitting):
+            raise ParameterError(
+                f"method must be 'auto' or {' or '.join(map(repr, fitting))} here, got method={self.method!r}"
+            )
+        named = only if self.method == "auto" else self.method
+        wants = self._wants_penalty(problem, pure=left.as_pure() is not None)
+        if self.penalty is None and (wants or (named and "strongly_convex" in find_method(named).needs)):
+            penalty = default_penalty(problem, left=left, public_count=examples.public_count)
+            problem = dataclasses.replace(problem, penalty=penalty)
+        if named is not None:
+            return find_method(named), problem, None
+        choice = choose(
+            problem, count=examples.public_count, limit=left, adjacency=examples.adjacency,
+            max_rows=examples.unit.max_rows,
+        )  # fmt: skip
+        return find_method(choice.method), problem, choice
+
+    def _learn(
+        self, prepared: Prepared, fit: Fit, *, quantile: float | None = None, choice: str | None = None
+    ) -> LinearModel:
+        """Weights in the user's units, as attributes and as a model."""
+        unit, origin = self._label_unit(prepared.coding)
+        constant = intercept_value(self.row_norm, fit_intercept=self.fit_intercept)
+        weights = unit * np.atleast_2d(fit.weights)
+        coef = weights[:, :-1] if constant else weights
+        intercept = origin + constant * weights[:, -1] if constant else np.full(len(weights), origin)
+        std = fit.noise_std
+        model = LinearModel(
+            model=type(self).__name__, coef=coef, intercept=intercept, row_norm=float(self.row_norm),
+            classes=getattr(prepared.coding, "names", None), feature_names=prepared.feature_names,
+            noise_std=None if std is None else unit * std,
+            intercept_noise_std=None if std is None or not constant else unit * constant * std,
+            noise_quantile=None if std is None else quantile,
+            schema=prepared.schema, columns=prepared.columns, choice=choice,
+        )  # fmt: skip
+        self._take(model)
+        return model
+
+    def _take(self, model: LinearModel) -> None:
+        self.model_ = model
+        self.coef_, self.intercept_ = model.coef, model.intercept
+        self.encoder_ = None
+        if model.schema is not None:
+            schema = Schema.from_dict(model.schema)
+            self.encoder_ = Encoder(schema, model.columns, intercept=False, row_norm=model.row_norm)
+
+    # Using it.
+
+    def _scores(self, X: Any) -> Floats:
+        """One row of scores per row of X; rows are clipped as they were in training."""
+        check_is_fitted(self, "model_")
+        if self.encoder_ is not None:
+            rows = self.encoder_.transform(X)
+        else:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+            rows = design(X, row_norm=self.model_.row_norm, constant=0.0)
+        return np.asarray(rows @ self.model_.coef.T + self.model_.intercept)
+
+    def summary(self) -> str:
+        """Coefficients with the privacy noise in them, what the release promises, and how its method was chosen.
+
+        An interval holds, with 95 % confidence for each coefficient alone, what the same fit would have given
+        without noise. It is about privacy noise only, not about sampling error.
+        """
+        check_is_fitted(self, "model_")
+        head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
+        promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.summary()
+        chosen = [] if self.model_.choice is None else [self.model_.choice]
+        return "\n".join([head, self.model_.table(), promise, *chosen])
+
+    def to_json(self) -> str:
+        """Plain JSON: weights, the rule that uses them and what is promised; needs no holdfast to read."""
+        check_is_fitted(self, "model_")
+        promise = None if self.release_ is None else self.release_.guarantee.to_json()
+        private = self.release_ is not None and self.release_.private
+        return self.model_.to_json(guarantee=promise, private=private)
+
+    @classmethod
+    def from_release(cls, release: Release[Any]) -> Self:
+        """A fitted estimator from a release, ready to predict."""
+        model = LinearModel.of_value(release.value)
+        if model.model != cls.__name__:
+            raise FormatError(f"the release holds a {model.model}, not a {cls.__name__}; use load_model")
+        made = cls(row_norm=model.row_norm)
+        made.n_features_in_ = model.coef.shape[1] if model.columns is None else len(model.columns)
+        if model.feature_names is not None and model.columns is None:
+            made.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        made._take(model)
+        made.release_, made.method_ = release, release.provenance.method.split(", ")[-1]
+        return made
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The same from a file that `release_.save(path)` wrote."""
+        return cls.from_release(Release.load(path))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.sparse = True
+        return tags

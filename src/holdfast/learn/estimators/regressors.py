@@ -1,0 +1,199 @@
+"""Regressors: least squares, ridge and lasso."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from holdfast.data.schema import Categorical, Numeric
+from holdfast.errors import ParameterError
+from holdfast.learn.estimators.estimator import PrivateLinearEstimator
+from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn.problem.labels import NumberTarget, Target
+from holdfast.learn.problem.losses import Squared
+from holdfast.privacy.adjacency import Adjacency
+
+PREDICTIONS = 2.0
+"""Lasso's default radius: predictions may reach this many times the half range of the target."""
+
+
+class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: ignore[misc]
+    """What the regressors share: targets are clipped to public bounds and scaled to [-1, 1]."""
+
+    target_bounds: tuple[float, float] | None
+
+    def _targets(self, y: Any) -> tuple[Target, tuple[str, ...]]:
+        if self.target_bounds is None:
+            raise ParameterError(
+                "target_bounds must be declared for a regression, got target_bounds=None; give (low, high) from "
+                "public knowledge: targets are clipped to them, and noise grows with their distance"
+            )
+        low, high = (float(bound) for bound in self.target_bounds)
+        return NumberTarget(low=low, high=high, centred=bool(self.fit_intercept)), ()
+
+    def _column(self, column: Numeric | Categorical) -> Target:
+        if self.target_bounds is not None:
+            return self._targets(None)[0]
+        if not isinstance(column, Numeric):
+            raise ParameterError(f"target must be a numeric column for a regression, got {column.name!r}")
+        return NumberTarget(low=column.low, high=column.high, centred=bool(self.fit_intercept))
+
+    def _label_unit(self, coding: Any) -> tuple[float, float]:
+        return coding.scale, coding.centre
+
+    def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
+        return Squared(target_bound=1.0, prediction_bound=prediction_bound)
+
+    def _take(self, model: LinearModel) -> None:
+        super()._take(model)
+        self.coef_, self.intercept_ = model.coef[0], float(model.intercept[0])
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The number for each row."""
+        return np.asarray(self._scores(X)[:, 0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+
+class PrivateLinearRegression(PrivateLinearRegressor):
+    """Least squares with a privacy promise.
+
+    `target_bounds=(low, high)` is required for arrays; a schema gives it for tables. Targets are clipped to it.
+    `radius` bounds the weights in the target's units; methods that follow gradients need one. The other parameters
+    are those of `PrivateLogisticRegression`.
+
+    >>> import numpy as np
+    >>> X = np.tile([[0.5], [-0.5], [0.1]], (2000, 1))
+    >>> model = PrivateLinearRegression(epsilon=4.0, target_bounds=(0, 20)).fit(X, 10 + 6 * X[:, 0])
+    >>> bool(abs(model.predict([[0.5]])[0] - 13) < 1)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str = "auto",
+        row_norm: float = 1.0,
+        target_bounds: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.row_norm = row_norm
+        self.target_bounds = target_bounds
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
+
+class PrivateRidge(PrivateLinearRegressor):
+    """Ridge regression with a privacy promise: mean squared loss / 2 + (penalty / 2) |w|^2.
+
+    In scikit-learn's terms alpha = n penalty; the constant column is penalised too. The parameters are those of
+    `PrivateLinearRegression`.
+
+    >>> import numpy as np
+    >>> X = np.tile([[0.5], [-0.5], [0.1]], (2000, 1))
+    >>> model = PrivateRidge(epsilon=4.0, penalty=0.01, target_bounds=(0, 20)).fit(X, 10 + 5 * X[:, 0])
+    >>> bool(abs(model.predict([[0.0]])[0] - 10) < 1)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str = "auto",
+        row_norm: float = 1.0,
+        target_bounds: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        penalty: float = 0.01,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.row_norm = row_norm
+        self.target_bounds = target_bounds
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
+
+class PrivateLasso(PrivateLinearRegressor):
+    """Least squares over the L1 ball |w|_1 <= radius, the constrained lasso, with a privacy promise.
+
+    `radius` is in units of the target per unit of the features; None lets predictions reach twice the half range
+    of the target. The other parameters are those of `PrivateLinearRegression`.
+
+    >>> import numpy as np
+    >>> X = np.tile([[0.5, 0.0], [-0.5, 0.1], [0.1, 0.0]], (2000, 1))
+    >>> model = PrivateLasso(epsilon=4.0, target_bounds=(0, 20), radius=10.0).fit(X, 10 + 6 * X[:, 0])
+    >>> bool(abs(model.coef_).sum() <= 10.0 + 1e-9)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str = "auto",
+        row_norm: float = 1.0,
+        target_bounds: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        penalty: float = 0.0,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.row_norm = row_norm
+        self.target_bounds = target_bounds
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
+    _l1 = True
+
+    def _only(self) -> str | None:
+        return "frank_wolfe"
+
+    def _default_radius(self) -> float:
+        return PREDICTIONS / float(self.row_norm)

@@ -1,0 +1,145 @@
+"""SoftmaxRisk: a penalised sum of softmax losses over the weights that can be told apart.
+
+Adding one vector to the weights of every class changes no prediction. So weights are W = Q V, with Q a (K, K - 1)
+basis of what sums to zero over classes and V of (K - 1) d numbers: W has the norm of V, gradients are as long as
+before, and noise is drawn in (K - 1) d coordinates instead of K d.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Softmax
+from holdfast.learn.rows.clipped_blocks import BLOCK, UNIT_ROUNDOFF, Passes
+from holdfast.learn.rows.examples import Examples
+
+Floats = NDArray[np.float64]
+
+
+def contrasts(classes: int) -> Floats:
+    """Q: orthonormal columns that each sum to zero (Helmert's, scaled).
+
+    >>> basis = contrasts(3)
+    >>> (basis.T @ basis).round(12).tolist(), basis.sum(axis=0).round(12).tolist()
+    ([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])
+    """
+    made = np.zeros((classes, classes - 1))
+    for k in range(1, classes):
+        made[:k, k - 1], made[k, k - 1] = 1.0, -float(k)
+    return np.asarray(made / np.linalg.norm(made, axis=0))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SoftmaxRisk:
+    """(1 / divisor) sum of softmax losses + (penalty / 2) |V|^2 + <linear, V>, V as a vector of (K - 1) d numbers."""
+
+    examples: Examples
+    problem: Problem
+    loss: Softmax
+    penalty: float
+    divisor: float = 1.0
+    linear: Floats | None = None
+
+    @property
+    def weights(self) -> int:
+        """(K - 1) d."""
+        return (self.loss.classes - 1) * self.problem.dimension
+
+    @property
+    def patience(self) -> float:
+        """A Hessian costs as much as K d / 8 gradients or so."""
+        return 3.0 + self.weights / 8.0
+
+    def of_sample(self, sample: Examples, *, times: int) -> Self:
+        """The same of some rows, each counted so many times."""
+        return dataclasses.replace(self, examples=sample, divisor=self.divisor / times)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many there are; private under add_remove."""
+        return sum(int(labels.size) for _, labels in self.examples.chunks())
+
+    @property
+    def smoothness(self) -> float:
+        """Of one row at most X^2 / 2 (soundness, section 2)."""
+        return self.rows / self.divisor * self.problem.smoothness + self.penalty
+
+    @property
+    def reach(self) -> float:
+        """No minimiser is farther from the origin."""
+        shift = 0.0 if self.linear is None else float(np.linalg.norm(self.linear))
+        return (self.rows / self.divisor * self.problem.lipschitz + shift) / self.penalty
+
+    def value(self, w: Floats) -> float:
+        """The risk, for line searches."""
+        turned = self.of_classes(w)
+        total = math.fsum(float(np.sum(self.loss.values(x @ turned.T, y))) for x, y in self._passes.blocks())
+        own = 0.0 if self.linear is None else float(self.linear @ w)
+        return total / self.divisor + 0.5 * self.penalty * float(w @ w) + own
+
+    def gradient(self, w: Floats, *, precise: bool = False) -> tuple[Floats, float]:
+        """The gradient, and a first-order bound on the norm of its rounding error; `precise` is no better here."""
+        turned, total, blocks = self.of_classes(w), self._zeros(np.longdouble), 0
+        for x, y in self._passes.blocks():
+            total, blocks = total + self.loss.slopes(x @ turned.T, y).T @ x, blocks + 1
+        data = (self._basis.T @ total.astype(np.float64)).ravel()
+        linear = np.zeros_like(w) if self.linear is None else self.linear
+        sizes = (float(np.linalg.norm(part)) for part in (data / self.divisor, self.penalty * w, linear))
+        return data / self.divisor + self.penalty * w + linear, self._doubt(w, blocks, sum(sizes))
+
+    def hessian(self, w: Floats, *, every: int = 1) -> Floats:
+        """The second derivative from every so many-th row, in single precision: it proves nothing."""
+        turned, basis = self.of_classes(w), self._basis.astype(np.float32)
+        width, several = self.problem.dimension, self.loss.classes - 1
+        total = np.zeros((several, width, several, width))
+        for block, _ in self._passes.blocks():
+            x = block[::every].astype(np.float32)
+            p = self.loss.probabilities(block[::every] @ turned.T).astype(np.float32)
+            means = p @ basis
+            for a in range(several):
+                for b in range(a, several):
+                    # Q^T (diag p - p p^T) Q at (a, b), times x x^T.
+                    scale = p @ (basis[:, a] * basis[:, b]) - means[:, a] * means[:, b]
+                    total[a, :, b, :] += (x * scale[:, None]).T @ x
+        for a in range(several):
+            for b in range(a):
+                total[a, :, b, :] = total[b, :, a, :].T
+        made = total.reshape(self.weights, self.weights) * (every / self.divisor)
+        return np.asarray(made + self.penalty * np.eye(self.weights))
+
+    def of_classes(self, w: Floats) -> Floats:
+        """W = Q V: a row of weights for each class."""
+        return np.asarray(self._basis @ w.reshape(self.loss.classes - 1, self.problem.dimension))
+
+    @cached_property
+    def _passes(self) -> Passes:
+        return Passes(self.examples, self.problem)
+
+    @cached_property
+    def _basis(self) -> Floats:
+        return contrasts(self.loss.classes)
+
+    def _zeros(self, dtype: Any) -> Any:
+        return np.zeros((self.loss.classes, self.problem.dimension), dtype=dtype)
+
+    def _doubt(self, w: Floats, blocks: int, own: float) -> float:
+        """As in Risk: inner products of d terms, and of K with the basis; slopes; sums of rows (Higham 2002, ch. 3)."""
+        classes, norm, length = self.loss.classes, self.problem.norm_bound, float(np.linalg.norm(w))
+        # |p - p'| <= |z - z'| / 2; z errs by d + K^1.5 units of |x| |W| and its exponentials by two more.
+        slopes = (
+            self.loss.curvature * (self.problem.dimension + classes**1.5 + 8.0) * norm * length
+            + classes
+            + 16.0
+        )
+        wide = float(np.finfo(np.longdouble).eps / np.finfo(np.float64).eps)
+        summed = BLOCK + wide * (blocks + 1) + classes**1.5 + 4.0
+        data = self.rows / self.divisor * norm * (slopes + summed * self.loss.slope) * 1.01 * UNIT_ROUNDOFF
+        return float(data + 4.0 * UNIT_ROUNDOFF * own)

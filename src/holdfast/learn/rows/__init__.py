@@ -1,0 +1,1 @@
+"""Rows as methods take them: examples, batches, sums and epochs, wherever the rows lie."""

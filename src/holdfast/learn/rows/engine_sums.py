@@ -1,0 +1,273 @@
+"""Sums over examples that stay where they are: gradients and second moments, computed by the engine.
+
+Where an engine can do it (`table.can("engine_sums")`), only a sum of clipped contributions travels; the methods add
+the noise, here as everywhere. Each sum is a `Statistic`: a function of a batch, and, for SQL engines, a spelling.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.rows import Batch
+from holdfast.data.sql.features import FeatureRow
+from holdfast.data.sql.sums import CodedRow, Layer, Spelling, Term, flushed, ordinary
+from holdfast.data.table import Table
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.labels import Target
+from holdfast.learn.problem.losses import Loss
+from holdfast.learn.rows.design import SLOPES, label, with_intercept, within
+
+Floats = NDArray[np.float64]
+UNIT_ROUNDOFF = 2.0**-53
+BLOCK = 2_048
+"""Rows that are summed at once, as in `passes`: the bounds on rounding errors count on it."""
+
+
+def _blocks(features: Floats, labels: Floats) -> Iterator[tuple[Floats, Floats]]:
+    for start in range(0, len(features), BLOCK):
+        yield features[start : start + BLOCK], labels[start : start + BLOCK]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelledRows:
+    """How a batch becomes clipped features, with the constant column behind them, and labels."""
+
+    encoder: Any
+    target: str
+    coding: Target
+    intercept: float = 0.0
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that are read."""
+        return (*self.encoder.columns_, self.target)
+
+    @property
+    def dimension(self) -> int:
+        """Features, and the constant column."""
+        return int(self.encoder.width) + (self.intercept != 0)
+
+    def chunk(self, batch: Batch) -> tuple[Floats, Floats]:
+        """Features and labels; a null record contributes 0, its constant included."""
+        features = with_intercept(self.encoder.encode(batch), self.intercept)
+        labels = self.coding.encode_column(batch, self.target)
+        if batch.present is not None:
+            features[~batch.present], labels[~batch.present] = 0.0, 0.0
+        return features, labels
+
+    def spelled(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
+        """The same in SQL: the features, and a layer with the label `y`."""
+        features = FeatureRow.of(self.encoder, row, constant=self.intercept)
+        labelled = label(self.coding, self.target, row)
+        return None if features is None or labelled is None else (features, (("y", labelled),))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GradientSum:
+    """The sum of t phi'(t <w, x>, y) x, with t = min(1, norm / |P x|) and |P x|^2 = x^T `form` x + `margin`.
+
+    `form` is P^T P or its diagonal; `margin` covers the rounding of the quadratic form, so that no clipped row is
+    longer than `norm` (soundness, section 20: whitened first, clipped then).
+    """
+
+    rows: LabelledRows
+    loss: Loss
+    weights: Floats
+    form: Floats
+    norm: float
+    bound: float
+    """No coordinate of a row's contribution is larger."""
+    margin: float = 0.0
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads."""
+        return self.rows.columns
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number per feature."""
+        return (self.rows.dimension,)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        return self.total(*self.rows.chunk(batch))
+
+    def total(self, features: Floats, labels: Floats) -> Floats:
+        """The sum over rows that are encoded already."""
+        made = np.zeros(self.shape)
+        for x, y in _blocks(features, labels):
+            turned = x @ self.form if self.form.ndim == 2 else x * self.form
+            squares = np.einsum("ij,ij->i", turned, x) + self.margin
+            scales = self.norm / np.maximum(np.sqrt(np.maximum(squares, 0.0)), self.norm)
+            slopes = self.loss.slopes(scales * (x @ self.weights), y)
+            made += (scales * np.clip(slopes, -self.loss.slope, self.loss.slope)) @ x
+        return made
+
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """Layer upon layer: features and label, prediction and length, the two clips, the slope."""
+        made = self.rows.spelled(row)
+        tame = ordinary(self.weights, self.form, self.bound, self.norm, 1.0 / self.norm**2)
+        if made is None or not tame:
+            return None
+        features, labelled = made
+        dialect = row.dialect
+        zero, norm = dialect.number(0.0), dialect.number(self.norm)
+        slope = SLOPES[self.loss.name](self.loss, "z", "y", dialect)
+        length = f"sqrt(greatest(q + {dialect.number(self.margin)}, {zero}))"
+        layers: tuple[Layer, ...] = (
+            *features.layers,
+            (*labelled, ("raw", features.linear(self.weights)), ("q", features.quadratic(self.form))),
+            (("t", f"{norm} / greatest({length}, {norm})"), ("w", flushed("raw", dialect))),
+            (("z", "t * w"),),
+            (("g", within(slope, -self.loss.slope, self.loss.slope, dialect)),),
+            (("gg", flushed("g", dialect)),),
+            (("c", "t * gg * s"), ("d", f"t * gg * {dialect.number(self.rows.intercept)}")),
+        )
+        return Spelling(
+            layers=layers, terms=features.terms("c", "d"), bound=self.bound, assemble=features.spread
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GramSum:
+    """The sum of x x^T over labelled rows, or of its diagonal."""
+
+    rows: LabelledRows
+    bound: float
+    kind: Literal["full", "diagonal"] = "full"
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads; the label is none of them."""
+        return tuple(self.rows.encoder.columns_)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A matrix, or its diagonal."""
+        return (self.rows.dimension,) * (2 if self.kind == "full" else 1)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        features = with_intercept(self.rows.encoder.encode(batch), self.rows.intercept)
+        if batch.present is not None:
+            features[~batch.present] = 0.0
+        made = np.zeros(self.shape)
+        for x, _ in _blocks(features, features):
+            made += x.T @ x if self.kind == "full" else np.einsum("ij,ij->j", x, x)
+        return made
+
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """Products of numbers, numbers by cell, pairs of cells; and what the constant adds."""
+        features = FeatureRow.of(self.rows.encoder, row, constant=self.rows.intercept)
+        if features is None:
+            return None
+        constant = row.dialect.number(self.rows.intercept)
+        layer = (("s2", "s * s"), ("sc", f"s * {constant}"), ("cc", f"{constant} * {constant}"))
+        terms, pairs = features.product_terms("s2", "sc")
+        if self.kind == "diagonal":
+            chosen = [place for place, (i, j) in enumerate(pairs) if i == j]
+            terms, pairs = tuple(terms[place] for place in chosen), [pairs[place] for place in chosen]
+        corner = (Term(value="cc"),) if self.rows.intercept else ()
+
+        def assemble(parts: Sequence[Floats]) -> Floats:
+            made = features.matrix(parts[: len(pairs)], pairs)
+            if corner:
+                made[-1, -1] = parts[-1]
+            return made if self.kind == "full" else np.diag(made).copy()
+
+        return Spelling(
+            layers=(*features.layers, layer), terms=(*terms, *corner), bound=self.bound, assemble=assemble
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CrossSum:
+    """The sum of y x, labels clipped to `target_bound`."""
+
+    rows: LabelledRows
+    target_bound: float
+    bound: float
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads."""
+        return self.rows.columns
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number per feature."""
+        return (self.rows.dimension,)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        features, labels = self.rows.chunk(batch)
+        made = np.zeros(self.shape)
+        for x, y in _blocks(features, np.clip(labels, -self.target_bound, self.target_bound)):
+            made += x.T @ y
+        return made
+
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """One sum per feature."""
+        made = self.rows.spelled(row)
+        if made is None:
+            return None
+        features, labelled = made
+        y = within("y", -self.target_bound, self.target_bound, row.dialect)
+        weights = (("c", f"{y} * s"), ("d", f"{y} * {row.dialect.number(self.rows.intercept)}"))
+        return Spelling(
+            layers=(*features.layers, labelled, weights), terms=features.terms("c", "d"), bound=self.bound,
+            assemble=features.spread,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EngineSums:
+    """What methods that live on sums ask of an engine, for one problem. Private before noise."""
+
+    table: Table
+    rows: LabelledRows
+    problem: Problem
+
+    def gradient(self, weights: Floats, *, form: Floats, norm: float) -> Floats:
+        """The clipped gradient sum at these weights (`GradientSum`)."""
+        loss, bound = self.problem.loss, self.problem.norm_bound
+        margin = 0.0
+        if form.ndim == 2:
+            # The sum of d^2 products, relative to | |A| | |x|^2 <= |A|_F X^2, and what forming A itself lost.
+            margin = 4.0 * (len(form) + 16) * UNIT_ROUNDOFF * float(np.linalg.norm(form)) * bound**2
+        return self.table.sums(
+            GradientSum(
+                rows=self.rows, loss=loss, weights=weights, form=form, norm=norm, margin=margin,
+                bound=2.0 * loss.slope * bound,
+            )
+        )  # fmt: skip
+
+    def gram(self, kind: Literal["full", "diagonal"] = "full") -> Floats:
+        """The sum of x x^T, or its diagonal."""
+        return self.table.sums(GramSum(rows=self.rows, kind=kind, bound=2.0 * self.problem.norm_bound**2))
+
+    def cross(self, target_bound: float) -> Floats:
+        """The sum of y x."""
+        bound = 2.0 * self.problem.norm_bound * target_bound
+        return self.table.sums(CrossSum(rows=self.rows, target_bound=target_bound, bound=bound))
+
+
+def engine_sums(examples: Any, problem: Problem) -> EngineSums | None:
+    """The sums of an engine, where it takes them and the rows already are within the problem's norm."""
+    rows: LabelledRows | None = getattr(examples, "labelled", None)
+    if rows is None or not examples.table.can("engine_sums") or problem.loss.name not in SLOPES:
+        return None
+    norm = rows.encoder.row_norm
+    natural = math.sqrt(len(rows.encoder.columns_) + bool(rows.encoder.intercept))
+    within_norm = math.hypot(natural if norm is None else norm, rows.intercept) <= problem.row_norm * (
+        1.0 + 1e-12
+    )
+    binary = getattr(rows.coding, "binary", True)
+    return EngineSums(table=examples.table, rows=rows, problem=problem) if within_norm and binary else None

@@ -1,0 +1,1 @@
+"""Choosing among candidates, and paying for the choice."""

@@ -1,0 +1,178 @@
+"""An audit of a training function against the promise of a step, as `holdfast audit` makes it.
+
+Membership attacks on a model of the plan, as `holdfast attack membership` makes them.
+
+The page about releases of the plan, as `holdfast dossier` makes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from holdfast.errors import ParameterError
+from holdfast.plan.step import Done, Setting, Step
+
+if TYPE_CHECKING:
+    from holdfast.ledger import Ledger
+    from holdfast.privacy.guarantee import Guarantee
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackStep:
+    """It charges nothing, and what it writes is for internal use only."""
+
+    kind: ClassVar[str] = "attack"
+
+    name: str
+    output: str
+    model: str
+    members: str
+    non_members: str
+    target: str
+    reference: str | None = None
+    attacks: tuple[str, ...] | None = None
+    seed: int = 0
+
+    def limit(self) -> None:
+        """Nothing."""
+        return None
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether the output is there."""
+        return setting.place(self.output).exists()
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Attack, and write the figures, without the scores of anybody."""
+        from holdfast.attack import Target, membership
+        from holdfast.attack.models.target import read_records
+
+        if self.model not in plan:
+            raise ParameterError(f"model of step {self.name!r} must name a step, got model={self.model!r}")
+        target = Target.of(setting.place(plan[self.model].output))
+        named: Any = "all" if self.attacks is None else list(self.attacks)
+        report = membership(
+            target,
+            members=read_records(setting.place(self.members), label=self.target, target=target),
+            non_members=read_records(setting.place(self.non_members), label=self.target, target=target),
+            reference=None
+            if self.reference is None
+            else read_records(setting.place(self.reference), label=self.target, target=target),
+            attacks=named,
+            random_state=self.seed,
+        )
+        setting.place(self.output).write_text(json.dumps(report.to_json()), encoding="utf-8")
+        return Done(words=report.summary(), finding=report.verdict() == "refuted")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DossierStep:
+    """A page that is drawn again in every run: it costs nothing, and the budget may have moved."""
+
+    kind: ClassVar[str] = "dossier"
+
+    name: str
+    output: str
+    releases: tuple[str, ...]
+    audits: tuple[str, ...] = ()
+    attacks: tuple[str, ...] = ()
+    audience: str = "public"
+    title: str | None = None
+    confidence: float = 0.95
+
+    def limit(self) -> None:
+        """Nothing."""
+        return None
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """A page is drawn again: it costs nothing, and the budget may have moved."""
+        return False
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Draw the page."""
+        from holdfast.dossier import Dossier
+        from holdfast.dossier.evidence import read_attacks, read_audit
+
+        def files(names: tuple[str, ...]) -> list[Path]:
+            return [setting.place(plan[name].output if name in plan else name) for name in names]
+
+        made = Dossier.of_files(
+            files(self.releases),
+            audits=[read_audit(path) for path in files(self.audits)],
+            attacks=[one for path in files(self.attacks) for one in read_attacks(path)],
+            ledger=ledger,
+            audience=self.audience,
+            title=self.title,
+            confidence=self.confidence,
+        )
+        made.save(setting.place(self.output))
+        return Done(words=made.summary(), finding=bool(made.contradictions))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditStep:
+    """It charges nothing: what it learns is about records that it planted. A refutation ends with exit code 1."""
+
+    kind: ClassVar[str] = "audit"
+
+    name: str
+    output: str
+    function: str
+    data: str
+    claim: str
+    label: str | None = None
+    classes: tuple[Any, ...] | None = None
+    delta: float = 1e-6
+    design: str = "one-run"
+    canaries: int = 1000
+    runs: int = 400
+    row_norm: float = 1.0
+    confidence: float = 0.95
+
+    def limit(self) -> None:
+        """Nothing."""
+        return None
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether the output is there."""
+        return setting.place(self.output).exists()
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Audit, and write the result."""
+        from holdfast.audit import audit
+        from holdfast.audit.run import load
+        from holdfast.data.engines.files import read_arrays
+
+        rows, labels = read_arrays(setting.place(self.data), self.label)
+        claim = self._claim(setting, plan)
+        design: Any = self.design
+        result = audit(
+            load(self.function),
+            rows if labels is None else (rows, labels),
+            claim=claim,
+            kind=design,
+            canaries=self.canaries if design == "one-run" else None,
+            runs=self.runs,
+            row_norm=self.row_norm,
+            classes=self.classes,
+            delta=self.delta,
+            confidence=self.confidence,
+        )
+        verdict = result.verdict(claim, self.confidence)
+        found = {
+            "verdict": verdict,
+            "epsilon_lower": result.epsilon_lower(self.confidence),
+            "result": result.to_json(),
+        }
+        setting.place(self.output).write_text(json.dumps(found), encoding="utf-8")
+        return Done(words=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
+
+    def _claim(self, setting: Setting, plan: Mapping[str, Step]) -> Guarantee:
+        from holdfast.release import Release
+
+        if self.claim not in plan:
+            raise ParameterError(f"claim of step {self.name!r} must name a step, got claim={self.claim!r}")
+        return Release.load(setting.place(plan[self.claim].output)).guarantee

@@ -1,0 +1,115 @@
+"""A private model, as `holdfast fit` makes it.
+
+A synthetic table, as `holdfast synth` makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from holdfast.errors import ParameterError
+from holdfast.plan.step import Done, Setting, Step, limit_of, saved, spend
+
+if TYPE_CHECKING:
+    from holdfast.data.table import Table
+    from holdfast.ledger import Ledger
+    from holdfast.privacy.account import Account
+    from holdfast.privacy.curves.curve import PrivacyCurve
+    from holdfast.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthStep:
+    """Rows, the noisy counts they were made from, and a certificate, in one release file."""
+
+    kind: ClassVar[str] = "synth"
+
+    name: str
+    output: str
+    epsilon: float
+    delta: float = 1e-9
+    method: str = "auto"
+    rows: int | None = None
+    columns: tuple[str, ...] | None = None
+    confidence: float = 0.95
+    certificate_share: float = 0.1
+    n_public: int | None = None
+
+    def limit(self) -> PrivacyCurve:
+        """The promise asked for."""
+        return limit_of(self.epsilon, self.delta)
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether an earlier run saved it."""
+        return saved(self.name, self.output, setting, ledger)
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Synthesise and save; the key lets a run that was killed go on."""
+        from holdfast.synth import Synthesizer
+
+        def make(table: Table, account: Account) -> Release[Any]:
+            maker = Synthesizer(
+                self.epsilon, self.delta, method=self.method, rows=self.rows, columns=self.columns,
+                confidence=self.confidence, certificate_share=self.certificate_share, key=self.name,
+            )  # fmt: skip
+            made: Release[Any] = maker.fit(table, account=account).release_
+            return made
+
+        return spend(
+            self.name, self.output, setting, ledger, limit=self.limit(), n_public=self.n_public, make=make
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitStep:
+    """A private model, as `holdfast fit` makes it."""
+
+    kind: ClassVar[str] = "fit"
+
+    name: str
+    output: str
+    target: str
+    epsilon: float
+    delta: float = 1e-6
+    model: str | None = None
+    method: str = "auto"
+    row_norm: float = 1.0
+    penalty: float | None = None
+    radius: float | None = None
+    n_public: int | None = None
+
+    def limit(self) -> PrivacyCurve:
+        """The promise asked for."""
+        return limit_of(self.epsilon, self.delta)
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether an earlier run saved it."""
+        return saved(self.name, self.output, setting, ledger)
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Fit and save."""
+        from holdfast.privacy.account.resume import OrderKeyedAccount
+
+        def make(table: Table, account: Account) -> Release[Any]:
+            model = self._estimator(table.schema)
+            model.fit(table, target=self.target, account=OrderKeyedAccount.over(account))
+            made: Release[Any] = model.release_
+            return made
+
+        return spend(
+            self.name, self.output, setting, ledger, limit=self.limit(), n_public=self.n_public, make=make
+        )
+
+    def _estimator(self, schema: Any) -> Any:
+        from holdfast import learn
+        from holdfast.learn.estimators import MODELS
+
+        chosen = self.model or ("logistic" if schema[self.target].kind == "categorical" else "ridge")
+        if chosen not in MODELS:
+            raise ParameterError(f"model must be one of {', '.join(sorted(MODELS))}, got model={chosen!r}")
+        own = {} if self.penalty is None else {"penalty": self.penalty}
+        return getattr(learn, MODELS[chosen])(
+            self.epsilon, self.delta, method=self.method, row_norm=self.row_norm, radius=self.radius, **own
+        )

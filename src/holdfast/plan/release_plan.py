@@ -1,0 +1,198 @@
+"""ReleasePlan: a whole release in one file, its cost known before anything is spent."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import BudgetExceeded, FormatError, LedgerError
+from holdfast.ledger import Ledger
+from holdfast.ledger.report import Standing, share
+from holdfast.plan import step_of
+from holdfast.plan.step import Done, Setting, Step
+from holdfast.privacy.account.currency import Cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Priced:
+    """A step with what it would cost now."""
+
+    step: Step
+    state: str
+    cost: Cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """What a plan costs, step by step and in all, against what is free."""
+
+    name: str
+    standing: Standing
+    steps: tuple[Priced, ...]
+
+    @property
+    def total(self) -> Cost:
+        """What is still to be set aside."""
+        total = self.standing.dataset.currency.nothing
+        for one in self.steps:
+            total = total + one.cost
+        return total
+
+    @property
+    def covered(self) -> bool:
+        """Whether the ledger has that much."""
+        return self.total.fits(self.standing.free)
+
+    def require(self) -> None:
+        """Raise `BudgetExceeded` unless the ledger covers the plan."""
+        if not self.covered:
+            free = self.standing.dataset.currency.promise(self.standing.free)
+            raise BudgetExceeded(
+                f"the plan asks for more than {free!r}, which is what is left of dataset "
+                f"{self.standing.dataset.name!r}; nothing was spent"
+            )
+
+    def summary(self) -> str:
+        """A line a step, then the total."""
+        whole = self.standing.dataset.amount
+        lines = [
+            f"plan {self.name}: dataset {self.standing.dataset.name}, limit {self.standing.dataset.limit!r}"
+        ]
+        for one in self.steps:
+            limit = one.step.limit()
+            price = "costs nothing" if limit is None else f"{limit!r}, {share(one.cost, whole)} of the limit"
+            lines.append(f"  {one.step.kind:<8} {one.step.name:<20} {price} ({one.state})")
+        left = "not covered" if not self.covered else self._left()
+        lines.append(f"  total    {share(self.total, whole)} of the limit; free now {self._free()}; {left}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        whole = self.standing.dataset.amount
+        return {
+            "plan": self.name,
+            "dataset": self.standing.dataset.name,
+            "steps": [
+                {
+                    "do": one.step.kind,
+                    "name": one.step.name,
+                    "state": one.state,
+                    "limit": None if (limit := one.step.limit()) is None else limit.to_json(),
+                    "share": share(one.cost, whole),
+                }
+                for one in self.steps
+            ],
+            "total": share(self.total, whole),
+            "free": self.standing.point(self.standing.free),
+            "covered": self.covered,
+        }
+
+    def _free(self) -> str:
+        point = self.standing.point(self.standing.free)
+        return f"epsilon {point['epsilon']:.4g} at delta {point['delta']:g}"
+
+    def _left(self) -> str:
+        point = self.standing.point(self.standing.free - self.total)
+        return f"left afterwards epsilon {point['epsilon']:.4g} at delta {point['delta']:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasePlan:
+    """Steps in order, with what they share."""
+
+    setting: Setting
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def load(cls, path: Path) -> ReleasePlan:
+        """Read a plan; `FormatError` for anything that is not understood."""
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+            head = dict(data.pop("plan"))
+            steps = tuple(step_of(one) for one in data.pop("step"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FormatError(f"{path.name} is not a TOML file") from error
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, FormatError):
+                raise
+            raise FormatError("a plan has one table [plan] and one or more [[step]]") from error
+        if data:
+            raise FormatError(f"a plan has [plan] and [[step]] only; it also has {', '.join(sorted(data))}")
+        names = [step.name for step in steps]
+        if len(set(names)) != len(names):
+            raise FormatError("each step of a plan needs a name of its own")
+        return cls(setting=_setting(head, path), steps=steps)
+
+    def quote(self, ledger: Ledger) -> Quote:
+        """What it costs now: nothing for what is done, nothing more for what is already set aside."""
+        there = ledger.standing(self.setting.dataset)
+        kinds = [
+            (entry.kind, entry.body.get("account")) for entry in ledger.history(dataset=self.setting.dataset)
+        ]
+        priced = []
+        for step in self.steps:
+            limit, nothing = step.limit(), there.dataset.currency.nothing
+            if step.finished(self.setting, ledger):
+                priced.append(Priced(step=step, state="done", cost=nothing))
+            elif limit is None:
+                priced.append(Priced(step=step, state="to do", cost=nothing))
+            elif ("close", self.setting.account(step.name)) in kinds:
+                raise LedgerError(
+                    f"step {step.name!r} was paid and is closed, but its output {step.output!r} is gone; put it back, "
+                    "or give the step another name, which is charged again"
+                )
+            elif ("account", self.setting.account(step.name)) in kinds:
+                priced.append(Priced(step=step, state="begun, set aside already", cost=nothing))
+            else:
+                priced.append(Priced(step=step, state="to do", cost=there.dataset.currency.limit(limit)))
+        return Quote(name=self.setting.name, standing=there, steps=tuple(priced))
+
+    def run(
+        self,
+        ledger: Ledger,
+        *,
+        begin: Callable[[Step], None] = lambda step: None,
+        told: Callable[[Step, Done], None] = lambda step, done: None,
+    ) -> bool:
+        """Do every step that is not done; whether any of them found something against a promise."""
+        quote = self.quote(ledger)
+        quote.require()
+        by_name = {step.name: step for step in self.steps}
+        found = False
+        for one in quote.steps:
+            if one.state == "done":
+                _close(ledger, self.setting.account(one.step.name))
+                continue
+            begin(one.step)
+            done = one.step.run(self.setting, ledger, by_name)
+            found = found or done.finding
+            told(one.step, done)
+        return found
+
+
+def _setting(head: dict[str, Any], path: Path) -> Setting:
+    folder = path.resolve().parent
+    try:
+        ledger, schema, source = head.pop("ledger"), head.pop("schema"), head.pop("source")
+        return Setting(
+            name=head.pop("name", path.stem),
+            folder=folder,
+            ledger=folder / ledger,
+            schema=folder / schema,
+            source=source if "://" in source else str(folder / source),
+            **head,
+        )
+    except (KeyError, TypeError) as error:
+        raise FormatError(
+            "[plan] must have ledger, dataset, source and schema, and may have name, purpose and approver"
+        ) from error
+
+
+def _close(ledger: Ledger, account: str) -> None:
+    """Close what a killed run left open after its result was saved."""
+    history = [entry.kind for entry in ledger.history(account=account)]
+    if "account" in history and "close" not in history:
+        ledger.close_account(account, reason="the step is done")

@@ -1,0 +1,35 @@
+"""The vocabulary of guarantees: neighbours, curves, mechanisms, accounts."""
+
+from .account import Account as Account
+from .account import Permit as Permit
+from .adjacency import Adjacency as Adjacency
+from .adjacency import PrivacyUnit as PrivacyUnit
+from .adjacency import resolve_adjacency as resolve_adjacency
+from .amplification import to_replace as to_replace
+from .calibration import calibrate as calibrate
+from .curves.composition import compose as compose
+from .curves.curve import ApproxDP as ApproxDP
+from .curves.curve import PrivacyCurve as PrivacyCurve
+from .curves.curve import PureDP as PureDP
+from .curves.finite_curve import BoundedRange as BoundedRange
+from .curves.gaussian import GaussianDP as GaussianDP
+from .curves.loss_distribution import LossDistribution as LossDistribution
+from .curves.renyi import ZCDP as ZCDP
+from .curves.renyi import RenyiDP as RenyiDP
+from .curves.slack import WithSlack as WithSlack
+from .guarantee import Guarantee as Guarantee
+from .mechanisms import MECHANISMS as MECHANISMS
+from .mechanisms import DiscreteGaussian as DiscreteGaussian
+from .mechanisms import DiscreteLaplace as DiscreteLaplace
+from .mechanisms import Exponential as Exponential
+from .mechanisms import Gaussian as Gaussian
+from .mechanisms import Laplace as Laplace
+from .mechanisms import ObjectivePerturbation as ObjectivePerturbation
+from .mechanisms import PermuteAndFlip as PermuteAndFlip
+from .mechanisms import PureObjectivePerturbation as PureObjectivePerturbation
+from .mechanisms import RandomisedResponse as RandomisedResponse
+from .mechanisms import SubsampledGaussian as SubsampledGaussian
+from .mechanisms import SubsampledPure as SubsampledPure
+from .mechanisms import VectorLaplace as VectorLaplace
+from .mechanisms.mechanism import Mechanism as Mechanism
+from .tradeoff import TradeOff as TradeOff

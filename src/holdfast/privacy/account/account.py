@@ -1,0 +1,243 @@
+"""Account: the only door from private to public. Charge first, then noise, in one call."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from holdfast.errors import AlreadyReleased, BudgetExceeded, require
+from holdfast.noise.source import Source
+from holdfast.privacy.account.currency import Basic, Concentrated, Cost, Currency, Gaussian, Plan, Pure, Renyi
+from holdfast.privacy.account.journal import Charge, Journal, MemoryJournal, decode, encode
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.guarantee import Guarantee
+from holdfast.privacy.mechanisms.mechanism import Mechanism
+from holdfast.privacy.rounding import as_written
+
+
+class Account:
+    """A budget with its adjacency, privacy unit and currency, fixed at opening.
+
+    >>> from holdfast.privacy import ApproxDP, Gaussian
+    >>> account = Account(ApproxDP(1.0, 1e-6), adjacency="replace", currency="gdp", seed=1)
+    >>> noisy = account.release(Gaussian(sigma=10.0, l2_sensitivity=1.0), [12, 30])
+    >>> noisy.shape
+    (2,)
+    """
+
+    def __init__(
+        self,
+        limit: PrivacyCurve,
+        *,
+        adjacency: Adjacency | str = Adjacency.replace,
+        unit: PrivacyUnit | None = None,
+        currency: str | Currency | None = None,
+        order: float | None = None,
+        plan: Sequence[tuple[Mechanism, int]] | None = None,
+        journal: Journal | None = None,
+        translated: Cost | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.limit = limit
+        self.adjacency = Adjacency.of(adjacency)
+        self.unit = PrivacyUnit() if unit is None else unit
+        self.currency = _currency(currency, limit, order, plan)
+        self.source = Source(seed)
+        self.journal: Journal = MemoryJournal() if journal is None else journal
+        # A limit is translated once: a ledger hands in what it wrote down when the account was opened.
+        cap = self.currency.limit(limit) if translated is None else translated
+        self._caps: tuple[tuple[str, Cost], ...] = (("", cap),)
+
+    # Spending.
+
+    def release(self, mechanism: Mechanism, value: Any, *, key: str | None = None, label: str = "") -> Any:
+        """Charge the mechanism, then draw from it. A refused charge changes nothing and draws nothing.
+
+        With a `key`, a job that was killed and runs again neither pays twice nor draws twice: a
+        value that was already released is given back as it was.
+        """
+        mechanism.require_adjacency(self.adjacency)
+        checked = mechanism.check(value)
+        entry = self.journal.charge(self._charge(mechanism, 1, key=key, label=label), self._caps)
+        if entry.state == "charged":
+            try:
+                noisy = mechanism.sample(checked, self.source)
+            except BaseException:
+                self.journal.settle(entry.number, "abandoned", None)
+                raise
+            # Only what the journal holds as released leaves: of two runs with one key, one value.
+            entry = self.journal.settle(entry.number, "released", None if key is None else encode(noisy))
+            if key is None and entry.state == "released":
+                return noisy
+        if entry.state == "released" and entry.payload is not None:
+            return decode(entry.payload)
+        raise AlreadyReleased(
+            f"key {key!r} is {entry.state} and its value is not kept here; use a new key, which is charged again"
+        )
+
+    def permit(
+        self,
+        mechanism: Mechanism,
+        *,
+        times: int,
+        parts: int = 1,
+        delta: float | None = None,
+        key: str | None = None,
+        label: str = "",
+    ) -> Permit:
+        """Charge a number of uses of one mechanism at once, for a loop whose length is fixed in advance.
+
+        In the currency 'basic' the uses are charged together at one (epsilon, delta) point. A use may be
+        drawn once on each of `parts` disjoint parts of the units, if who is in which part is decided unit by
+        unit and not by values: then one unit is in one draw only (parallel composition, soundness, section 19).
+        """
+        require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
+        require(isinstance(parts, int) and parts >= 1, "parts", parts, "a whole number >= 1")
+        mechanism.require_adjacency(self.adjacency)
+        charge = self._charge(mechanism, times, delta=delta, key=key, label=label)
+        entry = self.journal.charge(charge, self._caps)
+        if entry.state != "charged":
+            raise AlreadyReleased(
+                f"the permit of key {key!r} was already drawn from; use a new key, which is charged again"
+            )
+        return Permit(self, mechanism, times * parts, entry.number)
+
+    def split(self, *shares: float) -> tuple[Account, ...]:
+        """Accounts of their own limits, spent from this one; shares are fractions of the limit.
+
+        >>> from holdfast.privacy import ZCDP
+        >>> a, b = Account(ZCDP(1.0)).split(0.25, 0.75)
+        >>> a.remaining()
+        ZCDP(rho=0.25)
+        """
+        require(
+            not isinstance(self.currency, Plan), "currency", "plan", "one that adds up; a plan is not split"
+        )
+        require(bool(shares) and all(s > 0 for s in shares), "shares", shares, "positive fractions")
+        exact = [as_written(share) for share in shares]
+        require(sum(exact) <= 1, "shares", shares, "fractions that sum to at most 1")
+        return tuple(self._child(place, share) for place, share in enumerate(exact))
+
+    # Reading.
+
+    def remaining(self) -> PrivacyCurve:
+        """What is left, as a curve in the account's currency."""
+        left = [limit - (self.journal.spent(share) or self.currency.nothing) for share, limit in self._caps]
+        # A share may be squeezed by the account above it.
+        return self.currency.promise(
+            Cost(
+                tuple(
+                    max(Fraction(0), min(cost.amounts[i] for cost in left))
+                    for i in range(self.currency.parts)
+                ),
+                min(cost.total_variation for cost in left),
+                min(cost.failure for cost in left),
+            )
+        )
+
+    def spent(self) -> PrivacyCurve:
+        """An odometer reading: what the charges so far add up to. The guarantee is the limit (section 19)."""
+        return self.currency.promise(self.journal.spent(self._caps[-1][0]) or self.currency.nothing)
+
+    def guarantee(self, *, assumptions: Sequence[str] = ()) -> Guarantee:
+        """What everything released through this account satisfies together, however it was chosen."""
+        return Guarantee(
+            curve=self.currency.promise(self._caps[-1][1]),
+            adjacency=self.adjacency,
+            unit=self.unit,
+            theorem=self.currency.theorem,
+            assumptions=tuple(assumptions),
+        )
+
+    @property
+    def share(self) -> str:
+        """Which part of the whole account this is; empty for the whole."""
+        return self._caps[-1][0]
+
+    def _charge(
+        self, mechanism: Mechanism, times: int, *, delta: float | None = None, key: str | None, label: str
+    ) -> Charge:
+        return Charge(
+            mechanism=mechanism.to_json(),
+            curve=mechanism.curve.to_json(),
+            times=times,
+            cost=self.currency.cost(mechanism, times, delta=delta),
+            arithmetic=mechanism.arithmetic,
+            noise=self.source.provenance,
+            key=key,
+            label=label,
+            share=self._caps[-1][0],
+        )
+
+    def _child(self, place: int, share: Fraction) -> Account:
+        child = object.__new__(Account)
+        child.__dict__.update(self.__dict__)
+        name, limit = self._caps[-1]
+        cap = limit.scaled(share)
+        child._caps = (*self._caps, (f"{name}{place}/", cap))
+        child.limit = self.currency.promise(cap)
+        return child
+
+
+class Permit:
+    """A number of uses of one mechanism, already charged."""
+
+    def __init__(self, account: Account, mechanism: Mechanism, times: int, number: int) -> None:
+        self.mechanism = mechanism
+        self.left = times
+        self._account = account
+        self._number = number
+        self._drawn = False
+
+    def release(self, value: Any) -> Any:
+        """Draw once; refused when all uses are drawn."""
+        if self.left < 1:
+            raise BudgetExceeded(
+                f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now"
+            )
+        checked = self.mechanism.check(value)
+        if not self._drawn:
+            # From the first draw on a resumed job must pay again: how many were seen is not known.
+            token = secrets.token_hex(8)
+            if self._account.journal.settle(self._number, "released", token).payload != token:
+                raise AlreadyReleased("another process draws from the permit of this key; use a new key")
+            self._drawn = True
+        self.left -= 1
+        return self.mechanism.sample(checked, self._account.source)
+
+
+def _currency(
+    currency: str | Currency | None,
+    limit: PrivacyCurve,
+    order: float | None,
+    plan: Sequence[tuple[Mechanism, int]] | None,
+) -> Currency:
+    """The currency asked for, or the one that fits the limit."""
+    if isinstance(currency, Currency):
+        return currency
+    if currency is None:
+        by_limit = {"PureDP": "pure", "GaussianDP": "gdp", "RenyiDP": "renyi"}
+        bare = getattr(limit, "curve", limit)
+        currency = "plan" if plan is not None else by_limit.get(bare.kind, "zcdp")
+    names = ("pure", "basic", "zcdp", "renyi", "gdp", "plan")
+    require(currency in names, "currency", currency, "one of " + ", ".join(names))
+    if currency == "plan":
+        return Plan(tuple((mechanism, times) for mechanism, times in plan or ()))
+    if currency == "renyi":
+        return Renyi(default_order(limit) if order is None else order)
+    simple: dict[str, type[Currency]] = {"pure": Pure, "basic": Basic, "zcdp": Concentrated, "gdp": Gaussian}
+    return simple[currency]()
+
+
+def default_order(limit: PrivacyCurve) -> float:
+    """A public choice: the order at which a zCDP curve that just fits the limit is converted best."""
+    orders = getattr(limit, "orders", None)
+    if orders is not None:
+        return float(orders[len(orders) // 2])
+    rho = float(Concentrated().limit(limit).amounts[0])
+    point = limit.as_approximate()
+    assert point is not None  # Concentrated refused anything else
+    return (float(point[0]) + rho) / (2 * rho)

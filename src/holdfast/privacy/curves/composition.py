@@ -1,0 +1,263 @@
+"""Composition for a plan that is fixed in advance, by the tightest rule that is sound.
+
+Closed forms first (Gaussians merge into one, zCDP and Renyi parameters add up), then the numeric
+loss distribution, and always the least of the bounds that hold. Parameters chosen after seeing
+results need an account's currency instead (soundness, section 19).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ParameterError, require
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.curves.loss_distribution import LossDistribution
+from holdfast.privacy.curves.loss_sum import LossSum, LossSums
+from holdfast.privacy.curves.renyi import ORDERS, ZCDP, RenyiDP
+from holdfast.privacy.curves.slack import WithSlack
+from holdfast.privacy.losses.discretise import suitable_spacing, upper
+from holdfast.privacy.losses.grid_losses import LARGEST_GRID
+from holdfast.privacy.rounding import round_up
+
+
+@dataclass(frozen=True, repr=False)
+class Composed(PrivacyCurve):
+    """Several releases together; stored by its parts, so that a better accountant can add them again.
+
+    >>> Composed(((PureDP(0.1), 100),)).epsilon(1e-6) < 4.7821  # basic composition: 10
+    True
+    """
+
+    parts: tuple[tuple[PrivacyCurve, int], ...]
+
+    def __post_init__(self) -> None:
+        require(len(self.parts) > 0, "parts", len(self.parts), "one or more")
+        for _, times in self.parts:
+            require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
+
+    # What it costs in each currency: sums over the parts, exactly, where all parts have it.
+
+    def _sum(self, cost: Callable[[PrivacyCurve], Fraction | None]) -> Fraction | None:
+        costs = [(cost(curve), times) for curve, times in self.parts]
+        if any(each is None for each, _ in costs):
+            return None
+        return sum((each * times for each, times in costs if each is not None), Fraction(0))
+
+    def as_pure(self) -> Fraction | None:
+        """The sum of the pure parameters."""
+        return self._sum(lambda curve: curve.as_pure())
+
+    def as_zcdp(self) -> Fraction | None:
+        """The sum of the zCDP parameters."""
+        return self._sum(lambda curve: curve.as_zcdp())
+
+    def as_gdp(self) -> Fraction | None:
+        """The sum of the squares of the Gaussian parameters."""
+        return self._sum(lambda curve: curve.as_gdp())
+
+    def renyi(self, order: float) -> float:
+        """The sum of the divergences."""
+        return math.fsum(times * curve.renyi(order) for curve, times in self.parts) * (1 + 1e-14)
+
+    @property
+    def pairs_are_tight(self) -> bool:  # type: ignore[override]
+        """Where the pairs of all parts are."""
+        return all(curve.pairs_are_tight for curve, _ in self.parts)
+
+    # The numeric core.
+
+    @cached_property
+    def _pairs(self) -> list[tuple[tuple[Any, ...], int]] | None:
+        found = [(curve.pairs(), times) for curve, times in self.parts]
+        return (
+            None if any(pairs is None for pairs, _ in found) else [(p, n) for p, n in found if p is not None]
+        )
+
+    @cached_property
+    def _spacing(self) -> float:
+        """Fine enough for every direction of every part."""
+        assert self._pairs is not None
+        # Atoms on the grid lose nothing: put those of the most frequent part there.
+        each = [(times, pair) for pairs, times in self._pairs for pair in pairs]
+        steps = [(times, pair.lattice) for times, pair in each if pair.lattice]
+        steps = steps or [(times, pair.crowd) for times, pair in each if pair.crowd]
+        atom = max(steps)[1] if steps else None
+        ways = max(len(pairs) for pairs, _ in self._pairs)
+        return min(
+            suitable_spacing([(pairs[min(way, len(pairs) - 1)], n) for pairs, n in self._pairs], atom=atom)
+            for way in range(ways)
+        )
+
+    def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
+        """The convolution of the parts."""
+        found = [
+            (curve.loss_distribution(spacing=spacing, lower=lower), times) for curve, times in self.parts
+        ]
+        whole = [(each, times) for each, times in found if each is not None]
+        if len(whole) < len(found):
+            return None
+        return whole[0][0].convolved(whole[1:], times=whole[0][1])
+
+    @cached_property
+    def _sums(self) -> LossSums | None:
+        """Both directions of the sum, to be asked point by point."""
+        if self._pairs is None:
+            return None
+        spacing = self._spacing
+        grids = [([upper(pair, spacing) for pair in pairs], times) for pairs, times in self._pairs]
+        ways = max(len(grid) for grid, _ in grids)
+        return LossSums([LossSum([(g[min(way, len(g) - 1)], n) for g, n in grids]) for way in range(ways)])
+
+    @cached_property
+    def upper(self) -> LossDistribution | None:
+        """The loss distribution on a grid chosen for these parts; None if some part has no pair."""
+        return self.loss_distribution(spacing=self._spacing) if self._pairs is not None else None
+
+    @cached_property
+    def lower(self) -> LossDistribution | None:
+        """Its optimistic twin: no accountant can prove less than this about the parts' pairs."""
+        if self._pairs is None:
+            return None
+        # The lower side has the larger error: half the spacing, where that leaves room for the sum.
+        ranges = [pair.loss_range(1e-30) for pairs, _ in self._pairs for pair in pairs]
+        roomy = max(high - low for low, high in ranges) < self._spacing * LARGEST_GRID / 16
+        return self.loss_distribution(spacing=self._spacing / 2 if roomy else self._spacing, lower=True)
+
+    def bracket(self, delta: float) -> tuple[float, float]:
+        """Epsilon at this delta from below and from above, both certified."""
+        return (0.0 if self.lower is None else self.lower.epsilon(delta)), self.epsilon(delta)
+
+    # Every bound that holds, and the least of them.
+
+    @cached_property
+    def _bounds(self) -> tuple[PrivacyCurve, ...]:
+        bounds: list[PrivacyCurve] = []
+        pure, rho = self.as_pure(), self.as_zcdp()
+        if self._sums is not None:
+            bounds.append(self._sums)
+        if pure is not None:
+            bounds.append(PureDP(pure))
+        if self._sums is None or not self.pairs_are_tight:
+            if rho is not None:
+                bounds.append(ZCDP(rho))
+            else:
+                tabulated = RenyiDP.of(self.renyi, ORDERS)
+                if any(math.isfinite(d) for d in tabulated.divergences):
+                    bounds.append(tabulated)
+        if not bounds:
+            kinds = ", ".join(sorted({curve.kind for curve, _ in self.parts}))
+            raise ParameterError(
+                f"no bound covers {kinds} together; charge each as one entry: point(curve, delta)"
+            )
+        return tuple(bounds)
+
+    def delta(self, epsilon: float) -> float:
+        """The least delta over the bounds that hold."""
+        return min(bound.delta(epsilon) for bound in self._bounds)
+
+    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The least over the bounds at each point."""
+        return np.asarray(np.min([bound.deltas(epsilons) for bound in self._bounds], axis=0))
+
+    def epsilon(self, delta: float) -> float:
+        """The least epsilon over the bounds that hold."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        return 0.0 if delta == 1.0 else min(bound.epsilon(delta) for bound in self._bounds)
+
+    def pairs(self) -> None:
+        """No single pair: the product's is computed as a loss distribution."""
+        return None
+
+    def group(self, size: int) -> PrivacyCurve:
+        """The composition of the parts' groups."""
+        return compose([compose([curve.group(size)], times=times) for curve, times in self.parts])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kind": self.kind, "parts": [[curve.to_json(), times] for curve, times in self.parts]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Composed:
+        """The composition of the stored parts."""
+        from holdfast.privacy.curves.storage import curve_from_json
+
+        return cls(tuple((curve_from_json(curve), times) for curve, times in data["parts"]))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(
+            f"{curve!r} x {times}" if times > 1 else repr(curve) for curve, times in self.parts
+        )
+        return f"Composed({inside})"
+
+
+def compose(curves: Iterable[PrivacyCurve], *, times: int = 1) -> PrivacyCurve:
+    """All of these releases together, the whole list `times` times over; parameters fixed in advance.
+
+    >>> from holdfast.privacy.curves.gaussian import GaussianDP
+    >>> compose([GaussianDP(Fraction(1, 3))], times=9)
+    GaussianDP(mu=1)
+    """
+    require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
+    parts: list[tuple[PrivacyCurve, int]] = []
+    tau, probability = Fraction(0), Fraction(0)
+    for curve in curves:
+        # Slack adds up beside the curves (soundness, section 0).
+        tau += times * curve.total_variation
+        probability += times * curve.failure
+        parts += [(part, n * times) for part, n in _flattened(curve)]
+    require(len(parts) > 0, "curves", 0, "one or more")
+    if any(curve.pairs() is None for curve, _ in parts):
+        # Without a loss distribution for every part, failure events are taken out first.
+        stripped = [(*curve.without_failure(), n) for curve, n in parts]
+        probability += sum((failure * n for _, failure, n in stripped), Fraction(0))
+        parts = [(curve, n) for curve, _, n in stripped]
+    parts = _merged(parts)
+    whole = parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else Composed(tuple(parts))
+    if tau == 0 and probability == 0:
+        return whole
+    require(tau < 1 and probability < 1, "slack", float(max(tau, probability)), "below 1 in total")
+    return WithSlack(whole, tau, probability)
+
+
+def _flattened(curve: PrivacyCurve) -> list[tuple[PrivacyCurve, int]]:
+    if isinstance(curve, WithSlack):
+        return _flattened(curve.curve)
+    return list(curve.parts) if isinstance(curve, Composed) else [(curve, 1)]
+
+
+def _merged(parts: list[tuple[PrivacyCurve, int]]) -> list[tuple[PrivacyCurve, int]]:
+    """Closed forms joined into one part each, and equal curves counted together."""
+    out: list[tuple[PrivacyCurve, int]] = []
+    for curve, times in parts:
+        closed = curve.repeated(times)
+        each, n = (curve, times) if closed is None else (closed, 1)
+        for place, (other, already) in enumerate(out):
+            together = other.joined(each) if closed is not None and already == 1 else None
+            if together is not None:
+                out[place] = (together, 1)
+                break
+            if closed is None and type(other) is type(each) and other == each:
+                out[place] = (other, already + n)
+                break
+        else:
+            out.append((each, n))
+    return out
+
+
+def point(curve: PrivacyCurve, delta: float) -> ApproxDP:
+    """One (epsilon, delta) point of a curve, to charge a whole plan as one entry.
+
+    >>> point(PureDP(0.5).repeat(10), 1e-6).as_approximate()[0] < 5
+    True
+    """
+    epsilon = curve.epsilon(delta)
+    require(math.isfinite(epsilon), "delta", delta, "large enough that the curve proves some epsilon there")
+    return ApproxDP(round_up(epsilon), delta)

@@ -1,0 +1,367 @@
+"""PrivacyCurve: an upper bound on what one release can reveal, and the two textbook ones.
+
+A curve answers delta(epsilon) and epsilon(delta), and says what it costs in each currency that
+has a filter theorem (soundness, section 19). A curve knows no adjacency: accounts and guarantees do.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ParameterError, require
+from holdfast.privacy.rounding import Number, as_written, round_up, safe_side
+from holdfast.privacy.tradeoff import TradeOff
+
+if TYPE_CHECKING:
+    from holdfast.privacy.curves.loss_distribution import LossDistribution
+    from holdfast.privacy.losses.dominating_pair import DominatingPair
+
+
+class PrivacyCurve(ABC):
+    """An upper bound on privacy loss; smaller is more private."""
+
+    pairs_are_tight: bool = True
+    """Whether no other bound of the curve can beat the composition of its pairs."""
+
+    @abstractmethod
+    def delta(self, epsilon: float) -> float:
+        """The least delta that is proved at this epsilon."""
+
+    def epsilon(self, delta: float) -> float:
+        """The least epsilon that is proved at this delta, rounded up; infinite if there is none."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        if self.delta(0.0) <= delta:
+            return 0.0
+        high = 1.0
+        while self.delta(high) > delta:
+            high *= 2.0
+            if high > 1e9:
+                return math.inf
+        return safe_side(lambda epsilon: self.delta(epsilon) - delta, unsafe=0.0, safe=high)
+
+    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`delta` at many points."""
+        return np.array([self.delta(float(epsilon)) for epsilon in epsilons])
+
+    # What it costs in each currency; None where no such bound is proved.
+
+    def as_pure(self) -> Fraction | None:
+        """The pure-DP parameter, if the curve has one."""
+        return None
+
+    def as_approximate(self) -> tuple[Fraction, Fraction] | None:
+        """One (epsilon, delta) point to charge under basic composition, if the curve names one."""
+        pure = self.as_pure()
+        return None if pure is None else (pure, Fraction(0))
+
+    def as_zcdp(self) -> Fraction | None:
+        """The zCDP parameter, if the curve has one."""
+        return None
+
+    def as_gdp(self) -> Fraction | None:
+        """The square of the Gaussian-DP parameter, if the curve has one."""
+        return None
+
+    def renyi(self, order: float) -> float:
+        """A bound on the Renyi divergence of this order; infinite if none is proved."""
+        rho = self.as_zcdp()
+        return math.inf if rho is None else order * round_up(rho)
+
+    def pairs(self) -> tuple[DominatingPair, ...] | None:
+        """The dominating pairs: one if both directions agree, else (unit removed, unit added); or None."""
+        return None
+
+    def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
+        """The pairs on a grid of this spacing, rounded up or, for the lower twin, down."""
+        from holdfast.privacy.curves.loss_distribution import LossDistribution
+
+        pairs = self.pairs()
+        return None if pairs is None else LossDistribution.of(pairs, spacing=spacing, lower=lower)
+
+    # Closed forms of composition, where there is one.
+
+    def joined(self, other: PrivacyCurve) -> PrivacyCurve | None:
+        """Both together as one curve of the same family, without loss; None if there is no such form."""
+        return None
+
+    def repeated(self, times: int) -> PrivacyCurve | None:
+        """The same many times as one curve of its family, without loss; None if there is no such form."""
+        return None
+
+    def without_failure(self) -> tuple[PrivacyCurve, Fraction]:
+        """The curve but for an event of this probability, on which everything may be revealed."""
+        return self, Fraction(0)
+
+    # Slack that adds up beside any currency (soundness, sections 0 and 19).
+
+    @property
+    def total_variation(self) -> Fraction:
+        """How far the sampler may be from the analysed law."""
+        return Fraction(0)
+
+    @property
+    def failure(self) -> Fraction:
+        """A probability, charged to delta, with which the analysis does not apply."""
+        return Fraction(0)
+
+    # Algebra.
+
+    def compose(self, other: PrivacyCurve) -> PrivacyCurve:
+        """Both releases together, by the tightest sound rule for a fixed plan."""
+        from holdfast.privacy.curves.composition import compose
+
+        return compose([self, other])
+
+    def repeat(self, times: int) -> PrivacyCurve:
+        """The same release many times, fixed in advance."""
+        from holdfast.privacy.curves.composition import compose
+
+        return compose([self], times=times)
+
+    def group(self, size: int) -> PrivacyCurve:
+        """The same promise for neighbours that are `size` steps apart."""
+        raise ParameterError(
+            f"no group-privacy rule is known for {type(self).__name__}; re-derive the sensitivity"
+        )
+
+    def admits(self, curve: PrivacyCurve) -> bool:
+        """Whether the other curve stays below this one, read as a limit."""
+        raise ParameterError(
+            f"{type(self).__name__} cannot serve as a limit; use PureDP, ApproxDP, ZCDP or GaussianDP"
+        )
+
+    def excess(self, curve: PrivacyCurve) -> float:
+        """How far the other curve is above this one, read as a limit; at most 0 just when it is admitted."""
+        return -1.0 if self.admits(curve) else 1.0
+
+    def within(self, limit: PrivacyCurve) -> bool:
+        """Whether this curve stays below a limit; never by the best order afterwards."""
+        return limit.admits(self)
+
+    def trade_off(self) -> TradeOff:
+        """What no attacker can do, as miss against false alarm."""
+        largest = self.epsilon(1e-15)
+        return TradeOff.from_curve(self.deltas, largest_epsilon=min(largest, 690.0))
+
+    # Storage.
+
+    @property
+    def kind(self) -> str:
+        """The name under which the curve is stored."""
+        return type(self).__name__
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; `curve_from_json` reads it back."""
+        return {"kind": self.kind} | {f.name: plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
+        """The curve of these fields."""
+        return cls(**{name: number(value) for name, value in data.items()})
+
+    def summary(self) -> str:
+        """The curve in words, at the deltas people ask for."""
+        points = ", ".join(f"epsilon {self.epsilon(d):.4g} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9))
+        return f"{self!r}: {points}"
+
+
+def plain(value: Any) -> Any:
+    """A parameter as JSON holds it: fractions as text, so that nothing is lost."""
+    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else value
+
+
+def number(value: Any) -> Any:
+    """The inverse of `plain`."""
+    return Fraction(value) if isinstance(value, str) and "/" in value else value
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class PureDP(PrivacyCurve):
+    """Likelihood ratios stay below e^epsilon.
+
+    >>> PureDP(0.5).compose(PureDP(0.25)).as_pure()
+    Fraction(3, 4)
+    >>> PureDP(1.0).delta(0.5) > 0
+    True
+    """
+
+    bound: Number
+
+    def __init__(self, epsilon: Number) -> None:
+        require(epsilon >= 0 and math.isfinite(epsilon), "epsilon", epsilon, ">= 0 and finite")
+        object.__setattr__(self, "bound", epsilon)
+
+    def as_pure(self) -> Fraction:
+        """The parameter itself."""
+        return as_written(self.bound)
+
+    def delta(self, epsilon: float) -> float:
+        """Exact for randomised response, the worst pure mechanism: (e^e0 - e^eps) / (1 + e^e0)."""
+        own = round_up(self.as_pure())
+        if epsilon >= own:
+            return 0.0
+        # (e^a - e^b) / (1 + e^a) = (1 - e^(b-a)) / (1 + e^-a)
+        return -math.expm1(epsilon - own) / (1.0 + math.exp(-own))
+
+    def epsilon(self, delta: float) -> float:
+        """The inverse of `delta` in closed form, rounded up."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        own = round_up(self.as_pure())
+        if delta == 0.0:
+            return own
+        if self.delta(0.0) <= delta:
+            return 0.0
+        return safe_side(lambda epsilon: self.delta(epsilon) - delta, unsafe=0.0, safe=own)
+
+    def as_zcdp(self) -> Fraction:
+        """Bun and Steinke 2016, proposition 3.3: epsilon^2 / 2."""
+        return self.as_pure() ** 2 / 2
+
+    def as_gdp(self) -> Fraction:
+        """Soundness, section 0: mu = 2 Phi^-1(e^eps / (1 + e^eps)), by chords of the trade-off curve."""
+        from scipy.special import log_ndtr, ndtri_exp
+
+        own = round_up(self.as_pure())
+        # Phi(mu/2) >= sigmoid(own), i.e. log Phi(-mu/2) <= -log(1 + e^own); round mu up until it holds.
+        target = -float(np.logaddexp(0.0, own))
+        mu = -2.0 * float(ndtri_exp(target))
+        while float(log_ndtr(-mu / 2)) > target - 1e-13 * abs(target):
+            mu = max(math.nextafter(mu, math.inf), mu * (1 + 1e-14))
+        return as_written(mu) ** 2
+
+    def renyi(self, order: float) -> float:
+        """The divergence of randomised response, which is the worst case (Mironov 2017, proposition 5)."""
+        own = round_up(self.as_pure())
+        if order == 1.0 or own == 0.0:
+            return own * math.tanh(own / 2)
+        if math.isinf(order):
+            return own
+        # log[(e^(a e) + e^((1-a) e)) / (1 + e^e)] / (a - 1), in logs.
+        log_p, log_q = -math.log1p(math.exp(-own)), -math.log1p(math.exp(own)) if own < 700 else -own
+        total = float(np.logaddexp(order * log_p + (1 - order) * log_q, order * log_q + (1 - order) * log_p))
+        return min(own, max(0.0, total / (order - 1)) * (1 + 1e-12))
+
+    def pairs(self) -> tuple[DominatingPair, ...]:
+        """Randomised response: two atoms."""
+        from holdfast.privacy.losses.dominating_pair import AtomicPair
+
+        own = round_up(self.as_pure())
+        # 1 / (1 + e^own) computed as such: 1 - high would lose the small atom's digits.
+        high, low = 1.0 / (1.0 + math.exp(-own)), math.exp(-own) / (1.0 + math.exp(-own))
+        return (AtomicPair(np.array([own, -own]), np.array([high, low]), 0.0, own),)
+
+    def group(self, size: int) -> PureDP:
+        """K epsilon."""
+        return PureDP(size * self.as_pure())
+
+    def admits(self, curve: PrivacyCurve) -> bool:
+        """By the pure parameter only."""
+        other = curve.as_pure()
+        return other is not None and other <= self.as_pure() and curve.total_variation + curve.failure == 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kind": self.kind, "epsilon": plain(self.bound)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> PureDP:
+        """The curve of these fields."""
+        return cls(number(data["epsilon"]))
+
+    def __repr__(self) -> str:
+        return f"PureDP(epsilon={float(self.bound):g})"
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class ApproxDP(PrivacyCurve):
+    """(epsilon, delta): pure up to a failure of probability delta.
+
+    >>> ApproxDP(1.0, 1e-6).epsilon(1e-6)
+    1.0
+    """
+
+    epsilon_bound: Number
+    delta_bound: Number
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        require(epsilon >= 0 and math.isfinite(epsilon), "epsilon", epsilon, ">= 0 and finite")
+        require(0 <= delta < 1, "delta", delta, "in [0, 1)")
+        object.__setattr__(self, "epsilon_bound", epsilon)
+        object.__setattr__(self, "delta_bound", delta)
+
+    def as_approximate(self) -> tuple[Fraction, Fraction]:
+        """The two parameters."""
+        return as_written(self.epsilon_bound), as_written(self.delta_bound)
+
+    def as_pure(self) -> Fraction | None:
+        """Only when delta is 0."""
+        return as_written(self.epsilon_bound) if self.delta_bound == 0 else None
+
+    def delta(self, epsilon: float) -> float:
+        """Kairouz, Oh and Viswanath 2015: delta + (1 - delta) times the pure curve, the worst case."""
+        pure = PureDP(self.epsilon_bound).delta(epsilon)
+        own = round_up(self.delta_bound)
+        return own + (1.0 - own) * pure
+
+    def epsilon(self, delta: float) -> float:
+        """The inverse of `delta`; infinite below the failure probability."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        own = round_up(self.delta_bound)
+        if delta < own:
+            return math.inf
+        return PureDP(self.epsilon_bound).epsilon((delta - own) / (1.0 - own))
+
+    def pairs(self) -> tuple[DominatingPair, ...]:
+        """Randomised response that reveals everything with probability delta."""
+        from holdfast.privacy.losses.dominating_pair import AtomicPair
+
+        own, lost = round_up(self.epsilon_bound), round_up(self.delta_bound)
+        high, low = (
+            (1.0 - lost) / (1.0 + math.exp(-own)),
+            (1.0 - lost) * math.exp(-own) / (1.0 + math.exp(-own)),
+        )
+        return (AtomicPair(np.array([own, -own]), np.array([high, low]), lost, own),)
+
+    def without_failure(self) -> tuple[PrivacyCurve, Fraction]:
+        """Kairouz, Oh and Viswanath 2015: pure but for an event of probability delta."""
+        return PureDP(self.epsilon_bound), as_written(self.delta_bound)
+
+    def excess(self, curve: PrivacyCurve) -> float:
+        """The log of the other's delta over this one's, at this epsilon."""
+        reached, allowed = curve.delta(round_up(self.epsilon_bound)), float(self.delta_bound)
+        if allowed == 0.0 or reached == 0.0:
+            return -1.0 if reached <= allowed else 1.0
+        return math.log(reached / allowed) if reached > allowed else min(0.0, math.log(reached / allowed))
+
+    def group(self, size: int) -> ApproxDP:
+        """(k epsilon, delta (e^(k eps) - 1) / (e^eps - 1))."""
+        epsilon, delta = round_up(self.epsilon_bound), round_up(self.delta_bound)
+        if delta == 0:
+            return ApproxDP(size * as_written(self.epsilon_bound), 0.0)
+        factor = size if epsilon == 0 else math.expm1(size * epsilon) / math.expm1(epsilon)
+        grown = delta * factor * (1 + 1e-12)
+        require(grown < 1, "size", size, f"small enough that the group's delta ({grown:.3g}) stays below 1")
+        return ApproxDP(size * as_written(self.epsilon_bound), grown)
+
+    def admits(self, curve: PrivacyCurve) -> bool:
+        """At this epsilon, by delta."""
+        return curve.delta(round_up(self.epsilon_bound)) <= float(self.delta_bound)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kind": self.kind, "epsilon": plain(self.epsilon_bound), "delta": plain(self.delta_bound)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ApproxDP:
+        """The curve of these fields."""
+        return cls(number(data["epsilon"]), number(data["delta"]))
+
+    def __repr__(self) -> str:
+        return f"ApproxDP(epsilon={float(self.epsilon_bound):g}, delta={float(self.delta_bound):g})"

@@ -1,0 +1,174 @@
+"""Gaussian differential privacy: telling N(0, 1) from N(mu, 1) is the attacker's whole task.
+
+The curve that the one-dimensional discrete Gaussian really has (soundness, section 16).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.finite_curve import AtomicCurve
+from holdfast.privacy.curves.renyi import ZCDP
+from holdfast.privacy.losses.dominating_pair import AtomicPair, DominatingPair
+from holdfast.privacy.losses.pairs import NormalPair
+from holdfast.privacy.rounding import Number, as_written, round_up
+
+_REACH = 14.0  # e^-98 of mass beyond so many sigmas
+_LARGEST = 2**19
+
+
+@dataclass(frozen=True, repr=False)
+class DiscreteGaussianCurve(AtomicCurve):
+    """Integer noise with P[k] ~ exp(-k^2 / (2 sigma^2)), on values that move by at most `shift` steps.
+
+    The law is log-concave, so the best test is a threshold and gains with the shift: the largest shift
+    is the worst one. Above a few ten thousand steps of sigma the curve is that of its zCDP parameter.
+
+    >>> DiscreteGaussianCurve(1.0, 1).as_zcdp()
+    Fraction(1, 2)
+    """
+
+    sigma: Number
+    shift: int
+
+    def __post_init__(self) -> None:
+        require(0 < self.sigma < math.inf, "sigma", self.sigma, "> 0 and finite (in grid steps)")
+        require(isinstance(self.shift, int) and self.shift >= 1, "shift", self.shift, "a whole number >= 1")
+
+    @property
+    def _is_small(self) -> bool:
+        return 2 * _REACH * float(self.sigma) + self.shift <= _LARGEST
+
+    @cached_property
+    def _atoms(self) -> tuple[AtomicPair, ...]:
+        sigma, v = float(self.sigma), self.shift
+        reach = math.ceil(_REACH * sigma) + 1
+        noise = np.arange(-reach, reach + 1, dtype=np.float64)
+        with np.errstate(under="ignore"):
+            weights = np.exp(-0.5 * (noise / sigma) ** 2)
+        masses = weights / math.fsum(weights)
+        # At y = v + noise the loss is (y^2 - (y - v)^2) / (2 sigma^2) = v (2 noise + v) / (2 sigma^2).
+        losses = v * (2.0 * noise + v) / (2.0 * sigma * sigma)
+        return (AtomicPair(losses, masses, 4 * math.exp(-(_REACH**2) / 2), v / (2.0 * sigma * sigma)),)
+
+    def atoms(self) -> tuple[AtomicPair, ...]:
+        """One pair: the law is symmetric."""
+        return self._atoms
+
+    def pairs(self) -> tuple[DominatingPair, ...] | None:
+        """The atoms, while there are not too many."""
+        return self._atoms if self._is_small else None
+
+    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """P[Y > eps s^2/v - v/2] - e^eps P[Y > eps s^2/v + v/2], as exact sums."""
+        return super().deltas(epsilons) if self._is_small else ZCDP(self.as_zcdp()).deltas(epsilons)
+
+    def as_zcdp(self) -> Fraction:
+        """shift^2 / (2 sigma^2), exactly as for the continuous law."""
+        return Fraction(self.shift**2) / (2 * as_written(self.sigma) ** 2)
+
+    def group(self, size: int) -> DiscreteGaussianCurve:
+        """Thresholds compose: a group of k moves k times as far."""
+        return DiscreteGaussianCurve(self.sigma, size * self.shift)
+
+    def __repr__(self) -> str:
+        return f"DiscreteGaussianCurve(sigma={float(self.sigma):g}, shift={self.shift})"
+
+
+@dataclass(frozen=True, repr=False)
+class GaussianDP(PrivacyCurve):
+    """No test does better than between two normals of unit variance, mu apart (Dong, Roth and Su 2019).
+
+    >>> round(GaussianDP(1.0).epsilon(1e-6), 4)
+    4.8866
+    """
+
+    mu: Number
+    square: Fraction | None = None
+    """mu squared exactly, where mu itself is irrational: squares are what adds up."""
+
+    def __post_init__(self) -> None:
+        require(self.mu >= 0 and math.isfinite(self.mu), "mu", self.mu, ">= 0 and finite")
+
+    @classmethod
+    def from_square(cls, square: Fraction) -> GaussianDP:
+        """The curve of a sum of squares; mu is exact if the sum is a square, else rounded up.
+
+        >>> GaussianDP.from_square(9 * Fraction(1, 3) ** 2)
+        GaussianDP(mu=1)
+        """
+        root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+        if root * root == square:
+            return cls(root)
+        mu = math.sqrt(square)
+        while Fraction(mu) ** 2 < square:
+            mu = math.nextafter(mu, math.inf)
+        return cls(mu, square)
+
+    @property
+    def _mu(self) -> float:
+        return round_up(self.mu)
+
+    def delta(self, epsilon: float) -> float:
+        """Balle and Wang 2018, theorem 8."""
+        return float(self.deltas(np.array([epsilon]))[0])
+
+    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), by a difference of logs."""
+        from scipy.special import log_ndtr
+
+        mu = self._mu
+        if mu == 0.0:
+            return np.zeros_like(epsilons)
+        with np.errstate(invalid="ignore", over="ignore"):
+            first = log_ndtr(mu / 2 - epsilons / mu)
+            second = epsilons + log_ndtr(-mu / 2 - epsilons / mu)
+            # 1e-13: far above the relative error of log_ndtr; the result is an upper bound.
+            difference = np.minimum(second - first, 0.0)
+            relative = -np.expm1(difference)
+            slack = 1e-14 * (1.0 + np.abs(first) + np.abs(second))
+            values = np.exp(first) * np.minimum(1.0, relative + slack * np.exp(difference))
+        values = np.where(np.isposinf(epsilons), 0.0, values)
+        return np.asarray(np.clip(values * (1 + 1e-13), 0.0, 1.0), dtype=np.float64)
+
+    def as_zcdp(self) -> Fraction:
+        """mu^2 / 2."""
+        return self.as_gdp() / 2
+
+    def as_gdp(self) -> Fraction:
+        """The square of the parameter itself."""
+        return as_written(self.mu) ** 2 if self.square is None else self.square
+
+    def pairs(self) -> tuple[DominatingPair, ...]:
+        """The loss of a normal against a shifted normal is itself normal."""
+        return (NormalPair(self._mu),) if self._mu > 0 else (AtomicPair(np.zeros(1), np.ones(1)),)
+
+    def joined(self, other: PrivacyCurve) -> GaussianDP | None:
+        """Squares add up."""
+        return (
+            GaussianDP.from_square(self.as_gdp() + other.as_gdp()) if isinstance(other, GaussianDP) else None
+        )
+
+    def repeated(self, times: int) -> GaussianDP:
+        """Times mu^2."""
+        return GaussianDP.from_square(times * self.as_gdp())
+
+    def group(self, size: int) -> GaussianDP:
+        """K mu."""
+        return GaussianDP.from_square(size**2 * self.as_gdp())
+
+    def admits(self, curve: PrivacyCurve) -> bool:
+        """By the Gaussian parameter only."""
+        other = curve.as_gdp()
+        return other is not None and other <= self.as_gdp() and curve.total_variation + curve.failure == 0
+
+    def __repr__(self) -> str:
+        return f"GaussianDP(mu={float(self.mu):g})"

@@ -1,0 +1,202 @@
+"""Renyi differential privacy on a fixed grid of orders.
+
+Zero-concentrated differential privacy, and the conversion from Renyi bounds to delta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.rounding import Number, as_written, round_up
+
+
+def log_delta_from_renyi(
+    divergence: NDArray[np.float64], orders: NDArray[np.float64], epsilon: float
+) -> NDArray[np.float64]:
+    """Log delta at each order: Canonne, Kamath and Steinke 2020, proposition 12."""
+    a = orders
+    values = (a - 1) * (divergence - epsilon) + (a - 1) * np.log1p(-1 / a) - np.log(a)
+    return np.asarray(values)
+
+
+def epsilon_from_renyi(
+    divergence: NDArray[np.float64], orders: NDArray[np.float64], delta: float
+) -> NDArray[np.float64]:
+    """Epsilon at each order, the inverse of the same proposition (soundness, section 0)."""
+    a = orders
+    values = divergence + (math.log(1 / delta) + (a - 1) * np.log1p(-1 / a) - np.log(a)) / (a - 1)
+    return np.asarray(values)
+
+
+@dataclass(frozen=True, repr=False)
+class ZCDP(PrivacyCurve):
+    """The Renyi divergence of every order alpha is at most alpha rho (Bun and Steinke 2016).
+
+    >>> round(ZCDP(0.5).epsilon(1e-6), 4)
+    5.2215
+    """
+
+    rho: Number
+
+    def __post_init__(self) -> None:
+        require(self.rho >= 0 and math.isfinite(self.rho), "rho", self.rho, ">= 0 and finite")
+
+    def delta(self, epsilon: float) -> float:
+        """The infimum over orders; every order is valid, so a grid errs on the safe side."""
+        rho = round_up(self.rho)
+        if rho == 0.0:
+            return 0.0
+        # Pinsker: KL <= rho bounds total variation, and delta(epsilon) <= delta(0) <= sqrt(rho / 2).
+        return min(self._best_order(epsilon), math.sqrt(rho / 2), 1.0)
+
+    def _best_order(self, epsilon: float) -> float:
+        rho = round_up(self.rho)
+        # d/da of the exponent vanishes near a = (epsilon + rho) / (2 rho): refine a grid around it.
+        centre = max((epsilon + rho) / (2 * rho), 1.0 + 1e-9)
+        orders = (
+            1.0 + (centre - 1.0) * np.geomspace(1e-2, 1e2, 401)
+            if centre > 1.01
+            else 1.0 + np.geomspace(1e-6, 1e4, 801)
+        )
+        for _ in range(3):
+            logs = log_delta_from_renyi(orders * rho, orders, epsilon)
+            best = int(np.argmin(logs))
+            low, high = orders[max(best - 1, 0)], orders[min(best + 1, orders.size - 1)]
+            orders = np.linspace(low, high, 101)
+        return math.exp(min(0.0, float(np.min(logs)) + 1e-12))
+
+    def epsilon(self, delta: float) -> float:
+        """The infimum over orders of soundness, section 0; infinite at delta = 0."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        rho = round_up(self.rho)
+        if rho == 0.0 or delta >= 1.0:
+            return 0.0
+        if delta == 0.0:
+            return math.inf
+        centre = 1.0 + math.sqrt(math.log(1 / delta) / rho)
+        orders = 1.0 + (centre - 1.0) * np.geomspace(1e-3, 1e2, 401)
+        for _ in range(3):
+            values = epsilon_from_renyi(orders * rho, orders, delta)
+            best = int(np.argmin(values))
+            low, high = orders[max(best - 1, 0)], orders[min(best + 1, orders.size - 1)]
+            orders = np.linspace(low, high, 101)
+        return max(0.0, float(np.min(values)) * (1 + 1e-13) + 1e-15)
+
+    def as_zcdp(self) -> Fraction:
+        """The parameter itself."""
+        return as_written(self.rho)
+
+    def joined(self, other: PrivacyCurve) -> ZCDP | None:
+        """Parameters add up."""
+        return ZCDP(self.as_zcdp() + other.as_zcdp()) if isinstance(other, ZCDP) else None
+
+    def repeated(self, times: int) -> ZCDP:
+        """Times rho."""
+        return ZCDP(times * self.as_zcdp())
+
+    def group(self, size: int) -> ZCDP:
+        """k^2 rho."""
+        return ZCDP(size**2 * as_written(self.rho))
+
+    def admits(self, curve: PrivacyCurve) -> bool:
+        """By the zCDP parameter only."""
+        other = curve.as_zcdp()
+        return other is not None and other <= self.as_zcdp() and curve.total_variation + curve.failure == 0
+
+    def __repr__(self) -> str:
+        return f"ZCDP(rho={float(self.rho):g})"
+
+
+ORDERS: tuple[float, ...] = tuple(
+    float(x)
+    for x in np.concatenate(
+        [
+            1 + np.geomspace(1e-3, 0.95, 20),
+            np.arange(2.0, 65.0),
+            [72, 80, 96, 128, 192, 256, 384, 512, 1024, 4096],
+        ]
+    )
+)
+"""The orders at which curves are tabulated unless others are asked for."""
+
+
+@dataclass(frozen=True, repr=False)
+class RenyiDP(PrivacyCurve):
+    """The Renyi divergence of each listed order is at most the listed value (Mironov 2017).
+
+    >>> RenyiDP.of(lambda order: order * 0.5).epsilon(1e-6) < 5.23
+    True
+    """
+
+    orders: tuple[float, ...]
+    divergences: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orders", tuple(float(a) for a in self.orders))
+        object.__setattr__(self, "divergences", tuple(float(d) for d in self.divergences))
+        require(
+            len(self.orders) == len(self.divergences) > 0,
+            "orders",
+            len(self.orders),
+            "as many as divergences, > 0",
+        )
+        require(all(a > 1 for a in self.orders), "orders", min(self.orders), "> 1")
+        require(list(self.orders) == sorted(set(self.orders)), "orders", "...", "increasing")
+        require(all(d >= 0 for d in self.divergences), "divergences", min(self.divergences), ">= 0")
+
+    @classmethod
+    def of(cls, divergence: Callable[[float], float], orders: tuple[float, ...] = ORDERS) -> RenyiDP:
+        """Tabulate a function of the order."""
+        return cls(orders, tuple(divergence(order) for order in orders))
+
+    def delta(self, epsilon: float) -> float:
+        """The least over the listed orders (any one of them is a valid bound for a fixed plan)."""
+        logs = log_delta_from_renyi(np.array(self.divergences), np.array(self.orders), epsilon)
+        return math.exp(min(0.0, float(np.min(logs)) + 1e-12))
+
+    def epsilon(self, delta: float) -> float:
+        """The least over the listed orders; infinite at delta = 0."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        if delta == 0.0:
+            return 0.0 if not any(self.divergences) else math.inf
+        values = epsilon_from_renyi(np.array(self.divergences), np.array(self.orders), delta)
+        return max(0.0, float(np.min(values)) * (1 + 1e-13))
+
+    def renyi(self, order: float) -> float:
+        """The value at the next listed order: divergences never fall as the order grows."""
+        place = int(np.searchsorted(self.orders, order))
+        return math.inf if place == len(self.orders) else self.divergences[place]
+
+    def joined(self, other: PrivacyCurve) -> RenyiDP | None:
+        """Divergences add up, order by order."""
+        if not isinstance(other, RenyiDP) or other.orders != self.orders:
+            return None
+        return RenyiDP(
+            self.orders, tuple(a + b for a, b in zip(self.divergences, other.divergences, strict=True))
+        )
+
+    def repeated(self, times: int) -> RenyiDP:
+        """Times the divergence, order by order."""
+        return RenyiDP(self.orders, tuple(times * d for d in self.divergences))
+
+    def admits(self, curve: PrivacyCurve) -> bool:
+        """At every listed order, never at the best one afterwards."""
+        fits = all(curve.renyi(a) <= d for a, d in zip(self.orders, self.divergences, strict=True))
+        return fits and curve.total_variation + curve.failure == 0
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> RenyiDP:
+        """The curve of these fields."""
+        return cls(tuple(data["orders"]), tuple(data["divergences"]))
+
+    def __repr__(self) -> str:
+        return f"RenyiDP({len(self.orders)} orders from {self.orders[0]:g} to {self.orders[-1]:g})"

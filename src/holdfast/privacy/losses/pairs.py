@@ -1,0 +1,196 @@
+"""Poisson subsampling of any pair: each unit takes part with probability `rate`.
+
+Zhu, Dong and Wang 2022, theorem 11: if (P, Q) dominates the mechanism when a unit is removed,
+then ((1 - q) Q + q P, Q) dominates the subsampled one; when a unit is added the two change places.
+
+The Laplace mechanism's pair: two double exponentials, `ratio` apart in units of their scale.
+
+The Gaussian mechanism's pair: N(mu, 1) against N(0, 1).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from holdfast.privacy.losses.dominating_pair import UNIT, Array, AtomicPair, Cells, DominatingPair, between
+
+
+@dataclass(frozen=True)
+class LaplacePair(DominatingPair):
+    """Losses in [-ratio, ratio] with an atom at either end; symmetric."""
+
+    ratio: float
+    with_atoms: bool = True
+
+    def cells(self, edges: Array) -> Cells:
+        """P of loss <= l is e^((l - ratio)/2)/2 inside, Q of it e^-((l + ratio)/2) away from 1."""
+        r = self.ratio
+        inside = np.clip(edges, -r, r)
+        low, high = inside[:-1], inside[1:]
+        width = high - low
+        # P-density of the loss: e^((l - r)/2) / 4; Q-density e^(-(l + r)/2) / 4.
+        p = 0.5 * np.exp((low - r) / 2) * np.expm1(width / 2)
+        q = -0.5 * np.exp(-(low + r) / 2) * np.expm1(-width / 2)
+        top = (edges[:-1] < r) & (edges[1:] >= r)
+        bottom = (edges[:-1] < -r) & (edges[1:] >= -r)
+        if self.with_atoms:
+            p = p + 0.5 * top + 0.5 * math.exp(-r) * bottom
+            q = q + 0.5 * math.exp(-r) * top + 0.5 * bottom
+        # An interval's width is known to a rounding error of its ends.
+        error = UNIT * (
+            8.0 + np.where(width > 0, (np.abs(low) + np.abs(high)) / np.maximum(width, 1e-300), 0.0)
+        )
+        finite = np.isfinite(edges[:-1])
+        q_scaled = np.where(finite, q * np.exp(np.where(finite, np.minimum(edges[:-1], 700.0), 0.0)), 0.0)
+        error = np.minimum(error, 1.0)
+        return Cells(p=p, q=q, q_scaled=q_scaled, p_error=error, q_error=error)
+
+    def components(self) -> tuple[DominatingPair, ...]:
+        """The density, and the two atoms."""
+        masses = np.array([0.5, 0.5 * math.exp(-self.ratio)])
+        ends = AtomicPair(np.array([self.ratio, -self.ratio]), masses)
+        return LaplacePair(self.ratio, with_atoms=False), ends
+
+    @property
+    def lattice(self) -> float:
+        """Where the atoms are."""
+        return self.ratio
+
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """The whole support."""
+        return -self.ratio, self.ratio
+
+
+@dataclass(frozen=True)
+class NormalPair(DominatingPair):
+    """The loss at x is mu x - mu^2 / 2; symmetric: both directions have the same curve."""
+
+    mu: float
+
+    def cells(self, edges: Array) -> Cells:
+        """Differences of normal tails, always of the smaller tail."""
+        from scipy.special import erfcx, ndtr
+
+        mu = self.mu
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            x = edges / mu + mu / 2
+            away = x - mu
+            # P: the smaller tail of N(mu, 1); its relative error grows with the exponent.
+            p_tail = ndtr(-np.abs(away))
+            # Q: the smaller tail of N(0, 1), and the same times e^loss = phi(x - mu) / phi(x).
+            q_tail = ndtr(-np.abs(x))
+            scaled = 0.5 * erfcx(np.abs(x) / np.sqrt(2.0)) * np.exp(-0.5 * away * away)
+            scaled = np.where(np.isinf(edges), 0.0, scaled)
+            one = np.ones(edges.size - 1)
+            p, p_size = between(p_tail, away > 0, one, one)
+            q, q_size = between(q_tail, x > 0, one, one)
+            step = np.where(np.isinf(edges[1:]), 0.0, np.exp(edges[:-1] - edges[1:]))
+            whole = np.exp(np.minimum(edges[:-1], 700.0))
+            q_scaled, s_size = between(scaled, x > 0, np.where(np.isneginf(edges[:-1]), 0.0, step), whole)
+            trust = UNIT * (
+                4.0 + np.maximum(np.minimum(np.abs(x[:-1]), 60.0), np.minimum(np.abs(x[1:]), 60.0)) ** 2
+            )
+            trust = np.where(np.abs(away[:-1]) < 60, np.maximum(trust, UNIT * (4.0 + away[:-1] ** 2)), trust)
+            p_error = trust * p_size / np.maximum(p, 1e-320)
+            q_error = trust * np.maximum(
+                np.where(q > 1e-290, q_size / np.maximum(q, 1e-320), 0.0),
+                np.where(q_scaled > 0, s_size / np.maximum(q_scaled, 1e-320), 0.0),
+            )
+        return Cells(
+            p=p, q=q, q_scaled=q_scaled, p_error=np.minimum(p_error, 1.0), q_error=np.minimum(q_error, 1.0)
+        )
+
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """Normal quantiles, one unit further out."""
+        from scipy.special import ndtri
+
+        reach = 1.0 - float(ndtri(tail))
+        return self.mu**2 / 2 - self.mu * reach, self.mu**2 / 2 + self.mu * reach
+
+
+@dataclass(frozen=True)
+class RemovedUnit(DominatingPair):
+    """(1 - q) Q + q P against Q: the direction that is usually worse."""
+
+    base: DominatingPair
+    rate: float
+
+    def _base_loss(self, losses: Array) -> Array:
+        # loss = log(1 - q + q e^l), so l = log(1 + (e^loss - 1) / q); -inf below log(1 - q).
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            moderate = np.log1p(np.maximum(np.expm1(np.minimum(losses, 600.0)) / self.rate, -1.0))
+            return np.where(losses > 600.0, losses - math.log(self.rate), moderate)
+
+    def cells(self, edges: Array) -> Cells:
+        """The base pair's cells, mixed."""
+        base_edges = self._base_loss(edges)
+        base = self.base.cells(base_edges)
+        q, rate = base.q, self.rate
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            p = (1.0 - rate) * q + rate * base.p
+            finite = np.isfinite(base_edges[:-1])
+            shift = np.where(finite, np.exp(np.where(finite, edges[:-1] - base_edges[:-1], 0.0)), 0.0)
+            plain = np.where(np.isfinite(edges[:-1]), q * np.exp(np.minimum(edges[:-1], 700.0)), 0.0)
+            scaled = np.where(finite & (edges[:-1] > 0), base.q_scaled * shift, plain)
+        error = np.maximum(base.p_error, base.q_error) + 4 * UNIT
+        return Cells(p=p, q=q, q_scaled=scaled, p_error=error, q_error=base.q_error + 4 * UNIT)
+
+    def components(self) -> tuple[DominatingPair, ...]:
+        """Those of the base pair, each subsampled."""
+        return tuple(RemovedUnit(part, self.rate) for part in self.base.components())
+
+    @property
+    def crowd(self) -> float | None:
+        """-log(1 - q): most of the mass crowds there when the unit is rarely sampled."""
+        return -math.log1p(-self.rate) if self.rate < 1 else None
+
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """From log(1 - q) to the image of the base pair's range."""
+        _, high = self.base.loss_range(min(tail / self.rate, 0.5))
+        low = math.log1p(-self.rate) if self.rate < 1 else self.base.loss_range(tail)[0]
+        top = high + math.log(self.rate) if high > 600 else math.log1p(self.rate * math.expm1(high))
+        return low, max(top + 1e-9 * abs(top), self.rate * 1e-3)
+
+    @property
+    def infinity(self) -> float:
+        """Q times the base pair's."""
+        return self.rate * self.base.infinity
+
+
+@dataclass(frozen=True)
+class AddedUnit(DominatingPair):
+    """Q against (1 - q) Q + q P: losses never exceed -log(1 - q)."""
+
+    base: DominatingPair
+    rate: float
+
+    def cells(self, edges: Array) -> Cells:
+        """The base pair's cells in the opposite order."""
+        # loss = -log(1 - q + q e^l): decreasing in l, so a cell (a, b] is the base cell [l(b), l(a)).
+        mirrored = RemovedUnit(self.base, self.rate)._base_loss(-edges[::-1])
+        base = self.base.cells(mirrored)
+        p, rate = base.q[::-1], self.rate
+        q = (1.0 - rate) * p + rate * base.p[::-1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = np.where(np.isfinite(edges[:-1]), q * np.exp(np.minimum(edges[:-1], 700.0)), 0.0)
+        error = np.maximum(base.p_error, base.q_error)[::-1] + 4 * UNIT
+        return Cells(p=p, q=q, q_scaled=scaled, p_error=base.q_error[::-1] + 4 * UNIT, q_error=error)
+
+    def components(self) -> tuple[DominatingPair, ...]:
+        """Those of the base pair, each subsampled."""
+        return tuple(AddedUnit(part, self.rate) for part in self.base.components())
+
+    @property
+    def crowd(self) -> float | None:
+        """-log(1 - q): most of the mass crowds there when the unit is rarely sampled."""
+        return -math.log1p(-self.rate) if self.rate < 1 else None
+
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """Down to the image of the base's upper range under Q: by symmetry, minus the lower one under P."""
+        high = -self.base.loss_range(tail)[0]
+        low = -high - math.log(self.rate) if high > 600 else -math.log1p(self.rate * math.expm1(high))
+        top = -math.log1p(-self.rate) if self.rate < 1 else -self.base.loss_range(tail)[0]
+        return min(low, -self.rate * 1e-3), top

@@ -1,0 +1,155 @@
+"""Mechanism: a law and its proof in one object, so that they cannot drift apart."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import AdjacencyError, ParameterError, require
+from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve, number, plain
+
+Arithmetic = Literal["strict", "idealised"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """One noisy release: what it adds, what that proves, and how it is drawn.
+
+    `adjacency` says under which neighbour relation the sensitivity was derived; an account of
+    another adjacency refuses the mechanism. `strict` arithmetic is exact and on a public grid;
+    `idealised` is floating point analysed as if it were real numbers, for steps inside training.
+    """
+
+    adjacency: Adjacency | None = None
+    arithmetic: Arithmetic = "strict"
+
+    theorem: ClassVar[str]
+    """The statement the curve rests on."""
+    public: ClassVar[tuple[str, ...]] = ()
+    """What the proof takes as public, besides the parameters."""
+    admissible: ClassVar[frozenset[Adjacency]] = frozenset(Adjacency)
+    """The neighbour relations for which the theorem is proved."""
+
+    def __post_init__(self) -> None:
+        if self.adjacency is not None:
+            object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))
+        require(
+            self.arithmetic in ("strict", "idealised"),
+            "arithmetic",
+            self.arithmetic,
+            "'strict' or 'idealised'",
+        )
+        self.validate()
+        if self.adjacency is not None:
+            self.require_adjacency(self.adjacency)
+
+    @abstractmethod
+    def validate(self) -> None:
+        """Refuse parameters outside their range."""
+
+    @property
+    @abstractmethod
+    def curve(self) -> PrivacyCurve:
+        """What one release proves."""
+
+    @abstractmethod
+    def sample(self, value: Any, source: Source) -> Any:
+        """Draw one release; only an account calls this."""
+
+    @abstractmethod
+    def worst_pair(self) -> tuple[Any, Any]:
+        """Two values, one sensitivity apart, that are as easy to tell apart as any: for refutations."""
+
+    @abstractmethod
+    def cdf(self, value: Any, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The declared law: P[the first number of a release of `value` is at most `at`], for each `at`.
+
+        Written from the docstring's law, not from the sampler's code: the refutations compare the two.
+        """
+
+    @abstractmethod
+    def distance(self, first: Any, second: Any) -> float:
+        """How far apart two values are, in the norm and in units of the declared sensitivity."""
+
+    def probes(self) -> tuple[Any, ...]:
+        """Values at which draws are compared with `cdf`; a vector longer than the pair's has equal entries."""
+        return self.worst_pair()
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Instances on which the contract suite and the refutations run."""
+
+    def check(self, value: Any) -> Any:
+        """Refuse a value of the wrong shape or kind before anything is charged; return it as an array."""
+        return vector(value)
+
+    def require_adjacency(self, adjacency: Adjacency) -> None:
+        """Refuse an account whose neighbours are others than the proof's."""
+        if adjacency not in self.admissible:
+            names = ", ".join(sorted(a.value for a in self.admissible))
+            raise AdjacencyError(
+                f"{self.name} is proved for adjacency {names}, not for {adjacency.value!r}; "
+                "open the account with one of these, or use privacy.to_replace on its curve"
+            )
+        if self.adjacency is not None and self.adjacency is not adjacency:
+            raise AdjacencyError(
+                f"{self.name} declares adjacency={self.adjacency.value!r} for its sensitivity, the account "
+                f"has {adjacency.value!r}; derive the sensitivity for the account's adjacency"
+            )
+
+    @property
+    def name(self) -> str:
+        """The name under which ledgers store it."""
+        return type(self).__name__
+
+    def to_json(self) -> dict[str, Any]:
+        """Every parameter, so that a better accountant can recompute the cost later."""
+        return {"mechanism": self.name} | {
+            f.name: _stored(getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) is not None
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """The mechanism of these parameters."""
+        return cls(**{name: number(value) for name, value in data.items() if name != "mechanism"})
+
+
+def _stored(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else plain(value)
+
+
+def index_cdf(probabilities: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The law of an index as a cumulative distribution function.
+
+    >>> index_cdf(np.array([0.25, 0.75]), np.array([-1.0, 0.0, 0.5, 1.0])).tolist()
+    [0.0, 0.25, 0.25, 1.0]
+    """
+    below = np.concatenate([[0.0], np.cumsum(probabilities / np.sum(probabilities))])
+    below[-1] = 1.0
+    return np.asarray(below[np.clip(np.floor(at).astype(np.int64) + 1, 0, probabilities.size)])
+
+
+def vector(value: Any) -> NDArray[Any]:
+    """The value as an array of numbers; integers stay integers."""
+    array = np.asarray(value)
+    if array.dtype == bool or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
+        raise ParameterError(f"value must be an array of real numbers, got dtype {array.dtype}")
+    require(array.size > 0, "value.size", array.size, "> 0")
+    if np.issubdtype(array.dtype, np.integer):
+        require(array.dtype != np.uint64, "value.dtype", "uint64", "an integer type that int64 can hold")
+        return array.astype(np.int64)
+    if not np.all(np.isfinite(array)):
+        # Seeing this message tells something about the data: the text of the docs says so, and
+        # tables with a schema never come here.
+        raise ParameterError(
+            "value must be finite, got NaN or infinity; open the table with a schema, which clips"
+        )
+    return array.astype(np.float64)

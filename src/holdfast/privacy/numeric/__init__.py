@@ -1,1 +1,0 @@
-"""The numeric core: privacy losses on a grid, composed by Fourier transforms, with certified errors."""

@@ -1,0 +1,21 @@
+"""Private synthetic tables: declared queries in, rows, noisy tables and a certificate out.
+
+Functions are imported from the file that carries their name: `holdfast.synth.evaluate.evaluate`,
+`holdfast.synth.reference_lines.reference_lines`, `holdfast.synth.certify.certify`.
+"""
+
+from .answers import Answers as Answers
+from .certificate import Certification as Certification
+from .evaluation import Evaluation as Evaluation
+from .exact_counts import Counted as Counted
+from .forecast import Estimate as Estimate
+from .methods import METHODS as METHODS
+from .models.model import Measurement as Measurement
+from .rows.impossible_rows import Zeros as Zeros
+from .synthesizer import Synthesizer as Synthesizer
+from .workload import Workload as Workload
+from .workload.queries import Marginal as Marginal
+from .workload.query_classes import Conjunctions as Conjunctions
+from .workload.query_classes import Predicates as Predicates
+from .workload.query_classes import Ranges as Ranges
+from .workload.query_classes import Thresholds as Thresholds

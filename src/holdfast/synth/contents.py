@@ -1,0 +1,152 @@
+"""Released: everything that leaves with a synthetic table, in the plain form that release files hold.
+
+A synthetic table's release in words, for whoever has to decide what it is good for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from holdfast.data.arrow_values import arrow_column
+from holdfast.data.rows import encode_batch
+from holdfast.data.schema import Schema
+from holdfast.errors import FormatError
+from holdfast.release import Release
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.rows.coded_rows import CodedRows
+from holdfast.synth.workload import Workload
+from holdfast.synth.workload.queries import Marginal
+
+FORMAT = "holdfast-synthetic/1"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Released:
+    """Rows, the noisy counts they were made from, and the queries that were asked for."""
+
+    schema: Schema
+    table: Any
+    """The rows as an Arrow table."""
+    measurements: tuple[Measurement, ...]
+    workload: Workload
+    certified: Workload
+    """The queries that the certificate speaks of."""
+    public_rows: int | None
+    confidence: float
+    choice: str | None = None
+
+    def value(self) -> dict[str, Any]:
+        """What a release stores. Queries other than marginals are stored by what they look at."""
+        return {
+            "format": FORMAT,
+            "rows": self.table,
+            "measurements": [
+                {"columns": list(one.columns), "values": one.values, "noise_std": one.noise_std}
+                for one in self.measurements
+            ],
+            "workload": _stored(self.workload),
+            "certified": _stored(self.certified),
+            "schema": self.schema.to_dict(),
+            "public_rows": self.public_rows,
+            "confidence": self.confidence,
+            "choice": self.choice,
+        }
+
+    @classmethod
+    def of_value(cls, value: Any) -> Released:
+        """What `value` made; `FormatError` for anything else."""
+        if not isinstance(value, Mapping) or value.get("format") != FORMAT:
+            raise FormatError("the release does not hold a synthetic table; load it with Release.load")
+        try:
+            return cls(
+                schema=Schema.from_dict(value["schema"]),
+                table=value["rows"],
+                measurements=tuple(Measurement(**one) for one in value["measurements"]),
+                workload=_workload(value["workload"]),
+                certified=_workload(value["certified"]),
+                public_rows=value["public_rows"],
+                confidence=float(value["confidence"]),
+                choice=value["choice"],
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError("a field of the synthetic table's release is missing or wrong") from error
+
+    def coded(self) -> CodedRows:
+        """The rows as cell codes, read by the schema as any table would be."""
+        names = tuple(self.table.column_names)
+        schema = self.schema.select(*names)
+        plain = Schema([schema[name] for name in names])
+        columns = {name: arrow_column(self.table[name]) for name in names}
+        batch = encode_batch(plain, columns, self.table.num_rows)
+        codes = [batch.codes(name) for name in names]
+        return CodedRows(domain={name: schema[name].cells for name in names}, codes=np.stack(codes, axis=1))
+
+    def measured(self) -> dict[frozenset[str], Measurement]:
+        """For each set of columns that was measured, the measurement with the least noise."""
+        best: dict[frozenset[str], Measurement] = {}
+        for one in sorted(self.measurements, key=lambda one: one.noise_std, reverse=True):
+            best[frozenset(one.columns)] = one
+        return best
+
+
+def _stored(workload: Workload) -> list[dict[str, Any]]:
+    return [
+        {"kind": type(group).__name__, "columns": list(group.columns), "weight": group.weight}
+        for group in workload.groups
+    ]
+
+
+def _workload(stored: Sequence[Mapping[str, Any]]) -> Workload:
+    marginals = [Marginal(tuple(g["columns"]), float(g["weight"])) for g in stored if g["kind"] == "Marginal"]
+    # A workload without marginals comes back as the tables that its queries look at.
+    return Workload(marginals or [Marginal(tuple(g["columns"]), float(g["weight"])) for g in stored])
+
+
+MOST_LINES = 12
+
+
+def describe(released: Released, release: Release[Any], *, method: str) -> str:
+    """What was made, from which noisy counts, how wrong it can be, and what is promised."""
+    table, workload = released.table, released.workload
+    lines = [
+        f"{table.num_rows:,} synthetic rows of {table.num_columns} columns by method {method!r}, for "
+        f"{len(workload.groups):,} groups of {workload.size(released.schema):,} queries"
+    ]
+    lines += [] if released.choice is None else [released.choice]
+    lines += [*_measurements(released), *_claims(release)]
+    first = [] if release.private else ["NOT PRIVATE: drawn from a seed; with secure noise it would satisfy"]
+    return "\n".join([*lines, *first, release.guarantee.summary(), release.provenance.summary()])
+
+
+def _measurements(released: Released) -> list[str]:
+    measured = released.measurements
+    if not measured:
+        return ["no counts were measured: the method releases records or choices, not tables"]
+    lines = [f"made from {len(measured)} noisy tables of counts (released with the rows):"]
+    shown = sorted(measured, key=lambda one: one.noise_std)[:MOST_LINES]
+    lines += [
+        f"  {' x '.join(one.columns) or 'total'}: {one.values.size:,} cells, noise of standard deviation "
+        f"{one.noise_std:.4g} records in each"
+        for one in shown
+    ]
+    left = len(measured) - len(shown)
+    return [*lines, *([f"  and {left} more"] if left else [])]
+
+
+def _claims(release: Release[Any]) -> list[str]:
+    claims = release.certificates
+    if not claims:
+        return ["no certificate: nothing is claimed about errors (certificate_share=0)"]
+    shown = [claim.summary() for claim in claims if "columns" not in claim.details]
+    groups = sorted((claim for claim in claims if "columns" in claim.details), key=lambda claim: claim.alpha)
+    if groups:
+        shown.append(
+            f"for {len(groups)} groups less can be claimed, all of them with confidence {groups[0].confidence:g}:"
+        )
+        shown += [f"  {claim.query_class}: at most {claim.alpha:.4g}" for claim in groups[:MOST_LINES]]
+        shown += [f"  and {len(groups) - MOST_LINES} more"] * (len(groups) > MOST_LINES)
+    return shown

@@ -1,0 +1,238 @@
+"""What a synthesis will cost and be worth, before anything is spent: from the schema and the promise alone.
+
+What a synthetic table will be worth at each epsilon, from public quantities only; nothing is spent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Any
+
+from holdfast.data.schema import Schema
+from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast.errors import require
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit, resolve_adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.synth.certificate import GROUP_SHARE, certificate_noise
+from holdfast.synth.choice import choose
+from holdfast.synth.opening import limit_of
+from holdfast.synth.workload import Workload
+
+#: CPU seconds measured on Adult (benchmarks/synth.py): a fixed part, and one per million cells of the workload.
+SECONDS: dict[str, tuple[float, float]] = {
+    "adaptive": (3.0, 45.0),
+    "fem": (5.0, 30.0),
+    "gaussian": (2.0, 50.0),
+    "independent": (0.1, 0.3),
+    "mwem": (5.0, 25.0),
+    "tree": (1.0, 1.0),
+}
+OTHER_SECONDS = (10.0, 100.0)
+#: Seconds per million rows and group of queries, for exact counts.
+COUNTING = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb."""
+
+    method: str
+    groups: int
+    queries: int
+    largest_group: int
+    universe: float
+    """The number of possible records."""
+    rows: int | None
+    one_way_noise: float
+    """Standard deviation in a cell of a 1-way marginal if all were measured with the whole budget, in records."""
+    workload_noise: float
+    """The same for the whole workload measured at once: what adaptive methods try to beat."""
+    certificate_noise: float | None
+    """Standard deviation of the certificate, in records; None without one."""
+    seconds: float
+    megabytes: float
+
+    @property
+    def smallest_claim(self) -> float | None:
+        """What the certificate would say of rows without any error, as a proportion."""
+        if self.certificate_noise is None or not self.rows:
+            return None
+        return min(1.0, 1.645 * self.certificate_noise / self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self) | {"smallest_claim": self.smallest_claim}
+
+    def summary(self) -> str:
+        """For a reader who decides whether to run it."""
+        size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
+        lines = [
+            f"estimate for method {self.method!r} on {size}: about {_time(self.seconds)}, {self.megabytes:,.0f} MB",
+            f"  {self.groups:,} groups of {self.queries:,} queries, the largest {self.largest_group:,} cells; "
+            f"{self.universe:.2g} possible records",
+            f"  noise per cell, in records: {self.one_way_noise:.3g} if only 1-way marginals are measured, "
+            f"{self.workload_noise:.3g} if the whole workload is",
+        ]
+        if self.certificate_noise is not None:
+            told = (
+                ""
+                if self.smallest_claim is None
+                else f"; it cannot claim less than {self.smallest_claim:.2g}"
+            )
+            lines.append(f"  certificate: noise of {self.certificate_noise:.3g} records{told}")
+        return "\n".join([*lines, "nothing was spent"])
+
+
+def estimate(
+    domain: Mapping[str, int],
+    workload: Workload,
+    *,
+    limit: PrivacyCurve,
+    method: str,
+    adjacency: Adjacency,
+    unit: PrivacyUnit,
+    rows: int | None,
+    certificate_share: float,
+) -> Estimate:
+    """Sizes, noise and a rule of thumb for time."""
+    sizes = [group.size(tuple(domain[name] for name in group.columns)) for group in workload.groups]
+    cells = sum(math.prod(domain[name] for name in group.columns) for group in workload.groups)
+    account = Account(limit, adjacency=adjacency, unit=unit, seed=0)
+    work, check = (account, None) if certificate_share == 0 else account.split(
+        1 - certificate_share, certificate_share
+    )  # fmt: skip
+    claim = None
+    if check is not None:
+        (part,) = check.split(1 - GROUP_SHARE) if len(sizes) > 1 else (check,)
+        claim = certificate_noise(part, max_rows=unit.max_rows, adjacency=adjacency)[1]
+    fixed, per_million = SECONDS.get(method, OTHER_SECONDS)
+    counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
+    return Estimate(
+        method=method,
+        groups=len(sizes),
+        queries=sum(sizes),
+        largest_group=max(sizes),
+        universe=math.prod(float(size) for size in domain.values()),
+        rows=rows,
+        one_way_noise=_noise(work, adjacency, unit, tables=len(domain)),
+        workload_noise=_noise(work, adjacency, unit, tables=len(sizes)),
+        certificate_noise=claim,
+        seconds=fixed + per_million * cells / 1e6 + counting,
+        # Exact counts are cached up to 256 MB; rows are 8 bytes a cell.
+        megabytes=150 + 8e-6 * min(cells, 2**25) + 3 * 8e-6 * (rows or 0) * len(domain),
+    )
+
+
+def _noise(account: Account, adjacency: Adjacency, unit: PrivacyUnit, *, tables: int) -> float:
+    left = account.remaining()
+    pure = left.as_pure()
+    if pure is None:
+        l2 = counts_l2(adjacency, unit, marginals=tables)
+        return float(Gaussian.within(left, l2_sensitivity=l2).sigma)
+    return math.sqrt(2) * counts_l1(adjacency, unit, marginals=tables) / float(pure)
+
+
+def _time(seconds: float) -> str:
+    """In words.
+
+    >>> _time(95.0), _time(7.3)
+    ('1.6 minutes', '7 s')
+    """
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.1f} minutes"
+
+
+CERTIFICATE_SHARE = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesisForecast:
+    """One epsilon: proportions that noise alone may hide, and what a certificate can say at best."""
+
+    epsilon: float
+    method: str
+    column_error: float
+    """Largest error of a cell of a 1-way marginal, if only these are measured."""
+    workload_error: float
+    """Largest error of Gaussian answers to the whole workload: what a synthesiser is compared with."""
+    smallest_claim: float
+    """What a certificate would say of rows without error."""
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if self.column_error > 0.05:
+            return "single columns are lost in noise"
+        if self.workload_error > 0.05:
+            return "columns are kept, combinations only where they are strong"
+        return "the workload is kept"
+
+
+def forecast_synthesis(
+    schema: Schema,
+    *,
+    rows: int,
+    epsilons: Sequence[float],
+    delta: float,
+    workload: Workload | None = None,
+    adjacency: str | None = None,
+) -> tuple[SynthesisForecast, ...]:
+    """Noise against epsilon for a table of this schema.
+
+    >>> from holdfast.data import Categorical
+    >>> schema = Schema([Categorical(name, ["x", "y"]) for name in "abc"])
+    >>> [round(one.workload_error, 3) for one in forecast_synthesis(schema, rows=1000, epsilons=[0.1, 1], delta=1e-6)]
+    [0.101, 0.012]
+    """
+    require(rows >= 1, "rows", rows, ">= 1")
+    asked = Workload.marginals(schema, 3) if workload is None else workload
+    asked.check(schema)
+    made = []
+    for epsilon in epsilons:
+        limit = limit_of(epsilon, delta)
+        method = choose(schema.domain, asked, limit=limit).method
+        told = estimate(
+            schema.domain, asked, limit=limit, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE,
+            adjacency=resolve_adjacency(adjacency, schema.adjacency), unit=schema.unit,
+        )  # fmt: skip
+        made.append(
+            SynthesisForecast(
+                epsilon=epsilon,
+                method=method,
+                column_error=_largest(told.one_way_noise, sum(schema.domain.values()), rows),
+                workload_error=_largest(told.workload_noise, told.queries, rows),
+                smallest_claim=_claim(told),
+                seconds=told.seconds,
+            )
+        )
+    return tuple(made)
+
+
+def _largest(noise_std: float, cells: int, rows: int) -> float:
+    """The median of the largest of so many normal numbers, in size, as a proportion of the table."""
+    quantile = NormalDist().inv_cdf(1 - math.log(2) / (2 * cells))
+    return min(1.0, quantile * noise_std / rows)
+
+
+def _claim(told: Estimate) -> float:
+    return 1.0 if told.smallest_claim is None else told.smallest_claim
+
+
+def lines(found: Sequence[SynthesisForecast]) -> list[str]:
+    """A table for a terminal."""
+    made = [
+        "Synthetic rows from public quantities only: sizes of noise, not of a model's error.",
+        f"{'epsilon':>8}  {'method':<12} {'columns':>9} {'workload':>9} {'claim':>9} {'time':>7}",
+    ]
+    for one in found:
+        time = f"{one.seconds:.0f} s" if one.seconds < 100 else f"{math.ceil(one.seconds / 60)} min"
+        made.append(
+            f"{one.epsilon:>8g}  {one.method:<12} {one.column_error:>9.3g} {one.workload_error:>9.3g} "
+            f"{one.smallest_claim:>9.3g} {time:>7}  {one.verdict}"
+        )
+    return made

@@ -1,1 +1,0 @@
-"""Graphical models on NumPy: junction trees, belief propagation, estimation from noisy tables, rows."""

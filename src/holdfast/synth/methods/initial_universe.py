@@ -1,0 +1,71 @@
+"""Where a weight vector lives: on all records where they are few, else on records drawn from noisy one-way tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from holdfast.errors import require
+from holdfast.privacy.account import Account
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.methods.measure import measure_tables
+from holdfast.synth.models.dense import universe_size
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.models.product import ProductModel
+from holdfast.synth.models.universe import AllCells, SampledSupport, Universe
+
+#: Universes up to this size are held as they are; larger ones are sampled.
+HELD = 2**20
+SUPPORT = 100_000
+SHARE = 0.1
+"""Of the budget, for the one-way tables that a sampled support is drawn from."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Start:
+    """The points, what was measured to choose them, and the account that is left for the rest."""
+
+    universe: Universe
+    account: Account
+    measurements: tuple[Measurement, ...] = ()
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What a reader needs to know."""
+        kind = "sampled" if self.measurements else "all"
+        return {"universe": kind, "points": self.universe.size}
+
+
+def start(
+    data: Counted, *, account: Account, held: int = HELD, support: int = SUPPORT, share: float = SHARE
+) -> Start:
+    """All records if there are at most `held`; else `support` records with independent, noisy columns.
+
+    Which of the two depends on the declared domain only. A sample can say nothing about records it does not hold:
+    quote the certificate (soundness, section 10), not the theorem for the whole universe.
+    """
+    require(0 < share < 1, "share", share, "in (0, 1)")
+    require(support >= 1, "support", support, ">= 1")
+    if universe_size(data.domain) <= held:
+        return Start(universe=AllCells(data.domain, most_cells=held), account=account)
+    for_tables, rest = account.split(share, round(1.0 - share, 12))
+    one_way = measure_tables(
+        data, [(name,) for name in data.names], account=for_tables, label="one-way tables"
+    )
+    model = independent(one_way, float(max(1, data.public_count)))
+    return Start(
+        universe=SampledSupport(data.domain, model.sample(support, account.source)),
+        account=rest,
+        measurements=one_way,
+    )
+
+
+def independent(one_way: tuple[Measurement, ...], total: float) -> ProductModel:
+    """Independent columns from noisy one-way tables; cells within the noise of nothing keep a little weight."""
+    columns = {}
+    for entry in one_way:
+        made = np.maximum(entry.values, 0.0)
+        made += 0.01 * max(1.0, made.sum()) / made.size
+        columns[entry.columns[0]] = made
+    return ProductModel(columns=columns, total=total)

@@ -1,0 +1,86 @@
+"""How many rounds a game of selections should have, from public quantities.
+
+What a share of an account buys: an epsilon for each of T selections, or noise on a few tables of counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast.errors import require
+from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import SAFE, amount
+from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian
+from holdfast.privacy.mechanisms.laplace import DiscreteLaplace
+from holdfast.synth.exact_counts import Counted
+from holdfast.synth.models.model import Measurement
+
+
+def measure_tables(
+    data: Counted, column_sets: Sequence[Sequence[str]], *, account: Account, label: str
+) -> tuple[Measurement, ...]:
+    """Noisy joint counts of all these columns at once, for what is left: exact integer noise, Gaussian or Laplace.
+
+    G tables have L2 sensitivity sqrt(G) (sqrt(2 G) under `replace`), L1 sensitivity G (2 G); soundness, section 20.
+    """
+    name, left = amount(account)
+    tables = [np.rint(table).astype(np.int64) for table in data.counts(column_sets)]
+    mechanism: DiscreteGaussian | DiscreteLaplace
+    if name == "zcdp":
+        l2 = counts_l2(data.adjacency, data.unit, marginals=len(tables))
+        sigma = l2 / math.sqrt(2.0 * left) / SAFE
+        mechanism = DiscreteGaussian(sigma=sigma, l2_sensitivity=l2, adjacency=account.adjacency)
+        noise_std = sigma
+    else:
+        l1 = counts_l1(data.adjacency, data.unit, marginals=len(tables))
+        scale = l1 / left / SAFE
+        mechanism = DiscreteLaplace(scale=scale, l1_sensitivity=l1, adjacency=account.adjacency)
+        noise_std = math.sqrt(2.0) * scale
+    noisy = account.release(mechanism, np.concatenate([table.reshape(-1) for table in tables]), label=label)
+    parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
+    return tuple(
+        Measurement(columns=columns, values=part.reshape(table.shape), noise_std=noise_std)
+        for columns, table, part in zip(column_sets, tables, parts, strict=True)
+    )
+
+
+def noisy_rows(data: Counted, *, account: Account, share: float) -> int:
+    """About how many rows there are, for a share of what is left in zCDP; at least one.
+
+    A table without columns has the L2 sensitivity of any other: the rows of a unit, at most.
+    """
+    require(0 < share < 1, "share", share, "in (0, 1)")
+    name, left = amount(account)
+    require(name == "zcdp", "account.currency", name, "'zcdp'")
+    l2 = counts_l2(data.adjacency, data.unit)
+    mechanism = DiscreteGaussian(
+        sigma=l2 / math.sqrt(2.0 * share * left) / SAFE, l2_sensitivity=l2, adjacency=account.adjacency
+    )
+    exact = np.array([round(float(data(data.names[0]).sum()))], dtype=np.int64)
+    return max(1, int(account.release(mechanism, exact, label="number of rows")[0]))
+
+
+def best_rounds(account: Account, *, count: float, log_universe: float, queries: int, most: int) -> int:
+    """The minimiser of sqrt(2 ln|X| / T) + the error of a selection, at least 1 and at most `most`.
+
+    In zCDP a selection errs by sqrt(T / (2 rho)) ln(2|Q|) / n, so T* = n sqrt(2 rho) sqrt(2 ln|X|) / ln(2|Q|)
+    (soundness, section 9); in pure DP by 2 T ln(2|Q|) / (epsilon n), so
+    T* = (n epsilon sqrt(2 ln|X|) / (4 ln(2|Q|)))^(2/3).
+
+    >>> from holdfast.privacy import PureDP, ZCDP
+    >>> best_rounds(Account(ZCDP(0.0244)), count=10_000, log_universe=5.545, queries=448, most=5000)
+    1082
+    >>> best_rounds(Account(PureDP(1.0)), count=10_000, log_universe=5.545, queries=448, most=5000)
+    114
+    """
+    kind, left = amount(account)
+    log_queries = math.log(2.0 * max(1, queries))
+    if kind == "zcdp":
+        made = count * math.sqrt(2.0 * left) * math.sqrt(2.0 * log_universe) / log_queries
+    else:
+        made = (count * left * math.sqrt(2.0 * log_universe) / (4.0 * log_queries)) ** (2.0 / 3.0)
+    return max(1, min(most, round(made)))

@@ -1,0 +1,1 @@
+"""Models of a table that are made of released values."""

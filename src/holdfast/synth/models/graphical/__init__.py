@@ -1,0 +1,3 @@
+"""Graphical models on NumPy: junction trees, belief propagation, estimation from noisy tables, rows."""
+
+from __future__ import annotations

@@ -1,0 +1,178 @@
+"""JunctionTree: cliques of a triangulated graph, so arranged that marginals can be passed along.
+
+Lauritzen and Spiegelhalter (1988). The same tables give the same tree (`triangulation`).
+
+Triangulation: the cliques that a model of some tables needs, and how large it would be with one more.
+
+The elimination order is greedy by the size of the clique that a column's elimination makes, with ties broken by the
+order of the columns. Sets of columns are bit masks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from holdfast.synth.models.graphical.factors import Columns
+
+
+def maximal_cliques(domain: Mapping[str, int], tables: Iterable[Sequence[str]]) -> list[Columns]:
+    """The maximal cliques of the triangulated graph, their columns in the domain's order.
+
+    >>> maximal_cliques({"a": 2, "b": 2, "c": 2, "d": 2}, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    [('a', 'b', 'd'), ('b', 'c', 'd')]
+    """
+    names = list(domain)
+    made = Triangulation(domain, tables).cliques
+    return [tuple(names[place] for place in _members(clique)) for clique in made]
+
+
+class Triangulation:
+    """One greedy elimination, and what it would have been with another table: the beginning is the same.
+
+    Until the first column of the other table is eliminated nothing changes: only its own columns have new
+    neighbours, so they alone become dearer, and the cheapest column stays the cheapest.
+    """
+
+    def __init__(self, domain: Mapping[str, int], tables: Iterable[Sequence[str]]) -> None:
+        self._sizes = list(domain.values())
+        self._number = {name: place for place, name in enumerate(domain)}
+        self._weights: dict[int, float] = {}
+        around = [1 << place for place in range(len(self._sizes))]
+        for columns in tables:
+            self._join(around, columns)
+        #: Before each step: what is left, neighbours, costs, and how many cliques there were.
+        self._steps: list[tuple[int, list[int], dict[int, float], int]] = []
+        self._turn: dict[int, int] = {}
+        self.cliques: list[int] = []
+        self._run((1 << len(around)) - 1, around, {}, self.cliques, record=True)
+
+    def cells_with(self, more: Sequence[str]) -> int:
+        """The cells of all cliques together, were the columns of one more table joined."""
+        places = [self._number[name] for name in more]
+        if not places:
+            return sum(self._cells(clique) for clique in self.cliques)
+        left, around, costs, count = self._steps[min(self._turn[place] for place in places)]
+        around, made = list(around), self.cliques[:count]
+        self._join(around, more)
+        costs = {place: cost for place, cost in costs.items() if place not in places}
+        self._run(left, around, costs, made, record=False)
+        return sum(self._cells(clique) for clique in made)
+
+    def _run(
+        self, left: int, around: list[int], costs: dict[int, float], made: list[int], *, record: bool
+    ) -> None:
+        """Eliminate what is left, the cheapest first; add the maximal cliques to `made`."""
+        while left:
+            for place in _members(left):
+                if place not in costs:
+                    costs[place] = self._weight(around[place] & left)
+            best = min(costs, key=lambda place: (costs[place], place))
+            if record:
+                self._turn[best] = len(self._steps)
+                self._steps.append((left, list(around), dict(costs), len(made)))
+            clique = around[best] & left
+            for other in made:
+                if clique & other == clique:
+                    break
+            else:
+                made.append(clique)
+            left &= ~(1 << best)
+            for place in _members(clique & left):
+                around[place] |= clique
+                del costs[place]
+            del costs[best]
+
+    def _join(self, around: list[int], columns: Sequence[str]) -> None:
+        mask = 0
+        for name in columns:
+            mask |= 1 << self._number[name]
+        for place in _members(mask):
+            around[place] |= mask
+
+    def _weight(self, mask: int) -> float:
+        """The logarithm of the number of cells."""
+        if mask not in self._weights:
+            self._weights[mask] = sum(math.log(max(1, self._sizes[place])) for place in _members(mask))
+        return self._weights[mask]
+
+    def _cells(self, mask: int) -> int:
+        return math.prod(self._sizes[place] for place in _members(mask))
+
+
+@lru_cache(maxsize=2**16)
+def _members(mask: int) -> tuple[int, ...]:
+    """The places of the ones. Candidates of one round ask for the same few masks."""
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return tuple(found)
+
+
+def cells_with(domain: Mapping[str, int], tables: Sequence[Sequence[str]], more: Sequence[str]) -> int:
+    """The cells a model would have with one more table; public, so a candidate list may depend on it.
+
+    >>> cells_with({"a": 10, "b": 10, "c": 10}, [("a", "b"), ("b", "c")], ("a", "c"))
+    1000
+    """
+    return Triangulation(domain, tables).cells_with(more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JunctionTree:
+    """Cliques in an order in which each comes after its parent, and shares with it what earlier cliques have.
+
+    >>> tree = JunctionTree.of({"a": 2, "b": 3, "c": 2}, [("a", "b"), ("b", "c")])
+    >>> tree.cliques, tree.parents
+    ((('a', 'b'), ('b', 'c')), (-1, 0))
+    """
+
+    domain: Mapping[str, int]
+    cliques: tuple[Columns, ...]
+    parents: tuple[int, ...]
+
+    @classmethod
+    def of(cls, domain: Mapping[str, int], tables: Iterable[Sequence[str]]) -> JunctionTree:
+        """The tree over all columns in which every one of the tables is inside a clique."""
+        found = maximal_cliques(domain, tables)
+        # A maximum spanning tree by separator size has the running intersection property (Jensen and Jensen
+        # 1994); Prim's algorithm from the largest clique also gives the order.
+        sizes = [math.prod(domain[name] for name in clique) for clique in found]
+        start = max(range(len(found)), key=lambda i: (sizes[i], -i))
+        order, above = [start], [-1]
+        waiting = [i for i in range(len(found)) if i != start]
+        while waiting:
+            shared, place, child = max(
+                (len(set(found[i]) & set(found[j])), -k, -i) for i in waiting for k, j in enumerate(order)
+            )
+            del shared
+            order.append(-child)
+            above.append(-place)
+            waiting.remove(-child)
+        return cls(domain=dict(domain), cliques=tuple(found[i] for i in order), parents=tuple(above))
+
+    def separator(self, place: int) -> Columns:
+        """What a clique shares with its parent; empty for the root."""
+        if self.parents[place] < 0:
+            return ()
+        parent = set(self.cliques[self.parents[place]])
+        return tuple(name for name in self.cliques[place] if name in parent)
+
+    @property
+    def cells(self) -> int:
+        """The cells of all cliques together: what a pass over the tree costs in time and memory."""
+        return sum(math.prod(self.domain[name] for name in clique) for clique in self.cliques)
+
+    def home(self, columns: Iterable[str]) -> int | None:
+        """The smallest clique that holds all of these columns, or None."""
+        wanted = set(columns)
+        fitting = [place for place, clique in enumerate(self.cliques) if wanted <= set(clique)]
+        return min(
+            fitting,
+            key=lambda place: (math.prod(self.domain[name] for name in self.cliques[place]), place),
+            default=None,
+        )

@@ -1,0 +1,1 @@
+"""Rows: coded, made to fit released tables, kept possible."""

@@ -1,0 +1,230 @@
+"""From cell codes back to values: labels, numbers inside their bins, nulls. By the schema alone, never by the data.
+
+A decoded record, read again with the same schema, falls into the cells it came from: what was certified of the
+cells holds for the values.
+
+CodedRows: synthetic records as cell codes, countable like a table. Public.
+
+The same kind of frame out as in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.errors import ParameterError, require
+from holdfast.noise.source import Source
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.rows.impossible_rows import Zeros
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CodedRows:
+    """One row per record and one column per column of the domain.
+
+    >>> rows = CodedRows(domain={"a": 2, "b": 3}, codes=np.array([[0, 2], [1, 2], [1, 0]]))
+    >>> rows(["a"]).tolist(), rows(["b", "a"]).tolist()
+    ([1.0, 2.0], [[0.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
+    """
+
+    domain: Mapping[str, int]
+    codes: Codes
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "codes", np.ascontiguousarray(self.codes, dtype=np.int64))
+        sizes = np.array(list(self.domain.values()))
+        flat = self.codes.ndim == 2 and self.codes.shape[1] == len(sizes)
+        require(flat, "codes", self.codes.shape, f"rows of {len(sizes)} codes")
+        inside = bool(np.all((self.codes >= 0) & (self.codes < sizes)))
+        require(inside, "codes", "...", "codes inside the domain")
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __call__(self, columns: Sequence[str]) -> Floats:
+        """The joint count of some columns."""
+        shape = tuple(self.domain[name] for name in columns)
+        if not shape:
+            return np.array(float(len(self)))
+        place = {name: column for column, name in enumerate(self.domain)}
+        cells = np.ravel_multi_index(tuple(self.codes[:, place[name]] for name in columns), shape)
+        counts = np.bincount(cells, minlength=int(np.prod(shape, dtype=np.int64)))
+        return counts.reshape(shape).astype(np.float64)
+
+    def fingerprint(self) -> str:
+        """A hash of the records: what was certified is told from what was not."""
+        head = repr([list(self.domain.items()), self.codes.shape]).encode()
+        return hashlib.sha256(head + self.codes.astype("<i8").tobytes()).hexdigest()
+
+
+FRAMES = ("pandas", "polars", "arrow", "dict")
+
+
+def frame_kind(source: Any) -> str:
+    """What the user works with: `pandas`, `polars`, `arrow` or `dict`; Arrow for files and tables.
+
+    >>> frame_kind({"a": [1, 2]}), frame_kind("data.parquet")
+    ('dict', 'arrow')
+    """
+    if isinstance(source, Mapping):
+        return "dict"
+    package = type(source).__module__.partition(".")[0]
+    return package if package in FRAMES else "arrow"
+
+
+def as_frame(table: Any, kind: str) -> Any:
+    """An Arrow table as that kind of frame. A whole-number column with nulls is pandas' `Int64`, never float."""
+    if kind == "pandas":
+        return _pandas(table)
+    if kind == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    if kind == "dict":
+        return {
+            name: table[name].to_numpy(zero_copy_only=False)
+            if table[name].null_count == 0
+            else _with_nulls(table[name])
+            for name in table.column_names
+        }
+    return table
+
+
+def _pandas(table: Any) -> Any:
+    import pandas
+    import pyarrow
+
+    nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
+    frame = table.to_pandas()
+    for name in table.column_names:
+        column = table[name]
+        if column.null_count and column.type in nullable:
+            frame[name] = pandas.array(column.to_pylist(), dtype=nullable[column.type])
+    return frame
+
+
+def _with_nulls(column: Any) -> Any:
+    """NaN in numbers; None in a column of texts."""
+    import numpy
+    import pyarrow
+
+    if pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type):
+        return column.to_numpy(zero_copy_only=False).astype(numpy.float64)
+    return numpy.array(column.to_pylist(), dtype=object)
+
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+def decode(rows: CodedRows, schema: Schema, source: Source) -> Any:
+    """An Arrow table: whole numbers as int64, other numbers as float64, categories as texts.
+
+    Categories that are all whole numbers (or `true` and `false`) come back as such. A number is uniform within
+    its bin.
+    """
+    import pyarrow
+
+    columns = {
+        name: _decoded(schema[name], rows.codes[:, place], source) for place, name in enumerate(rows.domain)
+    }
+    return pyarrow.table(columns)
+
+
+def empty_cells(schema: Schema, names: tuple[str, ...]) -> tuple[Zeros, ...]:
+    """Bins of whole-number columns that hold no whole number: no record can be there, so none is drawn there."""
+    made = []
+    for name in names:
+        column = schema[name]
+        if isinstance(column, Numeric) and column.integer:
+            low, high = _whole_bounds(column)
+            empty = np.flatnonzero(low > high)
+            if empty.size:
+                made.append(Zeros((name,), [(int(cell),) for cell in empty]))
+    return tuple(made)
+
+
+def null_cell(column: Numeric | Categorical) -> int | None:
+    """The cell that stands for a missing value and for nothing else."""
+    if isinstance(column, Numeric):
+        return column.cells - 1 if column.has_null_cell else None
+    new = column.null is not None and column.null not in column.categories and column.null != column.other
+    return column.null_code if new else None
+
+
+def _decoded(column: Numeric | Categorical, codes: Codes, source: Source) -> Any:
+    missing = None if null_cell(column) is None else codes == null_cell(column)
+    if isinstance(column, Numeric):
+        return _numbers(column, codes, missing, source)
+    return _labels(column, codes, missing)
+
+
+def _numbers(column: Numeric, codes: Codes, missing: NDArray[np.bool_] | None, source: Source) -> Any:
+    import pyarrow
+
+    bins = len(column.edges) - 1
+    cell = np.minimum(codes, bins - 1)
+    uniform = (source.words(len(codes)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    if column.integer:
+        low, high = _whole_bounds(column)
+        if np.any(low[cell] > high[cell]):
+            raise ParameterError(f"a bin of column {column.name!r} holds no whole number; declare wider bins")
+        span = (high - low + 1)[cell]
+        values: NDArray[Any] = low[cell] + np.minimum((uniform * span).astype(np.int64), span - 1)
+    else:
+        edges = np.array(column.edges)
+        left, right = edges[:-1][cell], edges[1:][cell]
+        # Bins are half-open: the right edge belongs to the next one.
+        values = np.minimum(left + uniform * (right - left), np.nextafter(right, left))
+        values = np.maximum(values, left)
+    return pyarrow.array(values, mask=missing)
+
+
+def _whole_bounds(column: Numeric) -> tuple[Codes, Codes]:
+    """The first and the last whole number of each bin; the last bin is closed on the right."""
+    edges = column.edges
+    low = np.array([math.ceil(edge) for edge in edges[:-1]])
+    high = np.array([math.ceil(edge) - 1 for edge in edges[1:]])
+    high[-1] = math.floor(min(edges[-1], column.high))
+    return low, high
+
+
+def _labels(column: Categorical, codes: Codes, missing: NDArray[np.bool_] | None) -> Any:
+    import pyarrow
+
+    gone = null_cell(column)
+    labels = [label for cell, label in enumerate(column.labels) if cell != gone]
+    if all(_WHOLE.fullmatch(label) for label in labels):
+        values: Any = np.array([int(label) for label in labels])
+    elif set(labels) == {"true", "false"}:
+        values = np.array([label == "true" for label in labels])
+    else:
+        values = np.array(labels, dtype=object)
+    place = np.minimum(codes, len(labels) - 1)
+    if gone is not None and gone < len(labels):
+        place = np.where(codes > gone, codes - 1, place)
+    return pyarrow.array(values[place], mask=missing)
+
+
+def coins(measurements: Sequence[Measurement], *, key: str) -> Source:
+    """The coins that turn a released model into rows: a function of what was released.
+
+    Drawing rows is post-processing, so its coins protect nobody. Made from released values, they are the same in
+    a job that was killed and runs again: the rows that are certified are the rows that come out.
+    """
+    digest = hashlib.sha256(key.encode())
+    for measurement in measurements:
+        digest.update(repr((measurement.columns, measurement.noise_std)).encode())
+        digest.update(np.ascontiguousarray(measurement.values, dtype="<f8").tobytes())
+    return Source(seed=int.from_bytes(digest.digest()[:16], "little"))

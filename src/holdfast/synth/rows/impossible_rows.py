@@ -1,0 +1,148 @@
+"""Impossible combinations, declared: no released row has one.
+
+A constraint is public knowledge about the world (nobody of age 5 is married), never an observation of the
+table: that a cell is empty in the data is private.
+
+Rows without impossible combinations, whatever model they are drawn from. Post-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.schema import Schema
+from holdfast.errors import ParameterError, require
+from holdfast.noise.source import Source
+from holdfast.noise.uniform import integers
+from holdfast.synth.models.model import Model
+
+Mask = NDArray[np.bool_]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Zeros:
+    """Cells of a few columns in which no record can be, as tuples of cell codes in the columns' order.
+
+    >>> Zeros(("age", "marital"), [(0, 1), (0, 2)]).allowed((2, 3)).tolist()
+    [[True, False, False], [True, True, True]]
+    """
+
+    columns: Sequence[str]
+    cells: Sequence[Sequence[int]]
+
+    def __post_init__(self) -> None:
+        require(not isinstance(self.columns, str), "columns", self.columns, "a list of names")
+        object.__setattr__(self, "columns", tuple(self.columns))
+        require(bool(self.columns), "columns", self.columns, "at least one name")
+        require(len(set(self.columns)) == len(self.columns), "columns", self.columns, "names given once each")
+        object.__setattr__(self, "cells", tuple(tuple(int(place) for place in cell) for cell in self.cells))
+        width = len(self.columns)
+        fits = all(len(cell) == width and min(cell) >= 0 for cell in self.cells)
+        require(fits, "cells", f"{len(self.cells)} cells", f"tuples of {width} codes >= 0, one per column")
+
+    @classmethod
+    def of_labels(cls, schema: Schema, combinations: Sequence[Mapping[str, str | Sequence[str]]]) -> Zeros:
+        """The same from the schema's labels; a list of labels stands for each of them.
+
+        >>> from holdfast.data import Categorical
+        >>> schema = Schema([Categorical("age", ["child", "adult"]), Categorical("work", ["none", "part", "full"])])
+        >>> Zeros.of_labels(schema, [{"age": "child", "work": ["part", "full"]}]).cells
+        ((0, 1), (0, 2))
+        """
+        require(bool(combinations), "combinations", [], "at least one combination")
+        columns = tuple(combinations[0])
+        cells: list[tuple[int, ...]] = []
+        for combination in combinations:
+            require(set(combination) == set(columns), "combinations", sorted(combination),
+                    f"combinations of the same columns, {list(columns)}")  # fmt: skip
+            codes = [_codes(schema, name, combination[name]) for name in columns]
+            mesh = np.meshgrid(*codes, indexing="ij")
+            cells += [tuple(cell) for cell in np.stack([axis.reshape(-1) for axis in mesh], axis=1).tolist()]
+        return cls(columns, cells)
+
+    def allowed(self, shape: tuple[int, ...]) -> Mask:
+        """Which cells of a joint count of the columns may hold a record."""
+        require(len(shape) == len(self.columns), "shape", shape, "one number per column")
+        mask = np.ones(shape, dtype=np.bool_)
+        for cell in self.cells:
+            inside = all(place < cells for place, cells in zip(cell, shape, strict=True))
+            require(inside, "cells", cell, f"codes below the numbers of cells, {shape}")
+            mask[cell] = False
+        return mask
+
+    def check(self, domain: Mapping[str, int]) -> None:
+        """Refuse columns or cells that the domain does not have, and constraints that leave no record."""
+        for name in self.columns:
+            require(name in domain, "columns", name, f"among {list(domain)}")
+        if not self.allowed(tuple(domain[name] for name in self.columns)).any():
+            raise ParameterError(f"constraints must leave a record, got none left in {list(self.columns)}")
+
+
+def _codes(schema: Schema, name: str, labels: str | Sequence[str]) -> list[int]:
+    known = schema[name].labels
+    wanted = [labels] if isinstance(labels, str) else list(labels)
+    for label in wanted:
+        require(label in known, "combinations", label, f"labels of column {name!r}")
+    return [known.index(label) for label in wanted]
+
+
+def possible(
+    codes: Codes, names: Sequence[str], domain: Mapping[str, int], constraints: Sequence[Zeros]
+) -> Mask:
+    """Which rows of cell codes break no constraint."""
+    good = np.ones(len(codes), dtype=np.bool_)
+    place = {name: column for column, name in enumerate(names)}
+    for constraint in constraints:
+        mask = constraint.allowed(tuple(domain[name] for name in constraint.columns))
+        good &= mask[tuple(codes[:, place[name]] for name in constraint.columns)]
+    return good
+
+
+REDRAWS = 20
+"""Rounds of drawing again what was impossible, before rows are changed."""
+CHANGES = 200
+
+
+def possible_rows(model: Model, rows: int, source: Source, constraints: Sequence[Zeros]) -> Codes:
+    """So many rows of the model that break no constraint.
+
+    Impossible rows are drawn again: what remains has the model's distribution given the constraints. Rows that
+    stay impossible after that are changed in one column at a time, to a random cell.
+    """
+    domain = dict(model.domain)
+    codes = np.asarray(model.sample(rows, source), dtype=np.int64)
+    names = tuple(domain)
+    if not constraints:
+        return codes
+    for _ in range(REDRAWS):
+        bad = np.flatnonzero(~possible(codes, names, domain, constraints))
+        if not bad.size:
+            return codes
+        codes[bad] = model.sample(bad.size, source)
+    return _changed(codes, names, domain, constraints, source)
+
+
+def _changed(
+    codes: Codes,
+    names: Sequence[str],
+    domain: Mapping[str, int],
+    constraints: Sequence[Zeros],
+    source: Source,
+) -> Codes:
+    """A random walk of the impossible rows over the columns that the constraints name."""
+    touched = sorted({name for constraint in constraints for name in constraint.columns}, key=names.index)
+    for step in range(CHANGES * len(touched)):
+        bad = np.flatnonzero(~possible(codes, names, domain, constraints))
+        if not bad.size:
+            return codes
+        name = touched[step % len(touched)]
+        codes[bad, names.index(name)] = integers(source, bound=domain[name], size=bad.size)
+    raise ParameterError(
+        "constraints must leave records that are found by changing a column at a time; none was found. Declare "
+        "fewer impossible cells, or use a method that takes them into its model (method='adaptive')"
+    )

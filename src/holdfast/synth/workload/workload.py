@@ -1,0 +1,166 @@
+"""Workload: the queries a release is meant to answer, declared before anything is spent.
+
+Layout: every query of a workload at its place in one long vector of answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.schema import Schema
+from holdfast.errors import ParameterError, require
+from holdfast.synth.workload.queries import Group, Marginal
+
+#: A marginal of more cells than this is left out of a default workload.
+LARGEST_MARGINAL = 100_000
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Groups of queries, each over a few columns.
+
+    >>> work = Workload.of([("age", "sex"), ("income",)])
+    >>> [group.name for group in work.groups]
+    ['age x sex', 'income']
+    """
+
+    groups: Sequence[Group]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", tuple(self.groups))
+        require(bool(self.groups), "groups", [], "at least one group of queries")
+
+    @classmethod
+    def of(cls, sets: Iterable[Sequence[str] | Group], *, weights: Sequence[float] | None = None) -> Workload:
+        """Marginals of these columns, or groups as they are."""
+        listed = list(sets)
+        given = [1.0] * len(listed) if weights is None else list(weights)
+        require(len(given) == len(listed), "weights", len(given), f"one for each of the {len(listed)} groups")
+        return cls(
+            [
+                entry if isinstance(entry, Group) else Marginal(entry, weight)
+                for entry, weight in zip(listed, given, strict=True)
+            ]
+        )
+
+    @classmethod
+    def marginals(
+        cls,
+        schema: Schema,
+        k: int = 3,
+        *,
+        columns: Sequence[str] | None = None,
+        most_cells: int = LARGEST_MARGINAL,
+    ) -> Workload:
+        """All marginals of k columns (fewer, where there are fewer) with at most `most_cells` cells."""
+        names = schema.names if columns is None else tuple(columns)
+        require(k >= 1, "k", k, "a whole number >= 1")
+        require(bool(names), "columns", names, "at least one column")
+        kept = [
+            chosen
+            for chosen in combinations(names, min(k, len(names)))
+            if schema.cells(*chosen) <= most_cells
+        ]
+        if not kept:
+            raise ParameterError(
+                f"most_cells must leave at least one {k}-way marginal, got most_cells={most_cells}; "
+                "declare fewer bins, or a smaller k"
+            )
+        return cls.of(kept)
+
+    def closed(self) -> Workload:
+        """With all lower marginals of its marginals: pass it as `certified` to claim these as well.
+
+        >>> [group.name for group in Workload.of([("a", "b"), ("b", "c")]).closed().groups]
+        ['a x b', 'b x c', 'a', 'b', 'c']
+        """
+        known = {frozenset(group.columns) for group in self.groups if type(group) is Marginal}
+        made: list[Group] = list(self.groups)
+        for group in self.groups:
+            sizes = range(len(group.columns) - 1, 0, -1) if type(group) is Marginal else ()
+            for lower in (columns for size in sizes for columns in combinations(group.columns, size)):
+                if frozenset(lower) not in known:
+                    known.add(frozenset(lower))
+                    made.append(Marginal(lower, group.weight))
+        return Workload(made)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that some query looks at, in the order of first use."""
+        return tuple(dict.fromkeys(name for group in self.groups for name in group.columns))
+
+    def size(self, schema: Schema) -> int:
+        """How many queries."""
+        return sum(group.size(schema.shape(*group.columns)) for group in self.groups)
+
+    def check(self, schema: Schema) -> None:
+        """Refuse columns that the schema does not have, before anything is spent."""
+        for group in self.groups:
+            for name in group.columns:
+                schema[name]
+
+    def weight(self) -> float:
+        """The sum of the groups' weights."""
+        return math.fsum(group.weight for group in self.groups)
+
+
+Floats = NDArray[np.float64]
+Columns = tuple[str, ...]
+
+
+class Layout:
+    """The queries of a workload over a domain, concatenated group by group.
+
+    A group's weight, relative to the largest, scales its queries: they still lie in [0, 1], so that whatever is
+    proved for bounded queries holds for weighted workloads too.
+
+    >>> layout = Layout(Workload.of([("a", "b"), ("c",)]), {"a": 2, "b": 3, "c": 4})
+    >>> layout.size, layout.locate(7)
+    (10, (1, 1))
+    """
+
+    def __init__(self, workload: Workload, domain: Mapping[str, int]) -> None:
+        self.groups = tuple(workload.groups)
+        self.columns: tuple[Columns, ...] = tuple(tuple(group.columns) for group in self.groups)
+        self.shapes = tuple(tuple(domain[name] for name in columns) for columns in self.columns)
+        sizes = [group.size(shape) for group, shape in zip(self.groups, self.shapes, strict=True)]
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        largest = max(group.weight for group in self.groups)
+        self.scales = tuple(group.weight / largest for group in self.groups)
+
+    @property
+    def size(self) -> int:
+        """How many queries."""
+        return int(self.starts[-1])
+
+    def answers(self, tables: Callable[[Sequence[Columns]], Sequence[Floats]]) -> Floats:
+        """All answers, from a source of joint counts that is asked once for all column sets."""
+        found = tables(self.columns)
+        parts = zip(self.groups, self.scales, found, strict=True)
+        return np.concatenate([scale * group.answers(table) for group, scale, table in parts])
+
+    def answers_of(self, project: Callable[[Columns], Floats]) -> Floats:
+        """All answers, from a source that is asked once for each set of columns."""
+        made = {columns: project(columns) for columns in dict.fromkeys(self.columns)}
+        return self.answers(lambda wanted: [made[columns] for columns in wanted])
+
+    def locate(self, index: int) -> tuple[int, int]:
+        """Which group, and which of its queries."""
+        place = int(np.searchsorted(self.starts, index, side="right")) - 1
+        return place, index - int(self.starts[place])
+
+    def query(self, index: int) -> tuple[Columns, Floats]:
+        """One query: its columns and its value in each of their cells."""
+        place, inner = self.locate(index)
+        return self.columns[place], self.scales[place] * self.groups[place].query(inner, self.shapes[place])
+
+    def describe(self, index: int) -> str:
+        """One query in words."""
+        place, inner = self.locate(index)
+        return self.groups[place].describe(inner, self.shapes[place])
