@@ -34,7 +34,7 @@ def best(call: Callable[[], object], repetitions: int = 5) -> float:
     return min(once() for _ in range(repetitions))
 
 
-def clopper_pearson(errors: multi_run.Errors) -> float:
+def clopper_pearson(errors: multi_run.ErrorRates) -> float:
     multi_run.clopper_pearson_upper.cache_clear()
     return multi_run.epsilon_lower(errors)
 
@@ -47,7 +47,7 @@ def times() -> list[str]:
     rng = np.random.default_rng(0)
     falling = rng.random(1000) < np.linspace(0.99, 0.5, 1000)
     pairs = np.arange(2, 1001, 2)
-    errors = multi_run.Errors(false_alarms=7, without=1000, misses=40, with_canary=1000)
+    errors = multi_run.ErrorRates(false_alarms=7, without=1000, misses=40, with_canary=1000)
     claim = GaussianDP(1.0).trade_off()
     kept = path.Levels(pairs, beta=0.05)
     rows: list[tuple[str, Callable[[], object]]] = [

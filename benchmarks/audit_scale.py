@@ -32,7 +32,7 @@ from holdfast.audit.canaries import (
     SphereCanaries,
     inclusion_coins,
 )
-from holdfast.audit.canaries.decoder import ridge
+from holdfast.audit.canaries.decoder import ridge_scores
 from holdfast.audit.canaries.random_directions import TILE_COLUMNS, TILE_ROWS
 from holdfast.noise.source import Source
 
@@ -52,7 +52,9 @@ def audited(canaries: Canaries) -> float:
 def decoded(canaries: Canaries) -> float:
     coins = inclusion_coins(Source(seed=1), canaries.count)
     noise = SIGMA * np.random.default_rng(1).standard_normal(canaries.dimension)
-    return gap(ridge(canaries, canaries.combine(coins) + noise, noise_std=SIGMA, tolerance=1e-3), coins)
+    return gap(
+        ridge_scores(canaries, canaries.combine(coins) + noise, noise_std=SIGMA, tolerance=1e-3), coins
+    )
 
 
 def reduced(dimension: int) -> float:

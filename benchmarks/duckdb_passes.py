@@ -35,7 +35,7 @@ from holdfast.learn.methods.bolt_on import Pass, bolt_on
 from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.examples import TableExamples
 from holdfast.learn.rows.shuffled_copy import ShuffledCopy
@@ -77,7 +77,7 @@ def examples_of(table: Table, columns: int, rows: int) -> TableExamples:
     schema = table.schema
     encoder = Encoder(schema, [f"x{i}" for i in range(columns)], intercept=False)
     return TableExamples(
-        table=table, encoder=encoder, target="y", coding=ClassTarget.of_column(schema["y"]), public_count=rows
+        table=table, encoder=encoder, target="y", coding=ClassLabels.of_column(schema["y"]), public_count=rows
     )
 
 

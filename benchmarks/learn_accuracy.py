@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from benchmarks.learning_data import Split, adult, covertype
 
-from holdfast.learn.choice import choose
+from holdfast.learn.choice import choose_learner
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.dp_sgd import plan_for
-from holdfast.learn.methods.method import Method
+from holdfast.learn.methods.method import Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.examples import ArrayExamples
@@ -58,9 +58,9 @@ def fit(split: Split, name: str, epsilon: float, seed: int, options: dict[str, A
     start = time.process_time()
     chosen = name
     if name == "auto":
-        choice = choose(problem, count=count, limit=limit, adjacency="zero_out")
+        choice = choose_learner(problem, count=count, limit=limit, adjacency="zero_out")
         chosen, options = choice.method, {**choice.options, **options}
-    method: Method = next(method for method in METHODS if method.name == chosen)
+    method: Learner = next(method for method in METHODS if method.name == chosen)
     if chosen == "dp_sgd":
         plan = plan_for(problem, limit, count=count, adjacency="zero_out")
         account = Account(limit, adjacency="zero_out", plan=plan, seed=seed)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.noise.choose import choose
+from holdfast.noise.choose import choose_by_score
 from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
 from holdfast.noise.idealised import normal
 from holdfast.noise.laplace import discrete_laplace
@@ -73,7 +73,7 @@ def ours() -> list[Row]:
         (
             "holdfast choose, one of 1e6",
             1,
-            best(lambda: choose(source, scores=scores, factor=Fraction(1, 9)), 3),
+            best(lambda: choose_by_score(source, scores=scores, factor=Fraction(1, 9)), 3),
             None,
         )
     )

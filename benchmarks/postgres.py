@@ -26,7 +26,7 @@ import psutil
 from tests.servers.postgres import Server, start
 
 from holdfast.data import Categorical, Encoder, Numeric, Order, Schema, Table, open_table
-from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.engine_sums import GradientSum, GramSum, LabelledRows
 
@@ -59,7 +59,7 @@ def declared() -> Schema:
 def statistics(schema: Schema) -> tuple[GradientSum, GradientSum, GramSum]:
     """Gradients with a diagonal and with a full whitening, and the second moment."""
     encoder = Encoder(schema, [name for name in schema.names if name != "y"], intercept=False)
-    rows = LabelledRows(encoder=encoder, target="y", coding=ClassTarget.of_column(schema["y"]), intercept=0.5)
+    rows = LabelledRows(encoder=encoder, target="y", coding=ClassLabels.of_column(schema["y"]), intercept=0.5)
     coins = np.random.default_rng(SEED)
     d = rows.dimension
     root = coins.normal(size=(d, d)) / np.sqrt(d)

@@ -25,7 +25,7 @@ from benchmarks.postgres import best
 from tests.servers.postgres import Server, start
 
 from holdfast.data import Categorical, Encoder, Numeric, Schema, open_table
-from holdfast.data.engines.postgres.epochs import Passes, train
+from holdfast.data.engines.postgres.epochs import AggregatePasses, train
 from holdfast.data.engines.postgres.install import install
 from holdfast.data.engines.postgres.session import Session
 from holdfast.data.engines.postgres.source import Address
@@ -35,7 +35,7 @@ from holdfast.learn.methods.bolt_on import bolt_on
 from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.examples import TableExamples
 from holdfast.privacy import Account, ApproxDP
@@ -63,12 +63,12 @@ def make(server: Server, rows: int) -> Schema:
     return Schema([*(Numeric(f"x{i}", -1, 1) for i in range(D)), Categorical("y", ["no", "yes"])])
 
 
-def course(rows: int, batch: int, passes: int = 1) -> Passes:
+def course(rows: int, batch: int, passes: int = 1) -> AggregatePasses:
     steps = passes * -(-rows // batch)
     options = SgdOptions(
         dimension=D, batch=batch, penalty=1e-3, steps=np.minimum(1.0, 1e3 / np.arange(1, steps + 1))
     )
-    return Passes(options=options, passes=passes, records=rows)
+    return AggregatePasses(options=options, passes=passes, records=rows)
 
 
 def measure(server: Server, rows: int) -> list[str]:
@@ -96,7 +96,7 @@ def measure(server: Server, rows: int) -> list[str]:
     examples: Callable[[str], TableExamples] = lambda way: TableExamples(  # noqa: E731
         table=open_table(server.url("wide", way=way), schema),
         encoder=Encoder(schema, [f"x{i}" for i in range(D)], intercept=False),
-        target="y", coding=ClassTarget.of_column(schema["y"]), public_count=rows,
+        target="y", coding=ClassLabels.of_column(schema["y"]), public_count=rows,
     )  # fmt: skip
     problem = Problem(loss=Logistic(), dimension=D, penalty=1e-3)
     inside = examples("extension")

@@ -31,7 +31,7 @@ from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Sche
 from holdfast.data.rows import Batch  # noqa: E402
 from holdfast.learn.methods.bolt_on import Pass  # noqa: E402
 from holdfast.learn.problem import Problem  # noqa: E402
-from holdfast.learn.problem.labels import ClassTarget  # noqa: E402
+from holdfast.learn.problem.labels import ClassLabels  # noqa: E402
 from holdfast.learn.problem.losses import Logistic  # noqa: E402
 from holdfast.learn.rows.engine_epochs import Averaged, PartKernel  # noqa: E402
 from holdfast.learn.rows.engine_sums import GradientSum, GramSum, LabelledRows  # noqa: E402
@@ -125,7 +125,7 @@ def measured(folder: Path, n: int, repeats: int) -> str:
     table = open_table(frame, schema, partitions=CORES)
     rows = LabelledRows(
         encoder=Encoder(schema, NAMES, intercept=False), target="ill",
-        coding=ClassTarget.of_column(schema["ill"]), intercept=0.5,
+        coding=ClassLabels.of_column(schema["ill"]), intercept=0.5,
     )  # fmt: skip
     dimension = FEATURES + 1
     problem = Problem(loss=Logistic(), dimension=dimension, penalty=1e-3, row_norm=1.2)

@@ -31,7 +31,7 @@ from benchmarks.synth_data import adult_schema, adult_table, adult_workload
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, NotPrivateWarning
-from holdfast.synth import Counted, Synthesizer, Workload
+from holdfast.synth import ExactCounts, Synthesizer, Workload
 from holdfast.synth.evaluation import evaluate
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -113,7 +113,7 @@ def run(name: str) -> None:
     store = RESULTS / f"synth_held_out_{name}.json"
     kept: dict[str, Any] = json.loads(store.read_text()) if store.exists() else {}
     table, workload = task(name)
-    data = Counted(table)
+    data = ExactCounts(table)
     for epsilon in EPSILONS:
         for method in METHODS:
             key = f"{epsilon:g} {method}"

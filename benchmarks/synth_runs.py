@@ -40,7 +40,7 @@ def errors(method: str, epsilon: float, seed: int) -> dict[str, Any]:
     """A release of Adult: exact errors, the certificate, time and memory."""
     from benchmarks.synth_data import adult_table, adult_workload
 
-    from holdfast.synth import Counted, Synthesizer
+    from holdfast.synth import ExactCounts, Synthesizer
     from holdfast.synth.evaluation import evaluate
 
     table, workload = adult_table(), adult_workload()
@@ -49,7 +49,7 @@ def errors(method: str, epsilon: float, seed: int) -> dict[str, Any]:
     made = Synthesizer(epsilon, DELTA, method=method, workload=workload, random_state=seed).fit(table)
     wall = time.perf_counter() - start
     after = spent()
-    data = Counted(table)
+    data = ExactCounts(table)
     found = evaluate(lambda columns: data(*columns), made._rows, workload)
     assert made.certificate_ is not None
     return {

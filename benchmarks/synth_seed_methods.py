@@ -26,11 +26,11 @@ from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PrivacyUnit
 from holdfast.synth import METHODS
 from holdfast.synth.evaluation import evaluate, reference_lines
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.dqrs import rejection, round_cost
-from holdfast.synth.methods.dual_query import Plan
+from holdfast.synth.methods.dual_query import DualQueryPlan
 from holdfast.synth.models.model import Measurement
-from holdfast.synth.oracle import Objective, best_records
+from holdfast.synth.oracle import RecordObjective, best_records
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.rows.fit_rows import fit_rows, misfit
 from holdfast.synth.workload.residual_basis import Strategy
@@ -52,7 +52,7 @@ RUNS: list[tuple[str, str, dict[str, Any]]] = [
 
 def adult(epsilons: list[float], seeds: int) -> Iterator[str]:
     """Average total variation and largest error of n rows, beside the four lines."""
-    data, work = Counted(adult_table()), adult_workload()
+    data, work = ExactCounts(adult_table()), adult_workload()
     methods = {method.name: method for method in METHODS}
     yield "## Adult, 64 3-way marginals, n rows"
     yield ""
@@ -118,7 +118,7 @@ def noise() -> Iterator[str]:
 
 def sweeps() -> Iterator[str]:
     """Rows fitted to the 64 noisy tables, from independent columns, sweep by sweep."""
-    data, work = Counted(adult_table()), adult_workload()
+    data, work = ExactCounts(adult_table()), adult_workload()
     sets = [tuple(group.columns) for group in work.groups]
     yield "## fit_rows, sweep by sweep"
     yield ""
@@ -162,7 +162,7 @@ def oracles() -> Iterator[str]:
         random = np.random.default_rng(count)
         ratios, seconds, gaps = [], [], []
         for _ in range(5):
-            objective = Objective(domain=domain)
+            objective = RecordObjective(domain=domain)
             for _ in range(count):
                 columns = groups[int(random.integers(len(groups)))]
                 # Low codes are likelier, so that queries overlap as released ones do.
@@ -193,10 +193,10 @@ def saved() -> Iterator[str]:
     for step in (0.01, 0.03, 0.1, 0.3, 1.0):
         cells = []
         for rounds in (20, 100, 500):
-            plan = Plan(rounds=rounds, samples=1, step=step)
+            plan = DualQueryPlan(rounds=rounds, samples=1, step=step)
             cost = sum(round_cost(plan, past, 1000.0) for past in range(1, rounds))
             cells.append(f"{cost / plan.rho(1000.0):.2f}")
-        least = rejection(Plan(rounds=101, samples=1, step=step), 100)
+        least = rejection(DualQueryPlan(rounds=101, samples=1, step=step), 100)
         yield f"| {step:g} | " + " | ".join(cells) + f" | {least:.2f} |"
 
 

@@ -26,10 +26,10 @@ from benchmarks.synth_data import ROWS, adult_table, adult_workload
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP
 from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods import METHODS
 from holdfast.synth.methods import adaptive as rounds
-from holdfast.synth.methods.adaptive_rounds import Schedule
+from holdfast.synth.methods.adaptive_rounds import RoundSchedule
 from holdfast.synth.models.dense import RowsModel
 
 EPSILONS = (0.1, 1.0, 10.0)
@@ -67,12 +67,12 @@ def constants(given: dict[str, float]) -> Iterator[None]:
 def run(variant: tuple[str, str, dict[str, float], bool], epsilon: float, seed: int) -> dict[str, float]:
     """Errors of the released rows, CPU seconds and rounds."""
     _, name, given, without = variant
-    data, workload = Counted(adult_table()), adult_workload()
+    data, workload = ExactCounts(adult_table()), adult_workload()
     account = Account(ApproxDP(epsilon, DELTA), adjacency="add_remove", currency="zcdp", seed=seed)
     options: dict[str, Any] = {}
     if without:
         strength = ROWS * float(account.remaining().as_zcdp() or 0) ** 0.5
-        options["schedule"] = Schedule.of(strength, columns=len(data.names), tables=0)
+        options["schedule"] = RoundSchedule.of(strength, columns=len(data.names), tables=0)
     begun = time.process_time()
     with constants(given):
         made = next(m for m in METHODS if m.name == name).run(data, workload, account=account, **options)

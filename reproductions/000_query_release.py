@@ -37,7 +37,7 @@ from reproductions.seed_page import (
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.privacy import Account, ApproxDP
 from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.dqrs import dqrs
 from holdfast.synth.methods.dual_query import dual_query
 from holdfast.synth.methods.fem import sep_fem
@@ -72,7 +72,7 @@ PRINTED: dict[str, tuple[str, str, str]] = {
     "Frank-Wolfe dual": ("-2/5 (corrected -1/2)", "2/5 (corrected 1/2)", "1/5 (corrected 1/4)"),
     "Gaussian, factorised": ("-1", "not in the table", "not in the table"),
 }
-METHODS: dict[str, Callable[[Counted, Workload, Account], Synthesis]] = {
+METHODS: dict[str, Callable[[ExactCounts, Workload, Account], Synthesis]] = {
     "MWEM": lambda data, work, account: mwem(data, work, account=account, most_rounds=200, passes=2),
     "DualQuery": lambda data, work, account: dual_query(data, work, account=account, most_draws=3000),
     "sepFEM": lambda data, work, account: sep_fem(
@@ -86,14 +86,14 @@ METHODS: dict[str, Callable[[Counted, Workload, Account], Synthesis]] = {
 }
 
 
-def records(count: int, width: int, seed: int) -> Counted:
+def records(count: int, width: int, seed: int) -> ExactCounts:
     """Bits that lean one way or the other, all together: a hidden coin, 0.85 against 0.2."""
     random = np.random.default_rng([SEED, count, width, seed])
     hidden = random.random((count, 1)) < 0.3
     codes = (random.random((count, width)) < np.where(hidden, 0.85, 0.2)).astype(np.int64)
     names = [f"x{place}" for place in range(width)]
     schema = Schema([Categorical(name, ["0", "1"]) for name in names], adjacency="replace")
-    return Counted(open_table({name: codes[:, i].astype(str) for i, name in enumerate(names)}, schema))
+    return ExactCounts(open_table({name: codes[:, i].astype(str) for i, name in enumerate(names)}, schema))
 
 
 def queries(count: int, width: int, seed: int) -> Workload:
@@ -118,7 +118,7 @@ def _holds(everyone: NDArray[np.int64], cell: tuple[tuple[int, ...], int]) -> Fl
     return np.asarray(np.all(agree, axis=0), dtype=np.float64)
 
 
-def error(name: str, data: Counted, work: Workload, seed: int) -> float:
+def error(name: str, data: ExactCounts, work: Workload, seed: int) -> float:
     """The largest error of a proportion."""
     currency = "gdp" if name.startswith("Gaussian") else "zcdp"
     account = Account(ApproxDP(EPSILON, DELTA), adjacency="replace", currency=currency, seed=seed)

@@ -38,7 +38,7 @@ from reproductions.seed_page import (
 
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
 from holdfast.learn.methods.bst14 import bst14, step_size
-from holdfast.learn.methods.method import Run
+from holdfast.learn.methods.method import RunLearner
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
@@ -112,7 +112,7 @@ class Task:
         """What permutation SGD returns; private, and not released."""
         return [self.course().train(self.examples(each), Source(seed=seed)) for each in self.targets]
 
-    def private(self, run: Run, epsilon: float, seed: int) -> float:
+    def private(self, run: RunLearner, epsilon: float, seed: int) -> float:
         """One account for all models: the budget is split evenly among them."""
         limit: PrivacyCurve = PureDP(epsilon) if self.pure else ApproxDP(epsilon, self.delta)
         currency = "pure" if self.pure else "renyi" if run is bst14 else "gdp"
@@ -194,7 +194,7 @@ def compare(
             found[PRINTED_BST14][epsilon] = [
                 task.printed_bst14(epsilon, SEED + seed) for seed in range(few_seeds)
             ]
-    runs: list[tuple[str, Run]] = [(SCS13, scs13)] if task.pure else [(SCS13, scs13), (BST14, bst14)]
+    runs: list[tuple[str, RunLearner]] = [(SCS13, scs13)] if task.pure else [(SCS13, scs13), (BST14, bst14)]
     for name, run in runs:
         for epsilon in few:
             found[name][epsilon] = [task.private(run, epsilon, SEED + seed) for seed in range(few_seeds)]

@@ -49,7 +49,7 @@ from holdfast.learn.methods.output import output_perturbation
 from holdfast.learn.methods.ridge import ridge
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.risk.minimise import minimise
+from holdfast.learn.risk.minimise import minimise_certified
 from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.learn.tuning.candidates import Candidate, ClippedLoss, choose_on_parts
@@ -139,7 +139,7 @@ def nothing(split: Split, epsilon: float, seed: int) -> Floats:
 def pima_plain(split: Split, epsilon: float, seed: int) -> Floats:
     """The minimiser with next to no penalty."""
     problem = logistic(split, penalty=1e-4)
-    return minimise(
+    return minimise_certified(
         Risk(examples=examples(split), problem=problem, penalty=1e-4, divisor=len(split.train)),
         tolerance=1e-7,
     )

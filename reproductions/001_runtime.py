@@ -21,7 +21,7 @@ from reproductions.seed_page import BLUE, GREEN, INK, ORANGE, Look, panels, plot
 
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
 from holdfast.learn.methods.bst14 import bst14
-from holdfast.learn.methods.method import Run
+from holdfast.learn.methods.method import RunLearner
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
@@ -34,7 +34,7 @@ Results = dict[str, dict[float, list[float]]]
 SEED, EPSILON, PENALTY, ROWS = 20013, 0.1, 1e-4, 10_000
 EPOCHS, BATCHES = (1, 5, 10), (1, 10, 50, 100, 500)
 NOISELESS = "noiseless"
-METHODS: dict[str, Run] = {"bolt-on": bolt_on, "SCS13": scs13, "BST14": bst14}
+METHODS: dict[str, RunLearner] = {"bolt-on": bolt_on, "SCS13": scs13, "BST14": bst14}
 LOOKS: dict[str, Look] = {
     NOISELESS: (INK, (0, (4, 2)), "x"),
     "bolt-on": (BLUE, "-", "o"),

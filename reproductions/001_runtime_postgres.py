@@ -29,10 +29,10 @@ from holdfast.data import Categorical, Encoder, Numeric, Schema, open_table
 from holdfast.data.engines.postgres.install import install
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
 from holdfast.learn.methods.bst14 import bst14
-from holdfast.learn.methods.method import Run
+from holdfast.learn.methods.method import RunLearner
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.examples import TableExamples
 from holdfast.noise.source import Source
@@ -43,7 +43,7 @@ Results = dict[str, dict[float, list[float]]]
 SEED, EPSILON, PENALTY, ROWS = 20014, 0.1, 1e-4, 10_000
 EPOCHS, BATCHES = (1, 5, 10), (1, 10, 50, 100, 500)
 NOISELESS, BOLT_ON = "noiseless", "bolt-on"
-PULLED: dict[str, Run] = {"SCS13": scs13, "BST14": bst14}
+PULLED: dict[str, RunLearner] = {"SCS13": scs13, "BST14": bst14}
 LOOKS: dict[str, Look] = {
     NOISELESS: (INK, (0, (4, 2)), "x"),
     BOLT_ON: (BLUE, "-", "o"),
@@ -73,7 +73,7 @@ class Stored:
         return TableExamples(
             table=open_table(self.server.url(self.name, way=way), self.schema),
             encoder=Encoder(self.schema, self.schema.names[:-1], intercept=False),
-            target="label", coding=ClassTarget.of_column(self.schema["label"]), public_count=self.count,
+            target="label", coding=ClassLabels.of_column(self.schema["label"]), public_count=self.count,
         )  # fmt: skip
 
     def shortest(self, work: Callable[[], object], repeats: int) -> float:
@@ -95,7 +95,7 @@ def timed(stored: Stored, *, passes: int, batch: int, repeats: int) -> dict[str,
         schedule="strongly_convex",
     )  # fmt: skip
 
-    def spend(run: Run, examples: Any, currency: str) -> None:
+    def spend(run: RunLearner, examples: Any, currency: str) -> None:
         account = Account(limit, adjacency="replace", currency=currency, seed=SEED)
         run(examples, problem, account=account, passes=passes, batch=batch, arithmetic="idealised")
 

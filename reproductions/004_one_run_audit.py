@@ -25,10 +25,10 @@ from reproductions.gaussian_sum import GaussianSum
 
 from holdfast.audit.bounds import fdp, one_run
 from holdfast.audit.bounds import guess_path as path
-from holdfast.audit.bounds.epsilon_grid import TOP, climb, last_true, rung
+from holdfast.audit.bounds.epsilon_grid import TOP, climb, last_epsilon, rung
 from holdfast.audit.bounds.worst_case import upper_tail
 from holdfast.audit.canaries import Canaries, HadamardCanaries, RademacherCanaries, inclusion_coins
-from holdfast.audit.canaries.decoder import guess, inner_product, message_passing, ridge
+from holdfast.audit.canaries.decoder import guess, inner_product, message_passing, ridge_scores
 from holdfast.noise.source import Source
 from holdfast.privacy.curves.gaussian import GaussianDP
 
@@ -104,7 +104,7 @@ class CalibratedPath:
         def smallest(epsilon: float) -> float:
             return float(np.min(upper_tail(self.looks, right, epsilon))) * (1 + 1e-9)
 
-        sure = max(0, last_true(lambda epsilon: smallest(epsilon) <= self.beta / len(self.looks)))
+        sure = max(0, last_epsilon(lambda epsilon: smallest(epsilon) <= self.beta / len(self.looks)))
         indices = iter(range(sure, TOP + 1))
         return climb(lambda epsilon: smallest(epsilon) <= self.level(next(indices)), start=sure)
 
@@ -159,7 +159,7 @@ def decoders(runs: int) -> dict[str, Runs]:
     ways: list[tuple[str, Canaries, Callable[[Scores], Scores], int]] = [
         ("random signs, inner product", signs, lambda t: inner_product(signs, t), 250),
         ("random signs, centred inner product", signs, lambda t: inner_product(signs, t, centre=True), 250),
-        (RIDGE, signs, lambda t: ridge(signs, t, noise_std=sigma, tolerance=1e-4), 250),
+        (RIDGE, signs, lambda t: ridge_scores(signs, t, noise_std=sigma, tolerance=1e-4), 250),
         (
             "random signs, message passing",
             signs,

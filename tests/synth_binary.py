@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.privacy import Account, ApproxDP, PrivacyCurve
 from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.method import Synthesis
 from holdfast.synth.workload import Workload
 
@@ -31,7 +31,7 @@ def counted(
     *,
     cells: tuple[int, ...] | None = None,
     n_public: int | None = None,
-) -> Counted:
+) -> ExactCounts:
     """The records as a table; under add_remove its public count is `n_public`, else the number of records."""
     sizes = (2,) * codes.shape[1] if cells is None else cells
     names = [f"x{place}" for place in range(codes.shape[1])]
@@ -41,7 +41,7 @@ def counted(
     ]
     public = (n_public or max(1, len(codes))) if adjacency == "add_remove" else None
     frame = {name: codes[:, place].astype(str).astype(object) for place, name in enumerate(names)}
-    return Counted(open_table(frame, Schema(columns, adjacency=adjacency, n_public=public)))
+    return ExactCounts(open_table(frame, Schema(columns, adjacency=adjacency, n_public=public)))
 
 
 def marginals(width: int = 4, k: int = 2) -> Workload:
@@ -50,7 +50,7 @@ def marginals(width: int = 4, k: int = 2) -> Workload:
 
 
 def account(
-    data: Counted, limit: PrivacyCurve | None = None, *, currency: str = "zcdp", seed: int = 7
+    data: ExactCounts, limit: PrivacyCurve | None = None, *, currency: str = "zcdp", seed: int = 7
 ) -> Account:
     """(1, 1e-6) unless told."""
     return Account(
@@ -61,14 +61,14 @@ def account(
     )
 
 
-def max_error(data: Counted, made: Synthesis, workload: Workload) -> float:
+def max_error(data: ExactCounts, made: Synthesis, workload: Workload) -> float:
     """Of proportions."""
     return evaluate(lambda columns: data(*columns), made.model.project, workload).max_error
 
 
 def neighbours(
     adjacency: str, count: int = 12, *, width: int = 4, seed: int = 0
-) -> Iterator[tuple[Counted, Counted]]:
+) -> Iterator[tuple[ExactCounts, ExactCounts]]:
     """Random and extreme pairs of neighbouring tables with the same public count."""
     random = np.random.default_rng(seed)
     for pair in range(count):

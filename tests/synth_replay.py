@@ -8,15 +8,15 @@ import pytest
 
 from holdfast.privacy import Account, PrivacyCurve
 from holdfast.privacy.mechanisms.mechanism import Mechanism
-from holdfast.synth.exact_counts import Counted
-from holdfast.synth.methods.method import Method
+from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.synth.workload import Workload
 
 Record = list[tuple[Mechanism, Any, Any]]
 
 
 def recorded(
-    method: Method, table: Counted, workload: Workload, limit: PrivacyCurve, told: Record | None
+    method: SynthesisMethod, table: ExactCounts, workload: Workload, limit: PrivacyCurve, told: Record | None
 ) -> Record:
     """Each (mechanism, value, drawn) of a run; with `told`, what was drawn then is given back instead."""
     kept: Record = []
@@ -37,7 +37,12 @@ def recorded(
 
 
 def distances(
-    method: Method, first: Counted, second: Counted, workload: Workload, *, limit: PrivacyCurve
+    method: SynthesisMethod,
+    first: ExactCounts,
+    second: ExactCounts,
+    workload: Workload,
+    *,
+    limit: PrivacyCurve,
 ) -> list[float]:
     """How far apart the two tables' values are in every release, over the declared sensitivity.
 

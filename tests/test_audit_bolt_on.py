@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdfast.audit.refutation.subjects.bolt_on import RUNS, BoltOn, moved, of_bolt_on, pair_a, pair_b, shares
+from holdfast.audit.refutation.subjects.bolt_on import (
+    RUNS,
+    BoltOn,
+    claim_shares,
+    moved,
+    of_bolt_on,
+    pair_a,
+    pair_b,
+)
 from holdfast.audit.refutation.suite import refute
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
@@ -35,7 +43,7 @@ def test_the_distance_does_not_shrink_with_the_batch(batch: int, distance: float
 
 
 def test_neighbours_never_exceed_the_sound_bound_and_come_near() -> None:
-    found = list(shares(RUNS, BoltOn.sound, Source(seed=0)))
+    found = list(claim_shares(RUNS, BoltOn.sound, Source(seed=0)))
     assert len(found) == 8 * len(RUNS)
     assert 0.5 < max(found) <= 1.0
     assert BoltOn().sound() <= 0.2  # the closed form 2 / (penalty m)

@@ -22,7 +22,7 @@ from holdfast.audit.canaries.decoder import (
     guess,
     inner_product,
     message_passing,
-    ridge,
+    ridge_scores,
 )
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
@@ -37,7 +37,7 @@ def test_ridge_is_the_dense_solution(count: int, dimension: int, noise_std: floa
     # The mean of b - 1/2 given theta, for a prior of mean 0 and variance 1/4.
     covariance = x.T @ x / 4 + noise_std**2 * np.eye(dimension)
     dense = x @ np.linalg.solve(covariance, theta - x.sum(axis=0) / 2) / 4
-    found = ridge(canaries, theta, noise_std=noise_std, tolerance=1e-12, most_steps=500)
+    found = ridge_scores(canaries, theta, noise_std=noise_std, tolerance=1e-12, most_steps=500)
     assert np.allclose(found, dense, rtol=0, atol=1e-9)
 
 
@@ -46,7 +46,7 @@ def test_with_orthogonal_canaries_all_decoders_rank_alike() -> None:
     theta = np.random.default_rng(1).normal(size=100)
     plain = np.argsort(inner_product(canaries, theta))
     assert np.array_equal(plain, np.argsort(inner_product(canaries, theta, centre=True)))
-    assert np.array_equal(plain, np.argsort(ridge(canaries, theta, noise_std=0.5)))
+    assert np.array_equal(plain, np.argsort(ridge_scores(canaries, theta, noise_std=0.5)))
 
 
 @pytest.mark.slow
@@ -60,7 +60,7 @@ def test_each_decoder_is_better_than_the_one_before_where_canaries_interfere() -
         scores = (
             inner_product(canaries, theta),
             inner_product(canaries, theta, centre=True),
-            ridge(canaries, theta, noise_std=0.33),
+            ridge_scores(canaries, theta, noise_std=0.33),
             message_passing(canaries, theta, noise_std=0.33),
         )
         right += [guess(score, include=250, exclude=250).correct(coins).mean() / 20 for score in scores]
@@ -107,7 +107,7 @@ def test_guesses_are_those_of_the_bounds(
 
 
 def test_nothing_that_guesses_can_be_handed_a_coin() -> None:
-    for function in (inner_product, ridge, message_passing, guess):
+    for function in (inner_product, ridge_scores, message_passing, guess):
         names = set(inspect.signature(function).parameters)
         assert not names & {"coins", "member", "included"}, function
     assert "coins" in inspect.signature(Guesses.correct).parameters
@@ -121,7 +121,7 @@ def test_one_sided_guesses_only_say_in() -> None:
 
 def test_bad_numbers_are_refused() -> None:
     canaries = RademacherCanaries(count=3, dimension=4, seed=1)
-    for solve in (ridge, message_passing):
+    for solve in (ridge_scores, message_passing):
         with pytest.raises(ParameterError, match="noise_std"):
             solve(canaries, np.zeros(4), noise_std=0.0)
     with pytest.raises(ParameterError, match="output"):

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.audit import (
+    AnytimeGuesses,
     AuditResult,
-    Errors,
+    ErrorRates,
     FixedGuesses,
     GaussianGuesses,
     GuessPath,
     RefutedCurve,
-    Sequence,
     Trainings,
 )
 from holdfast.audit.bounds import one_run
@@ -25,7 +25,7 @@ from holdfast.audit.result import describe_scores
 from holdfast.errors import AdjacencyError, FormatError, ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, GaussianDP, Guarantee, PrivacyUnit, PureDP
 
-LEAK = Errors(false_alarms=3, without=500, misses=8, with_canary=500)
+LEAK = ErrorRates(false_alarms=3, without=500, misses=8, with_canary=500)
 FINDINGS: list[Any] = [
     FixedGuesses(canaries=1000, guesses=100, correct=95),
     GuessPath(canaries=120, right="1" * 100 + "01" * 10),
@@ -35,7 +35,7 @@ FINDINGS: list[Any] = [
     Trainings(errors=LEAK),
     Trainings(errors=LEAK, bound="gaussian"),
     Trainings(errors=LEAK, bound="bayesian"),
-    Sequence(right="1" * 90 + "0" * 5),
+    AnytimeGuesses(right="1" * 90 + "0" * 5),
 ]
 
 
@@ -119,7 +119,7 @@ def test_nothing_found_contradicts_nothing() -> None:
     for finding in (
         FixedGuesses(canaries=100, guesses=100, correct=50),
         GaussianGuesses(canaries=100, guesses=100, correct=50),
-        Trainings(errors=Errors(false_alarms=50, without=100, misses=50, with_canary=100)),
+        Trainings(errors=ErrorRates(false_alarms=50, without=100, misses=50, with_canary=100)),
     ):
         audit = result(finding)
         assert audit.epsilon_lower() == 0.0
@@ -135,7 +135,7 @@ def test_multi_run_claims_are_judged_at_the_point_that_was_measured() -> None:
 
 
 def test_within_one_training_delta_is_zero() -> None:
-    within = Sequence(right="1" * 50, trainings=False)
+    within = AnytimeGuesses(right="1" * 50, trainings=False)
     assert result(within, delta=0.0).epsilon_lower() > 0
     with pytest.raises(ParameterError, match="delta"):
         result(within).epsilon_lower()

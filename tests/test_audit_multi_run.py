@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.audit.bounds import multi_run
-from holdfast.audit.bounds.multi_run import Errors
+from holdfast.audit.bounds.multi_run import ErrorRates
 from holdfast.errors import ParameterError
 
 RUNS = 2000
@@ -21,7 +21,7 @@ ALLOWED = 0.05 + 2 * np.sqrt(0.05 * 0.95 / RUNS)
 )
 def test_a_perfect_attack_is_capped(runs: int, exact: float, credible: float) -> None:
     # The caps of the anchor table (bolt-on showcase).
-    perfect = Errors(false_alarms=0, without=runs, misses=0, with_canary=runs)
+    perfect = ErrorRates(false_alarms=0, without=runs, misses=0, with_canary=runs)
     assert multi_run.epsilon_lower(perfect) == pytest.approx(exact, abs=6e-3)
     assert multi_run.bayesian_epsilon_lower(perfect) == pytest.approx(credible, abs=1.2e-2)
 
@@ -38,7 +38,7 @@ def test_clopper_pearson_is_the_inverted_tail(count: tuple[int, int], error: flo
 
 
 def test_bayesian_bound_agrees_with_sampling() -> None:
-    errors = Errors(false_alarms=7, without=300, misses=40, with_canary=200)
+    errors = ErrorRates(false_alarms=7, without=300, misses=40, with_canary=200)
     rng = np.random.default_rng(7)
     x, y = rng.beta(7.5, 293.5, 400_000), rng.beta(40.5, 160.5, 400_000)
     epsilon = np.maximum(np.log((1 - 1e-3 - y) / x), np.log((1 - 1e-3 - x) / y))
@@ -49,12 +49,12 @@ def test_bayesian_bound_agrees_with_sampling() -> None:
 
 @given(st.integers(0, 50), st.integers(0, 50), st.floats(0, 0.1))
 def test_laws_of_the_bound(alarms: int, misses: int, delta: float) -> None:
-    errors = Errors(false_alarms=alarms, without=100, misses=misses, with_canary=100)
-    mirrored = Errors(false_alarms=misses, without=100, misses=alarms, with_canary=100)
+    errors = ErrorRates(false_alarms=alarms, without=100, misses=misses, with_canary=100)
+    mirrored = ErrorRates(false_alarms=misses, without=100, misses=alarms, with_canary=100)
     bound = multi_run.epsilon_lower(errors, delta=delta)
     assert bound == multi_run.epsilon_lower(mirrored, delta=delta)
     assert bound <= multi_run.epsilon_lower(errors)
-    shared = Errors(false_alarms=alarms, without=100, misses=misses, with_canary=100, tried=10)
+    shared = ErrorRates(false_alarms=alarms, without=100, misses=misses, with_canary=100, tried=10)
     assert multi_run.epsilon_lower(shared, delta=delta) <= bound
     alarm_limit = multi_run.clopper_pearson_upper(alarms, 100, error=0.05 / 20)
     assert shared.limits(0.95)[0] == pytest.approx(alarm_limit, rel=1e-12)
@@ -74,7 +74,7 @@ def test_false_alarms_at_a_fixed_threshold(epsilon: float) -> None:
     rng, rate = np.random.default_rng(5), 1 / (1 + np.exp(epsilon))
     alarms, misses = rng.binomial(300, rate, RUNS), rng.binomial(300, rate, RUNS)
     found = [
-        multi_run.epsilon_lower(Errors(false_alarms=a, without=300, misses=b, with_canary=300)) > epsilon
+        multi_run.epsilon_lower(ErrorRates(false_alarms=a, without=300, misses=b, with_canary=300)) > epsilon
         for a, b in zip(alarms.tolist(), misses.tolist(), strict=True)
     ]
     assert np.mean(found) <= ALLOWED
@@ -122,7 +122,8 @@ def test_the_credible_bound_is_not_a_confidence_bound() -> None:
     rng, rate = np.random.default_rng(6), 1 / (1 + np.exp(4.0))
     alarms, misses = rng.binomial(500, rate, 100), rng.binomial(500, rate, 100)
     found = [
-        multi_run.bayesian_epsilon_lower(Errors(false_alarms=a, without=500, misses=b, with_canary=500)) > 4.0
+        multi_run.bayesian_epsilon_lower(ErrorRates(false_alarms=a, without=500, misses=b, with_canary=500))
+        > 4.0
         for a, b in zip(alarms.tolist(), misses.tolist(), strict=True)
     ]
     assert np.mean(found) > 0.08
@@ -138,6 +139,6 @@ def test_thresholds() -> None:
         with pytest.raises(ParameterError, match="share"):
             multi_run.held_out(inside, outside, **bad)
     with pytest.raises(ParameterError, match="false_alarms"):
-        Errors(false_alarms=5, without=4, misses=0, with_canary=4)
+        ErrorRates(false_alarms=5, without=4, misses=0, with_canary=4)
     with pytest.raises(ParameterError, match="finite"):
         multi_run.at_threshold([np.inf], [0.0], threshold=1.0)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from holdfast.audit.bounds import guess_path as path
 from holdfast.audit.bounds import one_run
-from holdfast.audit.bounds.epsilon_grid import climb, last_true, rung
-from holdfast.audit.bounds.worst_case import keep, upper_tail
+from holdfast.audit.bounds.epsilon_grid import climb, last_epsilon, rung
+from holdfast.audit.bounds.worst_case import keep_probability, upper_tail
 from holdfast.errors import ParameterError
 
 RUNS = 2000
@@ -23,11 +23,11 @@ ALLOWED = 0.05 + 2 * np.sqrt(0.05 * 0.95 / RUNS)
 
 def above(epsilon: float) -> float:
     """The first rung that covers this epsilon."""
-    return rung(last_true(lambda e: e < epsilon) + 1)
+    return rung(last_epsilon(lambda e: e < epsilon) + 1)
 
 
 def null_paths(epsilon: float, guesses: int, seed: int) -> NDArray[np.bool_]:
-    return np.asarray(np.random.default_rng(seed).random((RUNS, guesses)) < keep(epsilon))
+    return np.asarray(np.random.default_rng(seed).random((RUNS, guesses)) < keep_probability(epsilon))
 
 
 def smallest_tails(paths: NDArray[np.bool_], epsilon: float) -> NDArray[np.float64]:
@@ -52,7 +52,7 @@ def test_levels_of_soundness(epsilon: float, expected: float) -> None:
 )
 def test_crossing_is_the_sum_over_all_paths(looks: list[int], epsilon: float, level: float) -> None:
     times = sorted(looks)
-    q, total = keep(epsilon), 0.0
+    q, total = keep_probability(epsilon), 0.0
     for bits in itertools.product([0, 1], repeat=times[-1]):
         right = np.cumsum(bits)
         if np.any(upper_tail(times, right[np.array(times) - 1], epsilon) <= level):

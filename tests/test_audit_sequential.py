@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.audit.bounds import one_run, sequential
-from holdfast.audit.bounds.sequential import Game
+from holdfast.audit.bounds.sequential import SequentialTest
 from holdfast.errors import ParameterError
 
 
@@ -66,7 +66,7 @@ def test_a_leak_is_found_early() -> None:
 
 
 def test_the_game_keeps_its_best_moment() -> None:
-    game = Game()
+    game = SequentialTest()
     for right in [True] * 30 + [False] * 30:
         game = game.observe(right)
     assert (game.guesses, game.correct) == (60, 30)
@@ -80,4 +80,4 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ParameterError, match="confidence"):
         sequential.epsilon_lower(10, 5, confidence=0.5)
     with pytest.raises(ParameterError, match="correct"):
-        Game(guesses=1, correct=2)
+        SequentialTest(guesses=1, correct=2)

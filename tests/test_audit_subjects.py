@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import holdfast.audit.refutation.subject as home
-from holdfast.audit.refutation.subject import Subject, label, mechanism_subjects, of_mechanism
+from holdfast.audit.refutation.subject import Subject, mechanism_subjects, of_mechanism, subject_label
 from holdfast.audit.refutation.subjects import subjects
 from holdfast.audit.refutation.trial import Analysis
 from holdfast.errors import ParameterError
@@ -35,7 +35,7 @@ def test_three_tests_for_a_mechanism() -> None:
 
 
 def test_names() -> None:
-    assert label(Gaussian(sigma=1.0, l2_sensitivity=2.0, arithmetic="idealised")) == (
+    assert subject_label(Gaussian(sigma=1.0, l2_sensitivity=2.0, arithmetic="idealised")) == (
         "Gaussian(sigma=1.0, l2_sensitivity=2.0) idealised"
     )
     assert {s.name.split("(")[0] for s in subjects("discrete-gaussian")} == {"DiscreteGaussian"}

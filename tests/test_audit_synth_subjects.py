@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit.refutation.subjects.synthesisers import of_method, synthesised, table
-from holdfast.audit.refutation.two_worlds import Worlds
+from holdfast.audit.refutation.subjects.synthesisers import synthesised, synthesiser_subject, table
+from holdfast.audit.refutation.two_worlds import TwoWorlds
 from holdfast.noise.source import Source
 from holdfast.privacy import Adjacency, ApproxDP
 from holdfast.synth.methods import METHODS
-from holdfast.synth.methods.method import Method
+from holdfast.synth.methods.method import SynthesisMethod
 
 QUICK = ("gaussian", "independent", "tree")
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_every_synthesiser_can_be_a_subject(method: Method) -> None:
-    subject = of_method(method)
+def test_every_synthesiser_can_be_a_subject(method: SynthesisMethod) -> None:
+    subject = synthesiser_subject(method)
     (trial,) = subject.trials
-    assert isinstance(trial, Worlds)
+    assert isinstance(trial, TwoWorlds)
     adjacency = Adjacency.of(method.adjacencies[0])
     assert 0 <= synthesised(method, ApproxDP(1.0, 1e-3), table(True, adjacency), 1) <= 1
 
@@ -34,10 +34,10 @@ def test_the_worlds_differ_in_one_record() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [m for m in METHODS if m.name in QUICK], ids=lambda method: method.name)
-def test_a_synthesiser_with_far_too_little_noise_is_refuted(method: Method) -> None:
+def test_a_synthesiser_with_far_too_little_noise_is_refuted(method: SynthesisMethod) -> None:
     """The same method, calibrated to epsilon 300 while it claims 1."""
-    (sound,) = of_method(method).trials
-    assert isinstance(sound, Worlds)
+    (sound,) = synthesiser_subject(method).trials
+    assert isinstance(sound, TwoWorlds)
     adjacency = Adjacency.of(method.adjacencies[0])
 
     def world(present: bool) -> Any:

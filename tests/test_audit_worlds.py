@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.audit.refutation.two_worlds import Worlds, along, calls, sometimes, worst_event
+from holdfast.audit.refutation.two_worlds import TwoWorlds, along, calls, sometimes, worst_event
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import Gaussian, GaussianDP, PureDP
@@ -20,10 +20,10 @@ def coin(share: float):  # type: ignore[no-untyped-def]
     return lambda source, size: ((source.words(size) + 0.5) * 2.0**-64 < share).astype(float)
 
 
-def response(epsilon: float, *, claimed: float, draws: int = 2000) -> Worlds:
+def response(epsilon: float, *, claimed: float, draws: int = 2000) -> TwoWorlds:
     """Randomised response: every test on it is at the edge of pure epsilon."""
     keep = 1 / (1 + math.exp(-epsilon))
-    return Worlds(what="", without=coin(1 - keep), present=coin(keep), claim=PureDP(claimed), draws=draws)
+    return TwoWorlds(what="", without=coin(1 - keep), present=coin(keep), claim=PureDP(claimed), draws=draws)
 
 
 def test_a_true_claim_is_refuted_no_oftener_than_the_error() -> None:
@@ -62,7 +62,7 @@ def test_false_claims_fall() -> None:
 
 def test_both_directions_are_tested() -> None:
     """An event of probability 0 in the world *with* the unit is as telling."""
-    trial = Worlds(what="", without=coin(0.5), present=coin(0.0), claim=PureDP(1.0), draws=2000)
+    trial = TwoWorlds(what="", without=coin(0.5), present=coin(0.0), claim=PureDP(1.0), draws=2000)
     assert trial.run(Source(seed=1), error=1e-8).refuted
 
 

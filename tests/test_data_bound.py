@@ -10,14 +10,14 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.data.bounded_users import identifier_texts, keep
+from holdfast.data.bounded_users import identifier_texts, keep_rows
 
 rows = st.lists(st.tuples(st.sampled_from("abcn"), st.integers(0, 3)), min_size=1, max_size=40)
 
 
 def kept(data: list[tuple[str, int]], max_rows: int, key: bytes = b"k" * 32) -> list[tuple[str, int]]:
     users = [user for user, _ in data]
-    found = keep(users, [np.array([value for _, value in data])], max_rows=max_rows, key=key)
+    found = keep_rows(users, [np.array([value for _, value in data])], max_rows=max_rows, key=key)
     assert len(set(found.row.tolist())) == len(found.row)
     assert found.users == len(set(users))
     return sorted(data[row] for row in found.row.tolist())
@@ -59,7 +59,7 @@ def test_the_sample_is_fair() -> None:
 
 def test_slots_are_distinct_per_user() -> None:
     users = ["a"] * 7 + ["b"] * 2
-    found = keep(users, [np.arange(9)], max_rows=4, key=b"k" * 32)
+    found = keep_rows(users, [np.arange(9)], max_rows=4, key=b"k" * 32)
     places = list(zip(found.user.tolist(), found.slot.tolist(), strict=True))
     assert len(set(places)) == len(places) == 6
     assert all(0 <= slot < 4 for _, slot in places)

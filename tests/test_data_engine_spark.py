@@ -27,7 +27,7 @@ from holdfast.errors import AdjacencyError, DataError, ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.engine_epochs import Averaged, PartKernel
 from holdfast.learn.rows.engine_sums import LabelledRows
@@ -303,7 +303,7 @@ class TestLearning:
     def test_bolt_on_gives_the_weights_of_the_memory_engine(self, session: Any) -> None:
         encoder = Encoder(schema(), ["x", "z"], intercept=False)
         rows = LabelledRows(
-            encoder=encoder, target="ill", coding=ClassTarget.of_column(schema()["ill"]), intercept=0.5
+            encoder=encoder, target="ill", coding=ClassLabels.of_column(schema()["ill"]), intercept=0.5
         )
         problem = Problem(loss=Logistic(), dimension=3, penalty=0.1, row_norm=1.2)
         course = Pass(

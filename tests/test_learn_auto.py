@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.learn.choice import BEHIND, choose
+from holdfast.learn.choice import BEHIND, choose_learner
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.noisy_gd import noisy_gd
 from holdfast.learn.problem import Problem
@@ -42,7 +42,7 @@ APPROXIMATE = ApproxDP(1.0, 1e-7)
 )
 def test_the_choice(loss: Loss, limit: PrivacyCurve, options: dict[str, Any], expected: str) -> None:
     problem = Problem(loss=loss, **({"dimension": 50} | options))
-    choice = choose(problem, count=10_000, limit=limit, adjacency="zero_out")
+    choice = choose_learner(problem, count=10_000, limit=limit, adjacency="zero_out")
     assert choice.method == expected
     names = {method.name for method in METHODS}
     assert set(choice.rejected) == names - {expected}
@@ -52,23 +52,29 @@ def test_the_choice(loss: Loss, limit: PrivacyCurve, options: dict[str, Any], ex
 
 def test_a_method_that_no_proof_admits_says_what_is_missing() -> None:
     problem = Problem(loss=HuberHinge(), dimension=10)
-    rejected = choose(problem, count=1_000, limit=PureDP(1.0), adjacency="replace").rejected
+    rejected = choose_learner(problem, count=1_000, limit=PureDP(1.0), adjacency="replace").rejected
     assert rejected["noisy_gd"] == "needs delta > 0"
     assert rejected["output"] == "needs penalty > 0"
     assert rejected["objective"] == "needs a loss with two continuous derivatives"
     assert rejected["ridge"] == "needs penalty > 0"
     unbounded = Problem(loss=Squared(target_bound=1.0), dimension=10)
-    rejected = choose(unbounded, count=1_000, limit=APPROXIMATE, adjacency="replace").rejected
+    rejected = choose_learner(unbounded, count=1_000, limit=APPROXIMATE, adjacency="replace").rejected
     assert rejected["noisy_gd"] == "needs a bounded gradient"
 
 
 def test_the_rule_is_handed_no_rows() -> None:
-    assert set(inspect.signature(choose).parameters) == {"problem", "count", "limit", "adjacency", "max_rows"}
+    assert set(inspect.signature(choose_learner).parameters) == {
+        "problem",
+        "count",
+        "limit",
+        "adjacency",
+        "max_rows",
+    }
 
 
 def test_units_of_several_rows() -> None:
     problem = Problem(loss=Logistic(), dimension=10)
-    choice = choose(problem, count=1_000, limit=APPROXIMATE, adjacency="add_remove", max_rows=5)
+    choice = choose_learner(problem, count=1_000, limit=APPROXIMATE, adjacency="add_remove", max_rows=5)
     assert choice.method == "noisy_gd"
     assert "single rows" in choice.rejected["objective"]
 
@@ -76,11 +82,11 @@ def test_units_of_several_rows() -> None:
 def test_nothing_is_proved_for_a_plain_hinge_of_pure_users() -> None:
     problem = Problem(loss=Hinge(), dimension=10)
     with pytest.raises(ParameterError, match="no method is proved for the hinge loss"):
-        choose(problem, count=1_000, limit=PureDP(1.0), adjacency="replace", max_rows=2)
+        choose_learner(problem, count=1_000, limit=PureDP(1.0), adjacency="replace", max_rows=2)
 
 
 def test_the_summary_says_inputs_choice_and_every_reason() -> None:
-    text = choose(
+    text = choose_learner(
         Problem(loss=Logistic(), dimension=108), count=32_561, limit=APPROXIMATE, adjacency="replace"
     ).summary()
     assert "n=32561" in text
@@ -94,7 +100,7 @@ def test_what_is_told_is_what_the_method_would_do_by_itself(
     epsilon: float, count: int, dimension: int, adjacency: Adjacency
 ) -> None:
     limit = ApproxDP(epsilon, 1e-9)
-    choice = choose(
+    choice = choose_learner(
         Problem(loss=Logistic(), dimension=dimension), count=count, limit=limit, adjacency=adjacency
     )
     assert choice.method == "noisy_gd"
@@ -111,7 +117,7 @@ def test_the_options_run_and_do_not_depend_on_values() -> None:
         labels = np.where(rows[:, seed] > 0, 1.0, -1.0)
         examples = ArrayExamples(features=rows, labels=labels, adjacency=Adjacency.replace, public_count=200)
         account = Account(GaussianDP(1.0), adjacency="replace", seed=3)
-        choice = choose(problem, count=200, limit=account.remaining(), adjacency="replace")
+        choice = choose_learner(problem, count=200, limit=account.remaining(), adjacency="replace")
         fit = noisy_gd(examples, problem, account=account, **choice.options)
         by_itself = noisy_gd(examples, problem, account=Account(GaussianDP(1.0), adjacency="replace", seed=3))
         assert np.array_equal(fit.weights, by_itself.weights)

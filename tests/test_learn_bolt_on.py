@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from holdfast.audit.refutation.subjects.bolt_on import pair_a, pair_b, random_pairs
 from holdfast.errors import DataError, HoldfastError, ParameterError
-from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, Course, Pass, bolt_on
+from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, Pass, StepCourse, bolt_on
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
 from holdfast.learn.rows.batches import cut, drawn_batches
@@ -310,6 +310,6 @@ def test_units_of_several_rows_are_refused() -> None:
 
 def test_a_course_is_checked() -> None:
     with pytest.raises(ParameterError, match="steps"):
-        Course(steps=0, records=1, smoothness=1.0, penalty=0.0, cap=1.0)
+        StepCourse(steps=0, records=1, smoothness=1.0, penalty=0.0, cap=1.0)
     with pytest.raises(ParameterError, match="offset_power"):
-        Course(steps=1, records=1, smoothness=1.0, penalty=0.0, cap=1.0, offset_power=1.0)
+        StepCourse(steps=1, records=1, smoothness=1.0, penalty=0.0, cap=1.0, offset_power=1.0)

@@ -16,7 +16,7 @@ from holdfast.data.schema.columns import Column
 from holdfast.errors import BudgetExceeded, BudgetWarning, DataError, NotPrivateWarning
 from holdfast.learn import PrivateLinearRegression, PrivateLinearSVC, PrivateLogisticRegression, PrivateRidge
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassTarget, NumberTarget, Target
+from holdfast.learn.problem.labels import ClassLabels, LabelCoding, NumberLabels
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Squared
 from holdfast.learn.rows import clipped_blocks as passes
 from holdfast.learn.rows import engine_sums as engine_sums_module
@@ -65,10 +65,10 @@ def both(postgres_server: Server) -> Iterator[tuple[Table, Table]]:
 def labelled(schema: Schema, target: str = "flag", **terms: Any) -> LabelledRows:
     columns = [name for name in schema.names if name != target]
     column = schema[target]
-    coding: Target = (
-        NumberTarget(low=column.low, high=column.high, centred=True)
+    coding: LabelCoding = (
+        NumberLabels(low=column.low, high=column.high, centred=True)
         if isinstance(column, Numeric)
-        else ClassTarget.of_column(column)
+        else ClassLabels.of_column(column)
     )
     intercept = terms.pop("constant", 0.0)
     encoder = Encoder(schema, columns, intercept=False, **terms)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from holdfast.errors import BudgetExceeded, ParameterError
 from holdfast.learn.risk.descent import (
     LARGEST_FULL,
-    Schedule,
+    DescentSchedule,
     gaussian_for,
     gaussian_square,
     plain_schedule,
@@ -45,8 +45,8 @@ def test_a_square_is_read_in_every_currency() -> None:
     assert gaussian_square(ZCDP(0.5)) <= 1
     assert float(gaussian_square(ZCDP(0.5))) == pytest.approx(1.0, rel=1e-8)
     assert math.isclose(float(gaussian_square(GaussianDP(3.0))), 9.0)
-    assert Schedule(steps=5, average=0.0).averaged == 1
-    assert Schedule(steps=5, average=0.5).averaged == 3
+    assert DescentSchedule(steps=5, average=0.0).averaged == 1
+    assert DescentSchedule(steps=5, average=0.5).averaged == 3
 
 
 def test_the_rule_of_the_decision_note() -> None:
@@ -63,7 +63,7 @@ def test_the_rule_of_the_decision_note() -> None:
 
 def test_what_a_caller_gives_is_kept() -> None:
     given_by_caller = {"steps": 3, "step": None, "preconditioner": "none"}
-    changed = Schedule().changed(given_by_caller)
+    changed = DescentSchedule().changed(given_by_caller)
     assert (changed.steps, changed.step, changed.moment_share) == (3, 24.0, 0.0)
 
 
@@ -76,7 +76,7 @@ def test_what_a_caller_gives_is_kept() -> None:
 )  # fmt: skip
 def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=next(iter(options))):
-        Schedule(**options)
+        DescentSchedule(**options)
 
 
 def test_an_empty_limit_is_refused() -> None:

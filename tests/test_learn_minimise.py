@@ -17,14 +17,14 @@ from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import HuberHinge, Logistic, Squared
 from holdfast.learn.risk.minimise import (
     NotCertified,
-    descend,
+    gradient_descent,
+    gradient_residual,
     is_certified,
-    minimise,
+    minimise_certified,
     near_start,
     newton,
     on_sphere,
     quasi_newton,
-    residual,
 )
 from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.clipped_blocks import clipped
@@ -54,10 +54,10 @@ def a_risk(loss: Any, radius: float = math.inf, *, rows: int = 300, seed: int = 
 @pytest.mark.parametrize(("loss", "radius"), PROBLEMS)
 def test_is_certified_and_near_what_plain_descent_finds(loss: Any, radius: float) -> None:
     risk = a_risk(loss, radius)
-    w = minimise(risk, tolerance=1e-9)
-    assert residual(risk, w) <= 1e-9
+    w = minimise_certified(risk, tolerance=1e-9)
+    assert gradient_residual(risk, w) <= 1e-9
     assert np.linalg.norm(w) <= radius * (1 + 1e-12)
-    slow = descend(risk, tolerance=1e-8)
+    slow = gradient_descent(risk, tolerance=1e-8)
     # Both are within tolerance / penalty of the same point.
     assert np.linalg.norm(w - slow) <= (1e-9 + 1e-8) / risk.penalty
 
@@ -67,44 +67,44 @@ def test_falls_back_to_descent_where_the_fast_solver_fails(
     loss: Any, radius: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     risk = a_risk(loss, radius)
-    expected = minimise(risk, tolerance=1e-7)
+    expected = minimise_certified(risk, tolerance=1e-7)
     monkeypatch.setattr(module, "newton", lambda risk, w, **_: w + 0.01)
-    found = minimise(risk, tolerance=1e-7)
+    found = minimise_certified(risk, tolerance=1e-7)
     assert is_certified(risk, found, tolerance=1e-7)
     assert np.linalg.norm(found - expected) <= 2e-7 / risk.penalty
 
 
 def test_an_uncertified_point_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotCertified, match="tolerance"):
-        minimise(a_risk(Logistic()), tolerance=1e-25)
+        minimise_certified(a_risk(Logistic()), tolerance=1e-25)
     monkeypatch.setattr(module, "newton", lambda risk, w, **_: w + 0.01)
-    monkeypatch.setattr(module, "descend", lambda risk, **_: np.ones(4))
+    monkeypatch.setattr(module, "gradient_descent", lambda risk, **_: np.ones(4))
     with pytest.raises(NotCertified):
-        minimise(a_risk(Logistic()), tolerance=1e-3)
+        minimise_certified(a_risk(Logistic()), tolerance=1e-3)
 
 
 def test_a_point_outside_the_ball_has_no_certificate() -> None:
     risk = a_risk(Squared(target_bound=1.0, prediction_bound=0.4), 0.4)
     free = newton(risk, np.zeros(4), tolerance=1e-10)
     assert np.linalg.norm(free) > 0.4
-    assert residual(risk, free) == math.inf
-    assert residual(risk, on_sphere(risk, free, tolerance=1e-9)) <= 1e-9
+    assert gradient_residual(risk, free) == math.inf
+    assert gradient_residual(risk, on_sphere(risk, free, tolerance=1e-9)) <= 1e-9
     # Scaling the free minimiser onto the sphere is not the constrained one.
-    assert residual(risk, free * (0.4 / np.linalg.norm(free))) > 1e-3
+    assert gradient_residual(risk, free * (0.4 / np.linalg.norm(free))) > 1e-3
     # A gradient that points outwards, so that the minimiser is inside, is no excuse on the sphere.
     empty = a_risk(Logistic(), 0.4, rows=0)
     pushed = Risk(
         examples=empty.examples, problem=empty.problem, penalty=0.02, linear=np.array([9.0, 0, 0, 0])
     )
-    assert residual(pushed, np.array([0.4, 0.0, 0.0, 0.0])) > 1.0
-    assert residual(pushed, np.array([-0.4, 0.0, 0.0, 0.0])) < 1e-9
+    assert gradient_residual(pushed, np.array([0.4, 0.0, 0.0, 0.0])) > 1.0
+    assert gradient_residual(pushed, np.array([-0.4, 0.0, 0.0, 0.0])) < 1e-9
 
 
 def test_many_columns_go_through_quasi_newton(monkeypatch: pytest.MonkeyPatch) -> None:
     risk = a_risk(Logistic())
-    expected = minimise(risk, tolerance=1e-8)
+    expected = minimise_certified(risk, tolerance=1e-8)
     monkeypatch.setattr(module, "NEWTON_DIMENSION", 1)
-    assert np.linalg.norm(minimise(risk, tolerance=1e-8) - expected) <= 2e-8 / risk.penalty
+    assert np.linalg.norm(minimise_certified(risk, tolerance=1e-8) - expected) <= 2e-8 / risk.penalty
     assert np.linalg.norm(quasi_newton(risk, np.zeros(4)) - expected) < 1e-5
 
 
@@ -130,14 +130,16 @@ def test_linear_losses_move_the_minimiser_by_exactly_the_bound() -> None:
             penalty=0.1,
             linear=np.array([total, 0.0, 0.0, 0.0]),
         )
-        moved.append(minimise(risk, tolerance=1e-12))
+        moved.append(minimise_certified(risk, tolerance=1e-12))
     assert np.linalg.norm(moved[0] - moved[1]) == pytest.approx(0.2, rel=1e-9)
 
 
 def test_no_rows_and_one_row() -> None:
-    assert np.allclose(minimise(a_risk(Logistic(), rows=0), tolerance=1e-9), 0.0)
+    assert np.allclose(minimise_certified(a_risk(Logistic(), rows=0), tolerance=1e-9), 0.0)
     assert is_certified(
-        a_risk(Logistic(), rows=1), minimise(a_risk(Logistic(), rows=1), tolerance=1e-9), tolerance=1e-9
+        a_risk(Logistic(), rows=1),
+        minimise_certified(a_risk(Logistic(), rows=1), tolerance=1e-9),
+        tolerance=1e-9,
     )
 
 
@@ -163,7 +165,7 @@ def test_refusals() -> None:
     with pytest.raises(ParameterError, match="divisor"):
         a_risk(Logistic(), divisor=0.0)
     with pytest.raises(ParameterError, match="tolerance"):
-        minimise(a_risk(Logistic()), tolerance=0.0)
+        minimise_certified(a_risk(Logistic()), tolerance=0.0)
 
 
 def test_a_sample_gives_a_start_and_the_certificate_is_about_all_rows() -> None:
@@ -171,7 +173,7 @@ def test_a_sample_gives_a_start_and_the_certificate_is_about_all_rows() -> None:
     start = near_start(risk)
     zero, near = (float(np.linalg.norm(risk.gradient(w)[0])) for w in (np.zeros(4), start))
     assert 0 < near < 0.1 * zero  # near, and not the minimiser
-    found = minimise(risk, tolerance=1e-9)
+    found = minimise_certified(risk, tolerance=1e-9)
     assert is_certified(risk, found, tolerance=1e-9)
     assert np.linalg.norm(found - newton(risk, np.zeros(4), tolerance=1e-10)) <= 2e-9 / risk.penalty
     assert np.array_equal(near_start(a_risk(Logistic(), rows=200)), np.zeros(4))

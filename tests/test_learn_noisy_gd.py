@@ -14,7 +14,7 @@ from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn.methods.noisy_gd import METHOD, Gradients, noisy_gd
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.clipped_blocks import ClippedBlocks
 from holdfast.learn.rows.examples import ArrayExamples, Chunk
 from holdfast.learn.whitening import Whitener, no_whitening, whitener
 from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PureDP
@@ -53,7 +53,10 @@ def gradients_of(
 ) -> Gradients:
     problem = Problem(loss=loss, dimension=rows.shape[1])
     return Gradients(
-        problem=problem, passes=Passes(examples_of(rows, labels), problem), whitening=whitening, norm=norm
+        problem=problem,
+        passes=ClippedBlocks(examples_of(rows, labels), problem),
+        whitening=whitening,
+        norm=norm,
     )
 
 

@@ -14,7 +14,7 @@ from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn.methods.output import METHOD, minimiser_sensitivity, output_perturbation
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn.risk.minimise import minimise
+from holdfast.learn.risk.minimise import minimise_certified
 from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
@@ -56,7 +56,7 @@ def learnable(adjacency: str = "replace", rows: int = 4000) -> ArrayExamples:
 
 def minimiser(examples: ArrayExamples, problem: Problem, count: int) -> Floats:
     risk = Risk(examples=examples, problem=problem, penalty=problem.penalty, divisor=float(count))
-    return minimise(risk, tolerance=1e-3 * problem.lipschitz / count)
+    return minimise_certified(risk, tolerance=1e-3 * problem.lipschitz / count)
 
 
 def test_a_flip_of_linear_losses_moves_exactly_as_far_as_claimed() -> None:

@@ -16,7 +16,7 @@ from holdfast.data.table import Partition, Table
 from holdfast.errors import DataError, ParameterError
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.batches import drawn_batches
 from holdfast.learn.rows.engine_epochs import Averaged, PartKernel, in_parts
@@ -31,7 +31,7 @@ SCHEMA = Schema(
 ORDER = Order.keyed_hash("id", key=b"k" * 16, neighbours_keep_identifier=True)
 ROWS = LabelledRows(
     encoder=Encoder(SCHEMA, ["x", "z"], intercept=False), target="ill",
-    coding=ClassTarget.of_column(SCHEMA["ill"]),
+    coding=ClassLabels.of_column(SCHEMA["ill"]),
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from holdfast.kernel.threads import one_thread
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.clipped_blocks import BLOCK, Passes, rounding_of_sum, secret_pass
+from holdfast.learn.rows.clipped_blocks import BLOCK, ClippedBlocks, rounding_of_sum, secret_pass
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -26,7 +26,7 @@ def test_every_row_once_in_each_pass_and_within_the_norm(count: int) -> None:
     examples = ArrayExamples(
         features=rows, labels=labels, adjacency=Adjacency.zero_out, public_count=max(1, count)
     )
-    passes = Passes(examples, Problem(loss=Logistic(), dimension=2, row_norm=1.0))
+    passes = ClippedBlocks(examples, Problem(loss=Logistic(), dimension=2, row_norm=1.0))
     assert passes.resident
     for _ in range(2):
         blocks = list(passes.blocks())
@@ -39,7 +39,7 @@ def test_every_row_once_in_each_pass_and_within_the_norm(count: int) -> None:
 def test_rows_that_are_not_finite_count_as_null() -> None:
     rows = np.array([[np.nan, 1.0], [np.inf, 0.0], [0.5, 0.0]])
     examples = ArrayExamples(features=rows, labels=np.ones(3), adjacency=Adjacency.zero_out, public_count=3)
-    ((block, _),) = Passes(examples, Problem(loss=Logistic(), dimension=2)).blocks()
+    ((block, _),) = ClippedBlocks(examples, Problem(loss=Logistic(), dimension=2)).blocks()
     assert np.array_equal(block, [[0.0, 0.0], [0.0, 0.0], [0.5, 0.0]])
 
 

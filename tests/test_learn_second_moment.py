@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.clipped_blocks import ClippedBlocks
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.learn.rows.moments import from_upper_triangle, upper_triangle
 from holdfast.learn.whitening import (
@@ -34,7 +34,7 @@ def moment(rows: np.ndarray, kind: str, adjacency: Adjacency = Adjacency.zero_ou
         features=rows, labels=np.ones(len(rows)), adjacency=adjacency, public_count=max(1, len(rows))
     )
     problem = Problem(loss=Logistic(), dimension=rows.shape[1])
-    return second_moment(Passes(examples, problem), dimension=rows.shape[1], kind=kind)  # type: ignore[arg-type]
+    return second_moment(ClippedBlocks(examples, problem), dimension=rows.shape[1], kind=kind)  # type: ignore[arg-type]
 
 
 def test_the_sensitivities_of_section_20() -> None:

@@ -26,7 +26,7 @@ from holdfast.errors import BudgetWarning, DataError, NotPrivateWarning
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows import examples as table_examples
 from holdfast.learn.rows import shuffled_copy as module
@@ -69,7 +69,7 @@ def stored(folder: Path, frame: dict[str, Any] | None = None, declared: Schema |
 def streamed(table: Table, public_count: int = ROWS) -> TableExamples:
     return TableExamples(
         table=table, encoder=Encoder(table.schema, ["age", "weight"], intercept=False), target="ill",
-        coding=ClassTarget.of_column(table.schema["ill"]), public_count=public_count, intercept=0.5,
+        coding=ClassLabels.of_column(table.schema["ill"]), public_count=public_count, intercept=0.5,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn.methods.softmax import Gradients, minimiser, multiclass
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, OneVsAll, Softmax, as_codes
-from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.clipped_blocks import ClippedBlocks
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.learn.whitening import no_whitening
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
@@ -96,7 +96,7 @@ def test_no_neighbour_moves_the_gradient_further(
     weights = rng.normal(size=(classes, 3)) * 30
 
     def gradient(x: Floats, y: Floats) -> Floats:
-        passes = Passes(examples_of(x, y), problem)
+        passes = ClippedBlocks(examples_of(x, y), problem)
         return Gradients(passes=passes, loss=loss, whitening=no_whitening(3), norm=1.0).at(weights)
 
     moved = float(np.linalg.norm(gradient(features, labels) - gradient(other, other_labels)))
@@ -109,7 +109,7 @@ def test_the_gradient_bound_is_attained() -> None:
     weights = np.array([[40.0, 40.0], [0.0, 0.0], [0.0, 0.0]])
 
     def gradient(x: list[float], y: float) -> Floats:
-        passes = Passes(examples_of(np.array([x]), np.array([y])), problem)
+        passes = ClippedBlocks(examples_of(np.array([x]), np.array([y])), problem)
         return Gradients(passes=passes, loss=loss, whitening=no_whitening(2), norm=1.0).at(weights)
 
     # Both rows go to class 0 and belong to another one: adding one moves the sum by sqrt(2), replacing by 2.
@@ -136,7 +136,9 @@ def test_one_row_moves_the_minimiser_by_no_more_than_claimed(loss: Any) -> None:
     features, labels = four_classes(40)
 
     def minimum(x: Floats, y: Floats) -> Floats:
-        return minimiser(Passes(examples_of(x, y), problem), problem, loss, divisor=40.0, tolerance=1e-9)
+        return minimiser(
+            ClippedBlocks(examples_of(x, y), problem), problem, loss, divisor=40.0, tolerance=1e-9
+        )
 
     first = minimum(features, labels)
     bound = problem.gradient_change("replace") / (0.05 * 40)
@@ -145,7 +147,7 @@ def test_one_row_moves_the_minimiser_by_no_more_than_claimed(loss: Any) -> None:
         place = int(rng.integers(40))
         other[place], other_labels[place] = clipped(rng.normal(size=(1, 2)) * 5)[0], float(rng.integers(4))
         assert np.linalg.norm(minimum(other, other_labels) - first) <= bound
-    passes = Passes(examples_of(features, labels), problem)
+    passes = ClippedBlocks(examples_of(features, labels), problem)
     gradient = Gradients(passes=passes, loss=loss, whitening=no_whitening(2), norm=1.0).at(first)
     assert np.linalg.norm(gradient / 40 + 0.05 * first) <= 1e-9
 
@@ -181,7 +183,9 @@ def test_the_noise_is_as_large_as_the_sensitivity_says() -> None:
     draws = []
     problem = Problem(loss=Softmax(classes=4), dimension=2, penalty=1.0)
     rows = examples_of(features, labels)
-    centre = minimiser(Passes(rows, problem), problem, Softmax(classes=4), divisor=100.0, tolerance=1e-9)
+    centre = minimiser(
+        ClippedBlocks(rows, problem), problem, Softmax(classes=4), divisor=100.0, tolerance=1e-9
+    )
     for seed in range(150):
         fit = multiclass(rows, problem, account=Account(GaussianDP(1.0), seed=seed), engine="output")
         draws.append(fit.weights - centre)

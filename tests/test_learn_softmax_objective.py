@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
-from holdfast.learn.choice import choose
+from holdfast.learn.choice import choose_learner
 from holdfast.learn.methods.softmax import minimiser, multiclass
 from holdfast.learn.methods.softmax_objective import (
     OUTPUT_SHARE,
@@ -23,9 +23,9 @@ from holdfast.learn.methods.softmax_objective import (
 )
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import OneVsAll, Softmax
-from holdfast.learn.risk.minimise import is_certified, minimise
+from holdfast.learn.risk.minimise import is_certified, minimise_certified
 from holdfast.learn.risk.softmax_risk import SoftmaxRisk, contrasts
-from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.clipped_blocks import ClippedBlocks
 from holdfast.learn.rows.examples import ArrayExamples, Chunk
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PureDP
@@ -102,10 +102,12 @@ def test_the_minimiser_is_certified_and_that_of_another_solver() -> None:
     loss: Any = Softmax(classes=4)
     for n in (60, 9_000):  # with a start from a sample, and without
         risk = a_risk(n, linear=None, penalty=0.05, divisor=float(n))
-        found = minimise(risk, tolerance=1e-9)
+        found = minimise_certified(risk, tolerance=1e-9)
         assert is_certified(risk, found, tolerance=1e-9)
         problem = Problem(loss=loss, dimension=3, penalty=0.05)
-        other = minimiser(Passes(risk.examples, problem), problem, loss, divisor=float(n), tolerance=1e-8)
+        other = minimiser(
+            ClippedBlocks(risk.examples, problem), problem, loss, divisor=float(n), tolerance=1e-8
+        )
         assert np.linalg.norm(risk.of_classes(found) - other) <= 2e-8 / 0.05
 
 
@@ -281,8 +283,10 @@ def test_rows_that_are_streamed_give_the_same() -> None:
 def test_the_choice_is_public_and_falls_back_to_the_output() -> None:
     loss: Any = Softmax(classes=10)
     told: dict[str, Any] = {"count": 1_000, "limit": PureDP(1.0), "adjacency": "replace"}
-    assert choose(Problem(loss=loss, dimension=50), **told).options == {"engine": "objective"}
-    assert choose(Problem(loss=loss, dimension=784, penalty=0.1), **told).options == {"engine": "output"}
+    assert choose_learner(Problem(loss=loss, dimension=50), **told).options == {"engine": "objective"}
+    assert choose_learner(Problem(loss=loss, dimension=784, penalty=0.1), **told).options == {
+        "engine": "output"
+    }
     rows, labels = three_classes(2_000)
     model = PrivateLogisticRegression(epsilon=2.0, delta=0.0, classes=[0.0, 1.0, 2.0], random_state=0)
     assert "engine=objective" in model.fit(rows, labels).summary()

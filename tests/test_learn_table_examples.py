@@ -21,7 +21,7 @@ from holdfast.errors import (
     ParameterError,
 )
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge, load_model
-from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.rows import examples as module
 from holdfast.learn.rows.examples import TableExamples
 from holdfast.noise.source import Source
@@ -61,7 +61,7 @@ def stored(folder: Path, engine: str, **terms: Any) -> Table:
 
 def examples(table: Table, **changes: Any) -> TableExamples:
     encoder = Encoder(table.schema, ["age", "sex"], intercept=False)
-    coding = ClassTarget.of_column(table.schema["ill"])
+    coding = ClassLabels.of_column(table.schema["ill"])
     own: dict[str, Any] = {
         "table": table,
         "encoder": encoder,

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Numeric
 from holdfast.errors import DataError, ParameterError
-from holdfast.learn.problem.labels import ClassTarget, NumberTarget
+from holdfast.learn.problem.labels import ClassLabels, NumberLabels
 
 
 @given(st.permutations(["a", "b", "c", "d"]), st.integers(2, 4), st.lists(st.integers(0, 3), max_size=20))
 def test_a_class_is_its_place_in_the_list_whatever_the_order(
     names: list[str], k: int, places: list[int]
 ) -> None:
-    target = ClassTarget(classes=np.array(names[:k]))
+    target = ClassLabels(classes=np.array(names[:k]))
     places = [place % k for place in places]
     found = target.encode(np.array([names[place] for place in places], dtype="<U1"))
     assert found.tolist() == [2.0 * place - 1.0 if k == 2 else float(place) for place in places]
@@ -26,24 +26,24 @@ def test_a_class_is_its_place_in_the_list_whatever_the_order(
 
 def test_a_label_that_is_not_listed_is_refused_and_not_named() -> None:
     with pytest.raises(DataError, match="2 declared classes") as caught:
-        ClassTarget(classes=np.array([0, 1])).encode([0, 1, 77])
+        ClassLabels(classes=np.array([0, 1])).encode([0, 1, 77])
     assert "77" not in str(caught.value)
     with pytest.raises(DataError):
-        ClassTarget(classes=np.array([0, 1])).encode([0.5, 1.0])
+        ClassLabels(classes=np.array([0, 1])).encode([0.5, 1.0])
     with pytest.raises(ParameterError, match="one class"):
-        ClassTarget(classes=np.array([1]))
+        ClassLabels(classes=np.array([1]))
     with pytest.raises(ParameterError, match="must differ"):
-        ClassTarget(classes=np.array([1, 1, 2]))
+        ClassLabels(classes=np.array([1, 1, 2]))
 
 
 def test_a_column_declares_its_classes() -> None:
-    assert ClassTarget.of_column(Categorical("x", ["b", "a"], other="?")).names == ("b", "a", "?")
-    assert ClassTarget.of_column(Numeric("x", 0, 1, integer=True)).names == (0.0, 1.0)
-    assert ClassTarget.of_column(Categorical("x", ["b", "a"]), ["b", "a"]).binary
+    assert ClassLabels.of_column(Categorical("x", ["b", "a"], other="?")).names == ("b", "a", "?")
+    assert ClassLabels.of_column(Numeric("x", 0, 1, integer=True)).names == (0.0, 1.0)
+    assert ClassLabels.of_column(Categorical("x", ["b", "a"]), ["b", "a"]).binary
     with pytest.raises(ParameterError, match="contradict"):
-        ClassTarget.of_column(Categorical("x", ["b", "a"]), ["a", "b"])
+        ClassLabels.of_column(Categorical("x", ["b", "a"]), ["a", "b"])
     with pytest.raises(ParameterError, match="must be categorical"):
-        ClassTarget.of_column(Numeric("x", 0, 1))
+        ClassLabels.of_column(Numeric("x", 0, 1))
 
 
 bound = st.floats(-1e6, 1e6)
@@ -55,9 +55,9 @@ def test_numbers_never_leave_the_unit_interval_and_come_back(
 ) -> None:
     if not low < high:
         with pytest.raises(ParameterError, match="target_bounds"):
-            NumberTarget(low=low, high=high, centred=centred)
+            NumberLabels(low=low, high=high, centred=centred)
         return
-    target = NumberTarget(low=low, high=high, centred=centred)
+    target = NumberLabels(low=low, high=high, centred=centred)
     coded = target.encode(values)
     assert np.abs(coded).max() <= 1.0
     back = coded * target.scale + target.centre
@@ -68,4 +68,4 @@ def test_numbers_never_leave_the_unit_interval_and_come_back(
 @pytest.mark.parametrize("bounds", [(0.0, math.inf), (-math.inf, 0.0), (math.nan, 1.0), (-1.7e308, 1.7e308)])
 def test_bounds_are_finite(bounds: tuple[float, float]) -> None:
     with pytest.raises(ParameterError, match="target_bounds"):
-        NumberTarget(low=bounds[0], high=bounds[1], centred=True)
+        NumberLabels(low=bounds[0], high=bounds[1], centred=True)

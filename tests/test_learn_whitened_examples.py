@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit.refutation.two_worlds import Worlds
+from holdfast.audit.refutation.two_worlds import TwoWorlds
 from holdfast.errors import BudgetExceeded, HoldfastError, ParameterError
 from holdfast.learn import whitened_examples
-from holdfast.learn.choice import choose
+from holdfast.learn.choice import choose_learner
 from holdfast.learn.methods.objective import objective_perturbation
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.problem.problem import NORM_SLACK
-from holdfast.learn.rows.clipped_blocks import Passes
+from holdfast.learn.rows.clipped_blocks import ClippedBlocks
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.learn.whitened_examples import SHARE, WhitenedExamples, release_diagonal, squares_sensitivity
 from holdfast.learn.whitening import DiagonalWhitener, second_moment
@@ -60,7 +60,7 @@ def test_one_row_moves_the_squares_by_no_more(entries: list[float], adjacency: s
     if adjacency != "replace":
         second = np.zeros_like(second)
     sums = [
-        second_moment(Passes(table(x, np.ones(1)), problem()), dimension=DIMENSION, kind="diagonal")
+        second_moment(ClippedBlocks(table(x, np.ones(1)), problem()), dimension=DIMENSION, kind="diagonal")
         for x in (first, second)
     ]
     bound = squares_sensitivity(Adjacency.of(adjacency), row_norm=problem().norm_bound)
@@ -91,7 +91,7 @@ def test_squares_take_their_share_and_the_fit_the_rest(adjacency: str) -> None:
 def test_noise_is_of_the_size_that_was_paid_for() -> None:
     """Twenty releases at epsilon = 1: Laplace of scale 2 / SHARE, so a mean absolute value of that."""
     rows = uneven(2_000)
-    exact = second_moment(Passes(rows, problem()), dimension=DIMENSION, kind="diagonal")
+    exact = second_moment(ClippedBlocks(rows, problem()), dimension=DIMENSION, kind="diagonal")
     errors = []
     for seed in range(100):
         made = release_diagonal(
@@ -200,11 +200,14 @@ def test_an_empty_account_is_refused() -> None:
 
 def test_auto_whitens_where_the_signal_is_strong() -> None:
     for count, expected in ((10**5, "diagonal"), (100, "none")):
-        choice = choose(problem(), count=count, limit=PureDP(0.5), adjacency="replace")
+        choice = choose_learner(problem(), count=count, limit=PureDP(0.5), adjacency="replace")
         assert choice.method == "objective"
         assert choice.options == {"preconditioner": expected}
         assert f"preconditioner {expected}" in choice.summary()
-    assert choose(problem(penalty=0.1), count=10**5, limit=PureDP(0.5), adjacency="replace").options == {}
+    assert (
+        choose_learner(problem(penalty=0.1), count=10**5, limit=PureDP(0.5), adjacency="replace").options
+        == {}
+    )
 
 
 @pytest.mark.slow
@@ -229,6 +232,6 @@ def test_an_attack_finds_no_more_than_was_promised(spent: float, refuted: bool) 
 
         return draw
 
-    audit = Worlds(what="whitened", without=world(-1.0), present=world(1.0), claim=PureDP(1.0), draws=300)
+    audit = TwoWorlds(what="whitened", without=world(-1.0), present=world(1.0), claim=PureDP(1.0), draws=300)
     outcome = audit.run(Source(seed=1), error=1e-8)
     assert (outcome.statistic > outcome.bound) is refuted

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import LedgerError
-from holdfast.ledger.entry import BEGINNING, LedgerEntry, canonical, digest, restored
+from holdfast.ledger.entry import BEGINNING, LedgerEntry, canonical, entry_digest, restored_entry
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -27,8 +27,8 @@ def entry(**body: Any) -> LedgerEntry:
 @given(JSON)
 def test_one_value_has_one_text_and_is_read_back(value: Any) -> None:
     text = canonical(value)
-    assert restored(json.loads(text)) == value
-    assert canonical(restored(json.loads(text))) == text
+    assert restored_entry(json.loads(text)) == value
+    assert canonical(restored_entry(json.loads(text))) == text
     assert text.isascii()
 
 
@@ -51,7 +51,7 @@ def test_the_hash_covers_every_field() -> None:
         entry(cost=["2", "0", "0"]),
     ]
     assert len({base.hash, *(other.hash for other in others)}) == 6
-    assert base.hash == digest(base.text)
+    assert base.hash == entry_digest(base.text)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_hash_covers_every_field() -> None:
 )
 def test_a_text_that_is_no_entry_is_refused_even_with_its_hash(text: str) -> None:
     with pytest.raises(LedgerError):
-        LedgerEntry.parse(text, digest(text))
+        LedgerEntry.parse(text, entry_digest(text))
 
 
 def test_a_changed_text_is_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.errors import LedgerError
 from holdfast.ledger import Ledger
-from holdfast.ledger.entry import LedgerEntry, canonical, digest
+from holdfast.ledger.entry import LedgerEntry, canonical, entry_digest
 from holdfast.privacy import Laplace, PureDP
 
 TENTH = Laplace(scale=10.0, l1_sensitivity=1.0)
@@ -74,7 +74,7 @@ def rewrite(path: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
     previous = "0" * 64
     for number, data in enumerate(everything):
         text = canonical(data | {"previous": previous, "number": number})
-        previous = digest(text)
+        previous = entry_digest(text)
         connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, previous))
     connection.close()
 
@@ -127,7 +127,9 @@ def test_a_removed_entry_is_found(path: Path) -> None:
 def test_a_rehashed_entry_breaks_the_chain_after_it(path: Path) -> None:
     data = entries(path)[5]
     text = canonical(data | {"at": "2001-01-01T00:00:00Z"})
-    edit(path, "UPDATE entries SET text = ?, hash = ? WHERE number = 5", parameters=(text, digest(text)))
+    edit(
+        path, "UPDATE entries SET text = ?, hash = ? WHERE number = 5", parameters=(text, entry_digest(text))
+    )
     assert "entry 6: does not follow" in problems(path)
 
 

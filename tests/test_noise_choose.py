@@ -11,7 +11,7 @@ from scipy import stats
 
 from holdfast.errors import ParameterError
 from holdfast.noise import fixed_point
-from holdfast.noise.choose import _gaps, choose, choose_many, permute_and_flip
+from holdfast.noise.choose import _gaps, choose_by_score, choose_many, permute_and_flip
 from holdfast.noise.source import Source
 
 CASES = [
@@ -101,7 +101,7 @@ def test_the_double_weights_are_within_a_sixteenth_of_their_bound() -> None:
 )
 def test_no_score_raises(scores: list[int], factor: Fraction, seed: int) -> None:
     array = np.array(scores, dtype=np.int64)
-    for draw in (choose, permute_and_flip):
+    for draw in (choose_by_score, permute_and_flip):
         assert 0 <= draw(Source(seed=seed), scores=array, factor=factor) < len(scores)
     gaps, positive = _gaps(array, factor)
     best = max(scores) if factor >= 0 else min(scores)
@@ -112,7 +112,7 @@ def test_no_score_raises(scores: list[int], factor: Fraction, seed: int) -> None
 def test_a_hopeless_candidate_is_never_taken_and_a_single_one_always() -> None:
     scores = np.array([-(2**63), 2**63 - 1, 0])
     assert set(choose_many(Source(seed=1), scores=scores, factor=Fraction(1), size=5000).tolist()) == {1}
-    assert choose(Source(seed=1), scores=np.array([7]), factor=Fraction(1)) == 0
+    assert choose_by_score(Source(seed=1), scores=np.array([7]), factor=Fraction(1)) == 0
     assert permute_and_flip(Source(seed=1), scores=np.array([7]), factor=Fraction(1)) == 0
 
 
@@ -125,7 +125,7 @@ def test_permute_and_flip_is_never_worse_on_average() -> None:
 
 def test_errors_name_parameters_and_no_score() -> None:
     with pytest.raises(ParameterError, match=r"scores\.shape"):
-        choose(Source(seed=1), scores=np.array([], dtype=np.int64), factor=Fraction(1))
+        choose_by_score(Source(seed=1), scores=np.array([], dtype=np.int64), factor=Fraction(1))
     with pytest.raises(ParameterError, match="factor") as caught:
-        choose(Source(seed=1), scores=np.array([123456]), factor=Fraction(2**65))
+        choose_by_score(Source(seed=1), scores=np.array([123456]), factor=Fraction(2**65))
     assert "123456" not in str(caught.value)

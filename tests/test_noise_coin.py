@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from holdfast.noise import bernoulli as coin_module
-from holdfast.noise.bernoulli import coins
+from holdfast.noise.bernoulli import bernoulli_many
 from holdfast.noise.lazy_uniform import Threshold
 from holdfast.noise.source import Source
 
@@ -22,8 +22,10 @@ def exact(_: int) -> Threshold:
 def test_bounds_change_the_work_and_never_the_outcome(spread: float) -> None:
     size = 20_000
     least, most = np.full(size, float(P) - spread), np.full(size, float(P) + spread)
-    heads = coins(Source(seed=90), least=least, most=most, exact=exact)
-    sharp = coins(Source(seed=90), least=np.full(size, float(P)), most=np.full(size, float(P)), exact=exact)
+    heads = bernoulli_many(Source(seed=90), least=least, most=most, exact=exact)
+    sharp = bernoulli_many(
+        Source(seed=90), least=np.full(size, float(P)), most=np.full(size, float(P)), exact=exact
+    )
     assert np.array_equal(heads, sharp)
     assert stats.binomtest(int(heads.sum()), size, float(P)).pvalue > 1e-3
 
@@ -38,7 +40,7 @@ def test_a_coin_between_its_bounds_is_decided_by_more_bits(monkeypatch: pytest.M
 
     size = 2**17
     bound = np.full(size, float(P))
-    heads = coins(Source(seed=91), least=bound, most=bound, exact=counting)
+    heads = bernoulli_many(Source(seed=91), least=bound, most=bound, exact=counting)
     numerators = np.frombuffer(Source(seed=91).bytes(2 * size), dtype="<u2")
     unit = int(P * 2**16)
     assert asked == np.flatnonzero(numerators == unit).tolist()
@@ -48,6 +50,10 @@ def test_a_coin_between_its_bounds_is_decided_by_more_bits(monkeypatch: pytest.M
 
 def test_certain_coins() -> None:
     ones = np.ones(200_000)
-    assert coins(Source(seed=92), least=ones, most=ones, exact=lambda _: lambda bits: 1 << bits).all()
-    assert not coins(Source(seed=92), least=0 * ones, most=0 * ones, exact=lambda _: lambda bits: 0).any()
+    assert bernoulli_many(
+        Source(seed=92), least=ones, most=ones, exact=lambda _: lambda bits: 1 << bits
+    ).all()
+    assert not bernoulli_many(
+        Source(seed=92), least=0 * ones, most=0 * ones, exact=lambda _: lambda bits: 0
+    ).any()
     assert coin_module.COIN_BITS == 16

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.noise.lazy_uniform import LazyUniform, Threshold, last_true
+from holdfast.noise.lazy_uniform import LazyUniform, Threshold, last_integer
 from holdfast.noise.source import Source
 
 words = st.integers(0, 2**64 - 1)
@@ -83,5 +83,5 @@ def test_the_search_finds_the_boundary_from_anywhere(boundary: int, guess: int) 
         asked.append(m)
         return m <= boundary
 
-    assert last_true(holds, guess=guess) == boundary
+    assert last_integer(holds, guess=guess) == boundary
     assert len(asked) <= 2 * abs(boundary - guess).bit_length() + 3

@@ -15,8 +15,8 @@ import pytest
 
 import holdfast.noise
 from holdfast.noise import idealised as continuous
-from holdfast.noise.bernoulli import bernoulli, bernoulli_exp, coins
-from holdfast.noise.choose import choose, choose_many, permute_and_flip
+from holdfast.noise.bernoulli import bernoulli, bernoulli_exp, bernoulli_many
+from holdfast.noise.choose import choose_by_score, choose_many, permute_and_flip
 from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
 from holdfast.noise.idealised import gamma_ball
 from holdfast.noise.laplace import discrete_laplace, truncated_laplace
@@ -36,7 +36,7 @@ SAMPLERS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (integers, {"bound": 10**9, "size": 20}),
     (permutation, {"n": 100}),
     (choose_many, {**CHOICE, "size": 20}),
-    (choose, CHOICE),
+    (choose_by_score, CHOICE),
     (permute_and_flip, CHOICE),
     (gamma_ball, {"dimension": 5, "scale": 1.0}),
     (continuous.uniform, {"size": 9}),
@@ -92,7 +92,7 @@ def test_nothing_can_be_drawn_without_a_source() -> None:
         assert first.default is inspect.Parameter.empty
         assert all(p.kind is p.KEYWORD_ONLY or p.name == "n" for p in others)
     assert {f.__name__ for f in sampling} == {f.__name__ for f, _ in SAMPLERS} | {
-        f.__name__ for f in (coins, signed_magnitudes, symmetric)
+        f.__name__ for f in (bernoulli_many, signed_magnitudes, symmetric)
     }
 
 

@@ -21,7 +21,7 @@ from holdfast.data.arrow_values import Kind
 from holdfast.data.engines.postgres import epochs as postgres_epochs
 from holdfast.data.engines.postgres import epochs as postgres_plan
 from holdfast.data.engines.postgres.dialect import PostgresDialect
-from holdfast.data.engines.postgres.epochs import Passes, Reached, keyed_rows, statement, train
+from holdfast.data.engines.postgres.epochs import AggregatePasses, Reached, keyed_rows, statement, train
 from holdfast.data.engines.postgres.extension import SCHEMA
 from holdfast.data.engines.postgres.install import install
 from holdfast.data.engines.postgres.session import Session
@@ -32,7 +32,7 @@ from holdfast.data.sql.statements import Statements
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from holdfast.kernel import SgdOptions, start
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
-from holdfast.learn.problem.labels import ClassTarget
+from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.rows.engine_sums import LabelledRows
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
@@ -87,7 +87,7 @@ ROWS = made_rows(np.random.default_rng(3))
 def labelled() -> LabelledRows:
     encoder = Encoder(SCHEMA_OF_ROWS, FEATURES, intercept=False)
     return LabelledRows(
-        encoder=encoder, target="ill", coding=ClassTarget.of_column(SCHEMA_OF_ROWS["ill"]), intercept=0.5
+        encoder=encoder, target="ill", coding=ClassLabels.of_column(SCHEMA_OF_ROWS["ill"]), intercept=0.5
     )
 
 
@@ -160,7 +160,7 @@ class TestTheSameNumbers:
 
     def test_equal_steps_are_sent_as_one_number(self, extended: Server) -> None:
         options = SgdOptions(dimension=8, batch=10, steps=np.full(42, 0.3))
-        plan = Passes(options=options, passes=2, records=N).plan(Reached.start(8), 2)
+        plan = AggregatePasses(options=options, passes=2, records=N).plan(Reached.start(8), 2)
         assert len(plan) == 8 * (16 + 2 * 8)
 
     @pytest.mark.parametrize(
@@ -174,14 +174,16 @@ class TestTheSameNumbers:
         options = options_for(10, 2, dimension=width)
         rows = "SELECT NULL::bytea AS key, x, y FROM public.arrays"
         try:
-            found = low_level(extended, rows, Passes(options=options, passes=2, records=N), ordered=False)
+            found = low_level(
+                extended, rows, AggregatePasses(options=options, passes=2, records=N), ordered=False
+            )
         finally:
             extended.run("DROP TABLE arrays")
         wanted = in_memory(options, lambda: [(x.astype(np.float64), y)], 2)
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
 
 
-def low_level(server: Server, rows: str, course: Passes, **options: Any) -> Floats:
+def low_level(server: Server, rows: str, course: AggregatePasses, **options: Any) -> Floats:
     """`train` over a query that a test has written."""
     opened = session(server)
     try:
@@ -219,12 +221,16 @@ class TestOrder:
     )
     def test_rows_out_of_order_are_refused(self, extended: Server, keys: str) -> None:
         rows = f"SELECT key, ARRAY[1.0::float8] AS x, 1.0::float8 AS y FROM unnest(ARRAY[{keys}]::bytea[]) AS key"
-        course = Passes(options=SgdOptions(dimension=1, batch=1, steps=np.ones(2)), passes=1, records=2)
+        course = AggregatePasses(
+            options=SgdOptions(dimension=1, batch=1, steps=np.ones(2)), passes=1, records=2
+        )
         with pytest.raises(DataError, match="order"):
             low_level(extended, rows, course, ordered=False)
 
     def test_passes_out_of_order_are_refused(self, extended: Server) -> None:
-        course = Passes(options=SgdOptions(dimension=1, batch=1, steps=np.ones(2)), passes=2, records=1)
+        course = AggregatePasses(
+            options=SgdOptions(dimension=1, batch=1, steps=np.ones(2)), passes=2, records=1
+        )
         rows = "SELECT NULL::bytea AS key, ARRAY[1.0::float8] AS x, 1.0::float8 AS y"
         made = statement(rows, course.plan(Reached.start(1), 2), passes=2, ordered=False)
         with extended.admin() as admin:
@@ -251,7 +257,7 @@ class TestWhatCannotBeWritten:
             kinds={name: Kind.floating for name in schema.names} | {"y": Kind.text},
         )  # fmt: skip
         encoder = Encoder(schema, [column.name for column in numbers], intercept=False)
-        coding = ClassTarget.of_column(schema["y"])
+        coding = ClassLabels.of_column(schema["y"])
         return statements, LabelledRows(encoder=encoder, target="y", coding=coding)
 
     def test_too_many_columns(self) -> None:
@@ -293,7 +299,9 @@ class TestBadRows:
             f"INSERT INTO bad VALUES (ARRAY[1, 2], 1), {row}, (ARRAY[1, 2], -1)",
             "GRANT SELECT ON bad TO reader",
         )
-        course = Passes(options=SgdOptions(dimension=2, batch=2, steps=np.ones(2)), passes=1, records=3)
+        course = AggregatePasses(
+            options=SgdOptions(dimension=2, batch=2, steps=np.ones(2)), passes=1, records=3
+        )
         try:
             with pytest.raises(DataError, match=said) as caught:
                 low_level(extended, "SELECT NULL::bytea AS key, x, y FROM public.bad", course, ordered=False)
@@ -303,7 +311,7 @@ class TestBadRows:
         assert "nothing was released" in str(caught.value)
 
     def test_a_plan_is_checked_before_it_is_used(self, extended: Server) -> None:
-        course = Passes(
+        course = AggregatePasses(
             options=SgdOptions(dimension=3, batch=2, steps=np.ones(2) + np.arange(2)), passes=1, records=3
         )
         plan = np.frombuffer(course.plan(Reached.start(3), 1))
@@ -343,7 +351,9 @@ class TestBadRows:
 
     def test_an_empty_table(self, extended: Server) -> None:
         rows = "SELECT NULL::bytea AS key, ARRAY[1]::real[] AS x, 1.0::float8 AS y WHERE false"
-        course = Passes(options=SgdOptions(dimension=1, batch=1, steps=np.ones(1)), passes=1, records=1)
+        course = AggregatePasses(
+            options=SgdOptions(dimension=1, batch=1, steps=np.ones(1)), passes=1, records=1
+        )
         with pytest.raises(DataError, match="no row"):
             low_level(extended, rows, course)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from holdfast.errors import ParameterError
 from holdfast.privacy.amplification import (
     gaussian_to_concentrated,
-    poisson,
+    poisson_amplified,
     poisson_approximate,
     poisson_pure,
     pure_to_concentrated,
@@ -25,7 +25,7 @@ from holdfast.privacy.amplification import (
 from holdfast.privacy.curves.curve import ApproxDP, PureDP
 from holdfast.privacy.curves.finite_curve import BoundedRange
 from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.curves.group_replace import TwoSteps
+from holdfast.privacy.curves.group_replace import GroupReplace
 from holdfast.privacy.curves.laplace import LaplaceCurve
 from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
 from holdfast.privacy.curves.slack import WithSlack
@@ -64,7 +64,7 @@ def test_the_amplified_curve_is_q_times_the_base_at_the_amplified_epsilon(
 ) -> None:
     base = share * ratio
     epsilon = math.log1p(rate * math.expm1(base))
-    value = poisson(LaplaceCurve(ratio), rate=rate).delta(epsilon)
+    value = poisson_amplified(LaplaceCurve(ratio), rate=rate).delta(epsilon)
     truth = rate * LaplaceCurve(ratio).delta(base)
     assert value >= truth * (1 - 1e-6) - 1e-15
     assert value == pytest.approx(truth, rel=1e-5, abs=1e-12 + 2e-16 / rate)
@@ -84,7 +84,7 @@ def test_two_steps_to_replace() -> None:
 def test_two_steps_of_a_sampled_training_run() -> None:
     run = SubsampledGaussianCurve(1.0, 0.01).repeat(500)
     replace = to_replace(run)
-    assert isinstance(replace, TwoSteps)
+    assert isinstance(replace, GroupReplace)
     epsilon = run.epsilon(1e-7)
     # (2 eps, (1 + e^eps) delta) is one of the splits.
     assert replace.delta(2 * epsilon) <= (1 + math.exp(epsilon)) * run.delta(epsilon) * (1 + 1e-9)
@@ -98,7 +98,7 @@ def test_two_steps_of_a_sampled_training_run() -> None:
 def test_weak_triangle_inequality() -> None:
     run = RenyiDP.of(lambda order: 0.01 * order, orders=(1.5, 2.0, 3.0, 4.0, 5.0, 8.0))
     a = 2.0
-    assert TwoSteps(run).renyi(a) == pytest.approx((a - 0.5) / (a - 1) * 0.04 + 0.03)
+    assert GroupReplace(run).renyi(a) == pytest.approx((a - 0.5) / (a - 1) * 0.04 + 0.03)
     # For Gaussians the truth is 4 rho a: the inequality must be above it.
     gauss = GaussianDP(0.4)
     for order in (1.5, 2.0, 7.0):
@@ -108,7 +108,7 @@ def test_weak_triangle_inequality() -> None:
 
 @given(mu=st.floats(0.05, 2.0), epsilon=st.floats(0.0, 6.0))
 def test_two_steps_bound_the_real_two_steps(mu: float, epsilon: float) -> None:
-    assert TwoSteps(GaussianDP(mu)).delta(epsilon) >= GaussianDP(2 * mu).delta(epsilon) * (1 - 1e-9)
+    assert GroupReplace(GaussianDP(mu)).delta(epsilon) >= GaussianDP(2 * mu).delta(epsilon) * (1 - 1e-9)
 
 
 @given(st.floats(0.01, 20.0))

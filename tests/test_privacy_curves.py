@@ -19,7 +19,7 @@ from holdfast.privacy.curves.composition import Composed
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.finite_curve import BoundedRange, FinitePair
 from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
-from holdfast.privacy.curves.group_replace import TwoSteps
+from holdfast.privacy.curves.group_replace import GroupReplace
 from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
 from holdfast.privacy.curves.loss_distribution import LossDistribution
 from holdfast.privacy.curves.objective import ObjectiveCurve
@@ -47,7 +47,7 @@ EXAMPLES: list[PrivacyCurve] = [
     LossDistribution.laplace(0.3, spacing=0.01),
     Composed(((PureDP(0.1), 3), (GaussianDP(0.2), 1))),
     WithSlack(GaussianDP(0.3), 1e-12, 1e-9),
-    TwoSteps(SubsampledGaussianCurve(1.0, 0.01)),
+    GroupReplace(SubsampledGaussianCurve(1.0, 0.01)),
     ObjectiveCurve(mu=0.5, log_ratio=0.4, freedom=2, output_mu=0.1),
 ]
 

@@ -14,9 +14,14 @@ from holdfast.privacy import Account, ApproxDP, PureDP
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.adaptive import METHOD, adaptive
-from holdfast.synth.methods.adaptive_rounds import MOST_CANDIDATES, Schedule, affordable, downward_closure
+from holdfast.synth.methods.adaptive_rounds import (
+    MOST_CANDIDATES,
+    RoundSchedule,
+    affordable,
+    downward_closure,
+)
 from holdfast.synth.methods.tree import tree
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.junction_tree import JunctionTree
@@ -28,7 +33,7 @@ from tests.synth_binary import account, bits, counted, marginals, max_error, nei
 from tests.synth_replay import distances
 
 WORK = marginals(k=3)
-SWEEPING = Schedule(one_way=0.2, sweep=0.4, rounds=6)
+SWEEPING = RoundSchedule(one_way=0.2, sweep=0.4, rounds=6)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
@@ -102,7 +107,7 @@ def test_a_sweep_and_rows_come_closer_than_the_model_alone() -> None:
     data, work = counted(codes, "add_remove"), marginals(5, 3)
     opened = account(data, ApproxDP(20.0, 1e-6))
     made = adaptive(
-        data, work, account=opened, most_cells=10, schedule=Schedule(one_way=0.2, sweep=0.8, rounds=3)
+        data, work, account=opened, most_cells=10, schedule=RoundSchedule(one_way=0.2, sweep=0.8, rounds=3)
     )
     assert isinstance(made.model, ReconciledModel)
     names = dict(data.domain)
@@ -121,7 +126,7 @@ def test_a_private_number_of_rows_is_paid_for_and_never_read() -> None:
     columns = [Categorical(f"x{place}", ["0", "1"]) for place in range(4)]
     codes = bits(2000)
     frame = {f"x{place}": codes[:, place].astype(str).astype(object) for place in range(4)}
-    data = Counted(open_table(frame, Schema(columns, adjacency="add_remove")))
+    data = ExactCounts(open_table(frame, Schema(columns, adjacency="add_remove")))
     opened = account(data)
     made = adaptive(data, WORK, account=opened)
     assert not [one for one in data.assumptions if "number of privacy units" in one]
@@ -218,14 +223,14 @@ def test_candidates_depend_on_sizes_and_keep_to_the_limit() -> None:
 
 
 def test_more_budget_means_a_larger_sweep_and_less_on_columns() -> None:
-    plans = [Schedule.of(strength, columns=14, tables=64) for strength in (1.0, 650.0, 6e3, 5e4, 1e9)]
+    plans = [RoundSchedule.of(strength, columns=14, tables=64) for strength in (1.0, 650.0, 6e3, 5e4, 1e9)]
     assert [plan.sweep for plan in plans] == sorted(plan.sweep for plan in plans)
     assert [plan.one_way for plan in plans] == sorted((plan.one_way for plan in plans), reverse=True)
     assert plans[0].sweep == plans[1].sweep == 0.0
     assert plans[-1].sweep == 0.9
-    assert Schedule.of(1e9, columns=14, tables=0).sweep == 0.0
+    assert RoundSchedule.of(1e9, columns=14, tables=0).sweep == 0.0
     with pytest.raises(ParameterError, match="sweep must be"):
-        Schedule(one_way=0.5, sweep=1.0, rounds=1)
+        RoundSchedule(one_way=0.5, sweep=1.0, rounds=1)
 
 
 def test_shrinking_is_towards_the_model_and_less_where_counts_are_large() -> None:

@@ -7,24 +7,24 @@ import pytest
 from holdfast.errors import ParameterError
 from holdfast.privacy import ApproxDP, PureDP
 from holdfast.synth import METHODS, Workload
-from holdfast.synth.choice import choose, find_method
+from holdfast.synth.choice import choose_synthesis_method, find_synthesis_method
 
 DOMAIN = {"a": 2, "b": 3, "c": 4}
 WORKLOAD = Workload.of([("a", "b"), ("b", "c")])
 
 
 def test_the_choice_fits_the_promise() -> None:
-    assert choose(DOMAIN, WORKLOAD, limit=ApproxDP(1.0, 1e-9)).method == "adaptive"
-    pure = choose(DOMAIN, WORKLOAD, limit=PureDP(1.0))
-    assert find_method(pure.method).pure
+    assert choose_synthesis_method(DOMAIN, WORKLOAD, limit=ApproxDP(1.0, 1e-9)).method == "adaptive"
+    pure = choose_synthesis_method(DOMAIN, WORKLOAD, limit=PureDP(1.0))
+    assert find_synthesis_method(pure.method).pure
     assert "need no delta" in pure.summary()
-    assert choose({"a": 9}, Workload.of([("a",)]), limit=PureDP(1.0)).method == "independent"
+    assert choose_synthesis_method({"a": 9}, Workload.of([("a",)]), limit=PureDP(1.0)).method == "independent"
 
 
 def test_methods_are_found_by_name() -> None:
-    assert [find_method(method.name) for method in METHODS] == list(METHODS)
+    assert [find_synthesis_method(method.name) for method in METHODS] == list(METHODS)
     with pytest.raises(ParameterError, match="'auto' or one of"):
-        find_method("magic")
+        find_synthesis_method("magic")
 
 
 def test_names_are_sorted_and_differ() -> None:

@@ -20,7 +20,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import PrivacyUnit
 from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.synth.certificate import _upper, certificate_noise, certify, largest_errors, offset
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
 
@@ -32,9 +32,9 @@ def schema_of(adjacency: str, **more: Any) -> Schema:
     return Schema([Categorical(name, LABELS) for name in "abc"], adjacency=adjacency, **more)
 
 
-def counted(rows: np.ndarray, adjacency: str, **more: Any) -> Counted:
+def counted(rows: np.ndarray, adjacency: str, **more: Any) -> ExactCounts:
     frame = {name: rows[:, place].astype(str) for place, name in enumerate("abc")}
-    return Counted(open_table(frame, schema_of(adjacency, **more)))
+    return ExactCounts(open_table(frame, schema_of(adjacency, **more)))
 
 
 def released(seed: int, rows: int) -> CodedRows:
@@ -135,7 +135,7 @@ def test_noise_grows_with_the_rows_of_a_user_and_with_the_groups() -> None:
     assert many == pytest.approx(9 * alone, rel=1e-4)
 
 
-def true_error(data: Counted, rows: CodedRows) -> float:
+def true_error(data: ExactCounts, rows: CodedRows) -> float:
     return float(
         max(
             np.abs(data(*group.columns) / data.table.count() - rows(group.columns) / len(rows)).max()
@@ -200,7 +200,7 @@ def test_users_have_no_population_statement_and_larger_noise() -> None:
     columns: list[Any] = [Identifier("who"), *(Categorical(name, LABELS) for name in "abc")]
     schema = Schema(columns, unit=PrivacyUnit.user("who", max_rows=3), adjacency="replace")
     frame = {"who": [str(i // 3) for i in range(30)]} | {name: ["0", "1", "2"] * 10 for name in "abc"}
-    data = Counted(open_table(frame, schema))
+    data = ExactCounts(open_table(frame, schema))
     account = Account(ApproxDP(5.0, 1e-3), unit=schema.unit, seed=1)
     claims = certify(data, released(1, 30), WORKLOAD, account=account)
     assert claims.population is None

@@ -11,7 +11,7 @@ import holdfast.synth.exact_counts as room
 from holdfast.data import Categorical, Identifier, Schema, open_table
 from holdfast.errors import AssumptionWarning, ParameterError
 from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 
 COLUMNS: list[Any] = [Categorical(name, ["0", "1"]) for name in "abc"]
 FRAME: dict[str, Any] = {"a": ["0", "1", "1"], "b": ["1", "1", "0"], "c": ["0", "0", "0"]}
@@ -20,7 +20,7 @@ FRAME: dict[str, Any] = {"a": ["0", "1", "1"], "b": ["1", "1", "0"], "c": ["0", 
 def test_counts_are_the_tables_whatever_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "CACHED_CELLS", 5)
     monkeypatch.setattr(room, "SETS_AT_ONCE", 2)
-    data = Counted(open_table(FRAME, Schema(COLUMNS)))
+    data = ExactCounts(open_table(FRAME, Schema(COLUMNS)))
     asked = [("a",), ("b",), ("a", "b"), ("c", "a"), ("a",)]
     for _ in range(2):
         for columns, found in zip(asked, data.counts(asked), strict=True):
@@ -32,22 +32,22 @@ def test_counts_are_the_tables_whatever_is_kept(monkeypatch: pytest.MonkeyPatch)
 
 def test_columns_are_chosen_and_checked() -> None:
     table = open_table(FRAME, Schema(COLUMNS))
-    assert Counted(table, ["c", "a"]).domain == {"c": 2, "a": 2}
+    assert ExactCounts(table, ["c", "a"]).domain == {"c": 2, "a": 2}
     with pytest.raises(ParameterError, match="columns"):
-        Counted(table, ["z"])
+        ExactCounts(table, ["z"])
     with pytest.raises(ParameterError, match="at least one column"):
-        Counted(table, [])
+        ExactCounts(table, [])
 
 
 def test_the_number_of_rows_is_public_only_where_it_is() -> None:
-    assert Counted(open_table(FRAME, Schema(COLUMNS))).public_rows == 3
-    private = Counted(open_table(FRAME, Schema(COLUMNS, adjacency="add_remove")))
+    assert ExactCounts(open_table(FRAME, Schema(COLUMNS))).public_rows == 3
+    private = ExactCounts(open_table(FRAME, Schema(COLUMNS, adjacency="add_remove")))
     assert private.public_rows is None
     assert list(private.assumptions) == []
     with pytest.warns(AssumptionWarning):
         assert private.public_count == 3
     assert len(private.assumptions) == 1
-    declared = Counted(open_table(FRAME, Schema(COLUMNS, adjacency="add_remove", n_public=5)))
+    declared = ExactCounts(open_table(FRAME, Schema(COLUMNS, adjacency="add_remove", n_public=5)))
     assert declared.public_rows == 5
     users = Schema([*COLUMNS, Identifier("who")], unit=PrivacyUnit.user("who", max_rows=2))
-    assert Counted(open_table(FRAME | {"who": ["x", "x", "y"]}, users)).public_rows is None
+    assert ExactCounts(open_table(FRAME | {"who": ["x", "x", "y"]}, users)).public_rows is None

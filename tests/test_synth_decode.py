@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.data.rows import encode_batch
 from holdfast.noise.source import Source
-from holdfast.synth.rows.coded_rows import CodedRows, as_frame, decode, empty_cells, frame_kind, null_cell
+from holdfast.synth.rows.coded_rows import (
+    CodedRows,
+    as_frame,
+    decode_rows,
+    empty_cells,
+    frame_kind,
+    null_cell,
+)
 from holdfast.synth.rows.impossible_rows import Zeros
 
 COLUMNS: list[Any] = [
@@ -43,13 +50,13 @@ def reread(table: Any, schema: Schema) -> np.ndarray:
 def test_what_is_decoded_is_read_back_into_its_cell(seed: int) -> None:
     random = np.random.default_rng(seed)
     codes = np.stack([random.integers(0, column.cells, 60) for column in COLUMNS], axis=1)
-    table = decode(CodedRows(domain=SCHEMA.domain, codes=codes), SCHEMA, Source(seed=seed))
+    table = decode_rows(CodedRows(domain=SCHEMA.domain, codes=codes), SCHEMA, Source(seed=seed))
     assert np.array_equal(reread(table, SCHEMA), codes)
 
 
 def test_types_come_from_the_schema() -> None:
     codes = np.zeros((1, len(COLUMNS)), dtype=np.int64)
-    table = decode(CodedRows(domain=SCHEMA.domain, codes=codes), SCHEMA, Source(seed=0))
+    table = decode_rows(CodedRows(domain=SCHEMA.domain, codes=codes), SCHEMA, Source(seed=0))
     kinds = {name: str(table.schema.field(name).type) for name in table.column_names}
     assert kinds["whole"] == kinds["wide"] == kinds["binned"] == kinds["numbers"] == "int64"
     assert kinds["edges"] == kinds["real"] == "double"
@@ -65,7 +72,7 @@ def test_only_a_cell_of_its_own_is_null() -> None:
 def test_numbers_are_uniform_within_their_bin() -> None:
     schema = Schema([Numeric("x", 0, 12, bins=[0, 3, 12], integer=True)])
     rows = CodedRows(domain=schema.domain, codes=np.repeat([[0], [1]], 6000, axis=0))
-    values = decode(rows, schema, Source(seed=1))["x"].to_numpy()
+    values = decode_rows(rows, schema, Source(seed=1))["x"].to_numpy()
     low, high = np.bincount(values[:6000], minlength=13), np.bincount(values[6000:], minlength=13)
     assert (low[:3] > 1800).all()
     assert (high[3:] > 500).all()
@@ -81,7 +88,7 @@ def test_bins_without_a_whole_number_are_impossible() -> None:
 def test_frames_keep_nulls_as_nulls_and_have_none_elsewhere(kind: str) -> None:
     schema = Schema([Numeric("n", 0, 2, integer=True, null="category"), Categorical("c", ["x", "y"])])
     codes = np.array([[0, 0], [3, 1], [2, 0]])
-    frame = as_frame(decode(CodedRows(domain=schema.domain, codes=codes), schema, Source(seed=0)), kind)
+    frame = as_frame(decode_rows(CodedRows(domain=schema.domain, codes=codes), schema, Source(seed=0)), kind)
     assert frame_kind(frame) == kind
     back = frame if kind == "arrow" else pyarrow.table(frame) if kind == "dict" else pyarrow.table(
         {name: pyarrow.array(frame[name].to_list(), from_pandas=True) for name in ("n", "c")}

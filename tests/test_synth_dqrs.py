@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.privacy import ApproxDP, PureDP
-from holdfast.synth.exact_counts import Truth
+from holdfast.synth.exact_counts import ExactAnswers
 from holdfast.synth.methods.dqrs import (
     dqrs,
     largest_expected_step,
@@ -18,7 +18,7 @@ from holdfast.synth.methods.dqrs import (
     resampled,
     round_cost,
 )
-from holdfast.synth.methods.dual_query import Plan, largest_step, payoff
+from holdfast.synth.methods.dual_query import DualQueryPlan, largest_step, payoff
 from tests.synth_binary import account, bits, counted, marginals, max_error
 
 WORK = marginals()
@@ -38,7 +38,7 @@ def test_one_unit_moves_the_log_odds_by_no_more_than_is_declared(
     seed: int, past: int, step: float, size: int
 ) -> None:
     random = np.random.default_rng(seed)
-    plan = Plan(rounds=past + 1, samples=1, step=step)
+    plan = DualQueryPlan(rounds=past + 1, samples=1, step=step)
     if rejection(plan, past) >= 1.0:
         return
     queries = random.random((4, 10)).round() if seed % 2 else random.random((4, 10))
@@ -57,9 +57,9 @@ def test_one_unit_moves_the_log_odds_by_no_more_than_is_declared(
 
 def test_the_declared_reach_is_of_the_right_size() -> None:
     # One query out of two, a replaced record that moves both: at least a third of what is declared is seen.
-    plan, size, past = Plan(rounds=2, samples=1, step=0.3), 50, 2
+    plan, size, past = DualQueryPlan(rounds=2, samples=1, step=0.3), 50, 2
     assert rejection(plan, past) == 1.0  # one round in, keeping does not pay
-    plan, past = Plan(rounds=60, samples=1, step=0.05), 30
+    plan, past = DualQueryPlan(rounds=60, samples=1, step=0.05), 30
     best = 0.0
     answers = size * np.array([[0.0, 0.0], [1.0, -1.0]])
     for held in range(51):
@@ -77,7 +77,7 @@ def test_the_declared_reach_is_of_the_right_size() -> None:
 def test_kept_and_fresh_queries_together_follow_the_new_weights() -> None:
     # c r(q) Q_old + (1 - c) Q_new is Q_new: by enumeration.
     random = np.random.default_rng(3)
-    plan, size, past = Plan(rounds=30, samples=1, step=0.1), 80.0, 20
+    plan, size, past = DualQueryPlan(rounds=30, samples=1, step=0.1), 80.0, 20
     share = rejection(plan, past)
     assert share < 1.0
     gain = random.uniform(-80, 80, 12)
@@ -93,8 +93,8 @@ def test_kept_and_fresh_queries_together_follow_the_new_weights() -> None:
 
 def test_decisions_and_fresh_draws_are_both_charged() -> None:
     data = counted(bits(1000))
-    truth = Truth.of(data, WORK, account=account(data), method="test")
-    plan, past = Plan(rounds=60, samples=40, step=0.05), 30
+    truth = ExactAnswers.of(data, WORK, account=account(data), method="test")
+    plan, past = DualQueryPlan(rounds=60, samples=40, step=0.05), 30
     gains = [payoff(truth, data, record) for record in bits(past, seed=8)]
     opened = account(data, ApproxDP(8.0, 1e-6))
     kept, fresh = resampled(truth, plan, np.sum(gains, axis=0), [0] * 40, past, gains[-1], opened)
@@ -111,9 +111,9 @@ def test_decisions_and_fresh_draws_are_both_charged() -> None:
 def test_keeping_is_never_dearer_than_drawing_all_afresh() -> None:
     for step in (0.01, 0.05, 0.2, 0.5, 2.0):
         for past in (1, 5, 30, 200):
-            plan = Plan(rounds=past + 1, samples=7, step=step)
+            plan = DualQueryPlan(rounds=past + 1, samples=7, step=step)
             assert round_cost(plan, past, 500.0) <= 7 * plan.draw_epsilon(past, 500.0) ** 2 / 8 * (1 + 1e-5)
-    small = Plan(rounds=101, samples=1, step=0.02)
+    small = DualQueryPlan(rounds=101, samples=1, step=0.02)
     assert round_cost(small, 100, 500.0) < 0.35 * small.draw_epsilon(100, 500.0) ** 2 / 8
 
 
@@ -133,7 +133,7 @@ def test_what_keeping_saves_buys_a_longer_step() -> None:
     plain = largest_step(300, 4, 1000.0, "zcdp", 0.01)
     longer = largest_expected_step(300, 4, 1000.0, "zcdp", 0.01)
     assert 1.5 * plain < longer
-    plan = Plan(rounds=300, samples=4, step=longer)
+    plan = DualQueryPlan(rounds=300, samples=4, step=longer)
     assert 0.98 * 0.01 < sum(round_cost(plan, past, 1000.0) for past in range(1, 300)) <= 0.01
     assert largest_expected_step(300, 4, 1000.0, "pure", 0.1) == largest_step(300, 4, 1000.0, "pure", 0.1)
 

@@ -5,8 +5,8 @@ import pytest
 
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PureDP
-from holdfast.synth.exact_counts import Truth
-from holdfast.synth.methods.dual_query import Plan, dual_query, payoff
+from holdfast.synth.exact_counts import ExactAnswers
+from holdfast.synth.methods.dual_query import DualQueryPlan, dual_query, payoff
 from tests.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
 WORK = marginals()
@@ -14,7 +14,7 @@ WORK = marginals()
 
 def test_the_accountant_of_the_notes() -> None:
     # Soundness, section 10: eta = 0.1, T = 20, s = 5, n = 1000.
-    plan = Plan(rounds=20, samples=5, step=0.1)
+    plan = DualQueryPlan(rounds=20, samples=5, step=0.1)
     assert plan.pure(1000) == pytest.approx(0.19)
     assert plan.rho(1000) == pytest.approx(6.175e-5, rel=1e-12)
 
@@ -41,7 +41,7 @@ def test_scores_move_by_at_most_the_number_of_rounds_and_some_by_all_of_it(adjac
     for first, second in neighbours(adjacency):
         totals = []
         for data in (first, second):
-            truth = Truth.of(data, WORK, account=account(data), method="test")
+            truth = ExactAnswers.of(data, WORK, account=account(data), method="test")
             totals.append(np.sum([payoff(truth, data, record) for record in records], axis=0))
         moved.append(float(np.abs(totals[0] - totals[1]).max()))
     assert max(moved) == pytest.approx(3.0)
@@ -87,7 +87,9 @@ def test_privacy_does_not_depend_on_the_oracle(oracle: str) -> None:
     data = counted(bits())
     opened = account(data, ZCDP(0.1))
     made = dual_query(data, WORK, account=opened, rounds=4, samples=3, step=0.5, oracle=oracle)
-    assert float(opened.spent().as_zcdp() or 0) == pytest.approx(Plan(rounds=4, samples=3, step=0.5).rho(400))
+    assert float(opened.spent().as_zcdp() or 0) == pytest.approx(
+        DualQueryPlan(rounds=4, samples=3, step=0.5).rho(400)
+    )
     assert made.parameters["largest_oracle_gap"] >= 0.0
     if oracle != "ascent":
         assert made.parameters["largest_oracle_gap"] <= 1e-6

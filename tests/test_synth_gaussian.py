@@ -8,7 +8,7 @@ import pytest
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import Account, ApproxDP, PureDP
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.gaussian import gaussian, l2_sensitivity, least_gain, scaled_residuals
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.model import GraphicalModel
@@ -105,7 +105,7 @@ def test_rows_move_for_more_than_noise_where_there_is_much() -> None:
 
 def test_the_total_is_measured_where_it_is_not_public() -> None:
     schema = Schema([Categorical("x0", ["0", "1"])], adjacency="add_remove")
-    data = Counted(open_table({"x0": ["0", "1", "1", "1"] * 50}, schema))
+    data = ExactCounts(open_table({"x0": ["0", "1", "1", "1"] * 50}, schema))
     made = gaussian(data, Workload.of([("x0",)]), account=account(data, currency="gdp"))
     assert not [one for one in data.assumptions if "number of privacy units" in one]
     assert made.model.total != 200.0
@@ -116,7 +116,7 @@ def test_the_room_for_rounding_does_not_depend_on_a_private_number_of_rows() -> 
     schema = Schema([Categorical("x0", ["0", "1"])], adjacency="add_remove")
     declared = []
     for copies in (1, 50):
-        data = Counted(open_table({"x0": ["0", "1", "1", "1"] * copies}, schema))
+        data = ExactCounts(open_table({"x0": ["0", "1", "1", "1"] * copies}, schema))
         strategy = Strategy.of(data.domain, [("x0",)], total=True)
         declared.append(l2_sensitivity(strategy, data, scaled_residuals(strategy, data).size))
     assert declared[0] == declared[1] < 1.001 * strategy.sensitivity(data.adjacency, data.unit)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.synth.models.graphical.belief_propagation import propagate
-from holdfast.synth.models.graphical.estimation import Layout, minimise
+from holdfast.synth.models.graphical.estimation import CliqueLayout, lbfgs
 from holdfast.synth.models.graphical.factors import shape_of, spread, sum_onto
 from holdfast.synth.models.graphical.junction_tree import JunctionTree, cells_with, maximal_cliques
 from holdfast.synth.models.graphical.model import GraphicalModel
@@ -92,7 +92,7 @@ def test_placing_potentials_is_the_transpose_of_taking_marginals(
 ) -> None:
     distinct = list(dict.fromkeys(sets))
     tree, potentials = random_tree(distinct, seed)
-    layout, beliefs = Layout(tree, distinct), propagate(tree, potentials)
+    layout, beliefs = CliqueLayout(tree, distinct), propagate(tree, potentials)
     vector = np.random.default_rng(seed).normal(size=layout.size)
     through = sum(
         float((a * b).sum()) for a, b in zip(layout.potentials(vector), beliefs.tables, strict=True)
@@ -131,10 +131,10 @@ def test_the_search_finds_the_least_of_a_badly_scaled_bowl_and_never_climbs() ->
         gap = x - target
         return float((scales * gap**2).sum() + (gap**4).sum()), 2 * scales * gap + 4 * gap**3
 
-    found = minimise(bowl, np.zeros(30), curvature=np.ones(30), iterations=500, tolerance=1e-14)
+    found = lbfgs(bowl, np.zeros(30), curvature=np.ones(30), iterations=500, tolerance=1e-14)
     assert np.allclose(found, target, atol=1e-4)
     values = [
-        bowl(minimise(bowl, np.zeros(30), curvature=np.ones(30), iterations=n, tolerance=0.0))[0]
+        bowl(lbfgs(bowl, np.zeros(30), curvature=np.ones(30), iterations=n, tolerance=0.0))[0]
         for n in range(0, 12, 3)
     ]
     assert values == sorted(values, reverse=True)

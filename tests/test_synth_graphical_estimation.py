@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.synth.models.graphical.estimation import believed, estimate, log_shares, merge
+from holdfast.synth.models.graphical.estimation import believed, estimate_model, log_shares, merge
 from holdfast.synth.models.graphical.factors import sum_onto
 from holdfast.synth.models.model import Measurement
 
@@ -34,7 +34,7 @@ def measured(noise_std: float, seed: int = 0, sets: list[tuple[str, ...]] | None
 
 def test_small_noise_is_believed() -> None:
     tables = measured(0.01)
-    made = estimate(DOMAIN, tables, total=TOTAL, iterations=500, gain=1e-9).model
+    made = estimate_model(DOMAIN, tables, total=TOTAL, iterations=500, gain=1e-9).model
     for entry in tables:
         assert np.abs(made.project(entry.columns) - entry.values).max() < 0.5
 
@@ -42,7 +42,7 @@ def test_small_noise_is_believed() -> None:
 @pytest.mark.parametrize("noise_std", [1.0, 30.0, 1000.0])
 def test_the_estimate_meets_its_first_order_condition(noise_std: float) -> None:
     tables = measured(noise_std)
-    made = estimate(DOMAIN, tables, total=TOTAL, iterations=1000, gain=1e-10)
+    made = estimate_model(DOMAIN, tables, total=TOTAL, iterations=1000, gain=1e-10)
     for columns, entry in merge(tables, TOTAL).items():
         ridge = noise_std**2 / believed(noise_std, entry.values.size, total=TOTAL)
         residual = made.model.project(columns) - entry.values + ridge * made.theta[columns]
@@ -51,8 +51,8 @@ def test_the_estimate_meets_its_first_order_condition(noise_std: float) -> None:
 
 def test_noise_far_above_the_table_leaves_the_centre() -> None:
     shares = log_shares(np.array([7000.0, 2000.0, 1000.0]), TOTAL)
-    made = estimate(DOMAIN, measured(1e7), total=TOTAL, centre={("a",): shares}).model
-    flat = estimate(DOMAIN, [], total=TOTAL).model
+    made = estimate_model(DOMAIN, measured(1e7), total=TOTAL, centre={("a",): shares}).model
+    flat = estimate_model(DOMAIN, [], total=TOTAL).model
     assert np.allclose(flat.project(("b", "c")), TOTAL / 8)
     assert np.abs(made.project(("b", "c")) - TOTAL / 8).max() < 0.01 * TOTAL
 
@@ -68,8 +68,8 @@ def test_what_is_measured_twice_counts_once_with_less_noise() -> None:
 
 def test_a_warm_start_reaches_the_same_model() -> None:
     tables = measured(20.0)
-    cold = estimate(DOMAIN, tables, total=TOTAL, iterations=500, gain=1e-8)
-    warm = estimate(DOMAIN, tables, total=TOTAL, iterations=500, gain=1e-8, start=cold.theta)
+    cold = estimate_model(DOMAIN, tables, total=TOTAL, iterations=500, gain=1e-8)
+    warm = estimate_model(DOMAIN, tables, total=TOTAL, iterations=500, gain=1e-8, start=cold.theta)
     for columns in [("a", "c"), ("b", "d"), ("a", "b")]:
         assert np.allclose(cold.model.project(columns), warm.model.project(columns), atol=0.1)
 
@@ -77,7 +77,7 @@ def test_a_warm_start_reaches_the_same_model() -> None:
 def test_declared_zeros_hold_whatever_was_measured() -> None:
     mask = np.zeros((3, 5))
     mask[1, 2] = mask[0, :] = -np.inf
-    made = estimate(DOMAIN, measured(5.0), total=TOTAL, zeros=[(("a", "d"), mask)]).model
+    made = estimate_model(DOMAIN, measured(5.0), total=TOTAL, zeros=[(("a", "d"), mask)]).model
     table = made.project(("a", "d"))
     assert table[1, 2] == 0.0
     assert (table[0] == 0.0).all()
@@ -86,7 +86,7 @@ def test_declared_zeros_hold_whatever_was_measured() -> None:
 
 def test_parameters_are_checked() -> None:
     with pytest.raises(ParameterError, match="total must be > 0"):
-        estimate(DOMAIN, [], total=0.0)
+        estimate_model(DOMAIN, [], total=0.0)
 
 
 @pytest.mark.skipif(not GOLDEN.exists(), reason="the golden numbers were not made")
@@ -97,7 +97,7 @@ def test_without_restraint_it_is_the_estimate_of_mbi() -> None:
         Measurement(columns=tuple(one["columns"]), values=np.array(one["values"]), noise_std=0.01)
         for one in golden["measurements"]
     ]
-    made = estimate(golden["domain"], tables, total=golden["total"], iterations=2000, gain=1e-9).model
+    made = estimate_model(golden["domain"], tables, total=golden["total"], iterations=2000, gain=1e-9).model
     for one in golden["projections"]:
         ours = made.project(tuple(one["columns"]))
         assert np.abs(ours - np.array(one["values"])).sum() / golden["total"] < golden["tolerance"]

@@ -12,7 +12,7 @@ from holdfast.errors import ParameterError
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.queries import Group, Marginal
 from holdfast.synth.workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds, conjunctions
-from holdfast.synth.workload.workload import Layout
+from holdfast.synth.workload.workload import AnswerVector
 
 RANDOM = np.random.default_rng(5)
 GROUPS: list[tuple[Group, tuple[int, ...]]] = [
@@ -108,7 +108,7 @@ def test_refusals_name_the_parameter(make: Any, word: str) -> None:
 def test_the_layout_puts_every_query_at_its_place() -> None:
     domain = {"a": 3, "b": 2, "c": 2}
     work = Workload.of([("a", "b"), Thresholds(("a",)), Conjunctions(("b", "c"))])
-    layout = Layout(work, domain)
+    layout = AnswerVector(work, domain)
     joint = np.random.default_rng(3).random((3, 2, 2))
     tables = {("a", "b"): joint.sum(axis=2), ("a",): joint.sum(axis=(1, 2)), ("b", "c"): joint.sum(axis=0)}
     answers = layout.answers_of(tables.__getitem__)
@@ -121,7 +121,7 @@ def test_the_layout_puts_every_query_at_its_place() -> None:
 
 
 def test_weights_scale_queries_and_keep_them_bounded() -> None:
-    layout = Layout(Workload.of([("a",), ("b",)], weights=[2.0, 8.0]), {"a": 2, "b": 2})
+    layout = AnswerVector(Workload.of([("a",), ("b",)], weights=[2.0, 8.0]), {"a": 2, "b": 2})
     assert layout.query(0)[1].tolist() == [0.25, 0.0]
     assert layout.query(3)[1].tolist() == [0.0, 1.0]
     assert layout.answers_of(lambda _: np.array([0.5, 0.5])).tolist() == [0.125, 0.125, 0.5, 0.5]

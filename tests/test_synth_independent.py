@@ -17,8 +17,8 @@ from holdfast.noise.source import Source
 from holdfast.privacy import ApproxDP, PureDP
 from holdfast.privacy.account import Account
 from holdfast.synth.evaluation import LINES, evaluate, reference_lines
-from holdfast.synth.exact_counts import Counted
-from holdfast.synth.forecast import forecast_synthesis, lines
+from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.forecast import forecast_lines, forecast_synthesis
 from holdfast.synth.methods.independent import independent, on_simplex
 from holdfast.synth.models.product import ProductModel
 from holdfast.synth.workload import Workload
@@ -28,12 +28,12 @@ SCHEMA = Schema([Categorical("a", ["0", "1", "2"]), Categorical("b", ["0", "1"])
 WORKLOAD = Workload.of([("a", "b")])
 
 
-def table(rows: np.ndarray, adjacency: str = "replace") -> Counted:
+def table(rows: np.ndarray, adjacency: str = "replace") -> ExactCounts:
     frame = {"a": rows[:, 0].astype(str), "b": rows[:, 1].astype(str)}
-    return Counted(open_table(frame, SCHEMA, adjacency=adjacency))
+    return ExactCounts(open_table(frame, SCHEMA, adjacency=adjacency))
 
 
-def one_ways(data: Counted) -> np.ndarray:
+def one_ways(data: ExactCounts) -> np.ndarray:
     return np.concatenate(data.counts([("a",), ("b",)]))
 
 
@@ -104,7 +104,7 @@ def test_a_product_model_is_asked_and_drawn_from() -> None:
         ProductModel(columns={"a": [0.0, 0.0]}, total=1.0)
 
 
-def correlated() -> Counted:
+def correlated() -> ExactCounts:
     a = np.random.default_rng(1).integers(0, 2, 4000)
     return table(np.stack([a, a], axis=1))
 
@@ -138,7 +138,7 @@ def test_plans_get_better_with_epsilon_and_with_rows() -> None:
     assert all(a.smallest_claim >= b.smallest_claim for a, b in zip(few, many, strict=True))
     assert "lost in noise" in few[0].verdict
     assert many[-1].verdict == "the workload is kept"
-    assert len(lines(many)) == 5
+    assert len(forecast_lines(many)) == 5
 
 
 def cells(number: int) -> Any:

@@ -10,7 +10,7 @@ from holdfast.data import Categorical as Column
 from holdfast.data import Identifier, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PrivacyUnit, PureDP
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.mwem import _score, answer_noise, mwem
 from holdfast.synth.models.dense import DenseModel, RowsModel
 from holdfast.synth.models.graphical.model import GraphicalModel
@@ -98,7 +98,7 @@ def test_users_are_protected_by_the_factored_way_and_refused_by_the_dense() -> N
         unit=PrivacyUnit.user("who", max_rows=2), adjacency="add_remove", n_public=50,
     )  # fmt: skip
     frame = {"x0": ["0", "1"] * 50, "x1": ["1", "1"] * 50, "who": [str(i // 2) for i in range(100)]}
-    data = Counted(open_table(frame, schema))
+    data = ExactCounts(open_table(frame, schema))
     opened = Account(ApproxDP(1.0, 1e-6), adjacency="add_remove", unit=data.unit, currency="zcdp", seed=1)
     work = marginals(2, 2)
     with pytest.raises(ParameterError, match="max_rows"):

@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
-from holdfast.synth.models.coordinate_scores import Fibres
-from holdfast.synth.oracle import Objective, best_records, linear, one_hot_starts
+from holdfast.synth.models.coordinate_scores import CoordinateScores
+from holdfast.synth.oracle import RecordObjective, best_records, linear, one_hot_starts
 
 DOMAIN = {"a": 3, "b": 2, "c": 4, "d": 2}
 WIDTH = sum(DOMAIN.values())
 EVERY = np.column_stack(np.unravel_index(np.arange(48), (3, 2, 4, 2))).astype(np.int64)
 
 
-def objective(seed: int, density: float = 0.5) -> Objective:
+def objective(seed: int, density: float = 0.5) -> RecordObjective:
     random = np.random.default_rng(seed)
-    made = Objective(domain=DOMAIN)
+    made = RecordObjective(domain=DOMAIN)
     for columns in (("a", "b", "c"), ("c", "d"), ("d", "a")):
         shape = [DOMAIN[name] for name in columns]
         made.add(columns, random.normal(size=shape) * (random.random(shape) < density))
@@ -46,7 +46,7 @@ def test_the_three_solvers_agree_where_all_can_be_tried(seed: int) -> None:
 
 def test_auto_is_exact_where_that_is_quick_and_ascends_elsewhere() -> None:
     assert best_records(objective(1), Source(seed=1)).gap == 0.0
-    large = Objective(domain={f"c{i}": 10 for i in range(12)})
+    large = RecordObjective(domain={f"c{i}": 10 for i in range(12)})
     large.add(("c0", "c5", "c11"), np.eye(10)[:, :, None] * np.eye(10)[None, :, :])
     large.add(("c3",), -np.arange(10.0))
     one, many = (best_records(large, Source(seed=1), noise=np.zeros((size, 120))) for size in (1, 3))
@@ -58,7 +58,7 @@ def test_auto_is_exact_where_that_is_quick_and_ascends_elsewhere() -> None:
 
 
 def test_a_milp_on_a_large_universe_proves_its_optimum() -> None:
-    large = Objective(domain={f"c{i}": 5 for i in range(12)})
+    large = RecordObjective(domain={f"c{i}": 5 for i in range(12)})
     random = np.random.default_rng(0)
     for _ in range(30):
         columns = tuple(f"c{place}" for place in sorted(random.choice(12, 3, replace=False)))
@@ -74,7 +74,7 @@ def test_a_milp_on_a_large_universe_proves_its_optimum() -> None:
 def test_fibres_look_along_one_column() -> None:
     gain = objective(3)
     tables = [table.reshape(-1) for table in gain.tables.values()]
-    fibres = Fibres(DOMAIN, list(gain.tables))
+    fibres = CoordinateScores(DOMAIN, list(gain.tables))
     scores = fibres.scores(EVERY, 2, tables)
     for value in range(4):
         moved = EVERY.copy()

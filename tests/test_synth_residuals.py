@@ -9,7 +9,7 @@ import pytest
 from holdfast.errors import ParameterError
 from holdfast.privacy import PrivacyUnit
 from holdfast.synth.methods.gaussian import _parts, reconstructed, scaled_residuals
-from holdfast.synth.workload.residual_basis import Strategy, helmert, residual, restored
+from holdfast.synth.workload.residual_basis import Strategy, helmert, residual_table, restored_table
 from tests.synth_binary import counted
 
 DOMAIN = {"x0": 3, "x1": 2, "x2": 4}
@@ -33,8 +33,8 @@ def test_helmert_rows_are_orthonormal_and_sum_to_zero() -> None:
 
 def test_a_residual_and_its_restoration_are_a_projection() -> None:
     table = np.random.default_rng(0).random((3, 4))
-    once = restored(residual(table))
-    assert np.allclose(restored(residual(once)), once)
+    once = restored_table(residual_table(table))
+    assert np.allclose(restored_table(residual_table(once)), once)
     assert np.allclose(once.sum(axis=0), 0.0)
     assert np.allclose(once.sum(axis=1), 0.0)
 

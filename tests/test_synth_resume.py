@@ -18,7 +18,7 @@ from holdfast.privacy.account.remaining import fractions_of_rest
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.synth import Synthesizer
 from holdfast.synth.certificate import certify
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
 
@@ -141,7 +141,7 @@ def test_a_resumed_job_that_asks_something_else_is_refused() -> None:
 
 
 def test_other_rows_never_get_an_old_certificate() -> None:
-    data, workload = Counted(open_table(FRAME, SCHEMA)), Workload.of([("a", "b")])
+    data, workload = ExactCounts(open_table(FRAME, SCHEMA)), Workload.of([("a", "b")])
     account = Account(ApproxDP(1.0, 1e-6), currency="zcdp", seed=1)
     domain = SCHEMA.domain
     first, second = (CodedRows(domain=domain, codes=np.full((10, 3), code)) for code in (0, 1))

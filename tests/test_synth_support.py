@@ -13,7 +13,7 @@ from holdfast.noise.source import Source
 from holdfast.synth.models.dense import DenseModel, RowsModel, flat_cells
 from holdfast.synth.models.universe import AllCells, SampledSupport
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.workload import Layout
+from holdfast.synth.workload.workload import AnswerVector
 
 DOMAIN = {"a": 2, "b": 3, "c": 4}
 EVERY = np.column_stack(np.unravel_index(np.arange(24), (2, 3, 4))).astype(np.int64)
@@ -81,7 +81,7 @@ def test_a_support_of_all_records_is_the_universe() -> None:
     whole, sampled = AllCells(DOMAIN), SampledSupport(DOMAIN, EVERY)
     random = np.random.default_rng(4)
     probabilities = random.dirichlet(np.ones(24))
-    layout = Layout(Workload.of(SETS), DOMAIN)
+    layout = AnswerVector(Workload.of(SETS), DOMAIN)
     assert whole.answers(probabilities, layout) == pytest.approx(sampled.answers(probabilities, layout))
     for columns in SETS:
         table = random.random([DOMAIN[name] for name in columns])

@@ -29,7 +29,7 @@ from holdfast.release import Release
 from holdfast.synth import Synthesizer, Workload, Zeros
 from holdfast.synth.certificate import largest_errors
 from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
 SCHEMA = Schema(
@@ -117,7 +117,7 @@ def test_the_certificate_is_about_the_released_rows_and_says_so() -> None:
 def test_certified_rows_are_as_good_as_claimed() -> None:
     workload = Workload.marginals(SCHEMA, 3)
     table = open_table(columns(), SCHEMA)
-    data = Counted(table)
+    data = ExactCounts(table)
     held = 0
     for seed in range(50):
         made = Synthesizer(
@@ -133,7 +133,7 @@ def test_certified_rows_are_as_good_as_claimed() -> None:
 
 def test_intervals_hold_the_table() -> None:
     asked = Workload.of([("age",), ("sex", "ward"), ("dose", "sex")])
-    data = Counted(open_table(columns(), SCHEMA))
+    data = ExactCounts(open_table(columns(), SCHEMA))
     inside, total = 0, 0
     for seed in range(10):
         made = fitted(random_state=seed, workload=Workload.of([("sex", "ward"), ("age", "sex")]))

@@ -415,14 +415,14 @@ def synth_certificate() -> Figure:
     from holdfast.data import Categorical, Schema, open_table
     from holdfast.synth import Synthesizer, Workload
     from holdfast.synth.evaluation import evaluate
-    from holdfast.synth.exact_counts import Counted
+    from holdfast.synth.exact_counts import ExactCounts
 
     draw = np.random.default_rng(4)
     hidden = draw.integers(0, 4, 4000)
     frame = {name: (hidden + draw.integers(0, 2, 4000)) % 4 for name in "abcd"}
     schema = Schema([Categorical(name, ["0", "1", "2", "3"]) for name in frame])
     table, workload = open_table(frame, schema), Workload.marginals(schema, 3)
-    data = Counted(table)
+    data = ExactCounts(table)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.4))
     truth, claims = [], []
     with warnings.catch_warnings():

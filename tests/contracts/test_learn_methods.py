@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, HoldfastError, ParameterError
 from holdfast.learn.methods import METHODS
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, Logistic, Softmax, Squared
 from holdfast.learn.rows.examples import ArrayExamples
@@ -54,11 +54,11 @@ def table(
     )
 
 
-def account(method: Method, adjacency: str, *, seed: int | None = 1) -> Account:
+def account(method: Learner, adjacency: str, *, seed: int | None = 1) -> Account:
     return Account(LIMIT, adjacency=adjacency, currency=method.currency, seed=seed)
 
 
-def problem_of(method: Method) -> Problem:
+def problem_of(method: Learner) -> Problem:
     """The first problem that the method's proof covers."""
     for problem in PROBLEMS:
         try:
@@ -70,13 +70,13 @@ def problem_of(method: Method) -> Problem:
     pytest.fail(f"{method.name} takes none of the contract's problems in currency {method.currency!r}")
 
 
-def fitted(method: Method, examples: ArrayExamples, opened: Account, **changed: Any) -> Fit:
+def fitted(method: Learner, examples: ArrayExamples, opened: Account, **changed: Any) -> Fit:
     problem = dataclasses.replace(problem_of(method), **changed)
     return method.run(examples, problem, account=opened)
 
 
 def refused(
-    method: Method, examples: ArrayExamples, problem: Problem, opened: Account, **options: Any
+    method: Learner, examples: ArrayExamples, problem: Problem, opened: Account, **options: Any
 ) -> str:
     """The refusal's words; nothing was spent, and no value of the data is in them."""
     with pytest.raises((HoldfastError, TypeError)) as caught:
@@ -92,7 +92,7 @@ def test_names_are_unique_and_sorted() -> None:
 
 
 @each_method
-def test_declares_what_it_rests_on(method: Method) -> None:
+def test_declares_what_it_rests_on(method: Learner) -> None:
     assert method.paper
     assert set(method.needs) <= NEEDS
     assert set(method.adjacencies) <= {adjacency.value for adjacency in Adjacency}
@@ -104,7 +104,7 @@ def test_declares_what_it_rests_on(method: Method) -> None:
 
 
 @each_method
-def test_refuses_a_loss_of_a_kind_that_it_does_not_take(method: Method) -> None:
+def test_refuses_a_loss_of_a_kind_that_it_does_not_take(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     for problem in PROBLEMS:
         if not method.takes(problem):
@@ -112,7 +112,7 @@ def test_refuses_a_loss_of_a_kind_that_it_does_not_take(method: Method) -> None:
 
 
 @each_way
-def test_spends_no_more_than_its_limit_and_says_why_it_is_private(method: Method, adjacency: str) -> None:
+def test_spends_no_more_than_its_limit_and_says_why_it_is_private(method: Learner, adjacency: str) -> None:
     opened = account(method, adjacency)
     fit = fitted(method, table(adjacency), opened)
     assert fit.weights.shape in ((COLUMNS,), (2, COLUMNS))
@@ -124,7 +124,7 @@ def test_spends_no_more_than_its_limit_and_says_why_it_is_private(method: Method
 
 
 @each_way
-def test_the_first_charge_depends_on_public_numbers_only(method: Method, adjacency: str) -> None:
+def test_the_first_charge_depends_on_public_numbers_only(method: Learner, adjacency: str) -> None:
     """Another table of the same public facts, and under add_remove one row more: the same charge.
 
     Later ones may depend on what was released before (soundness, section 19), but not their number.
@@ -140,7 +140,7 @@ def test_the_first_charge_depends_on_public_numbers_only(method: Method, adjacen
 
 
 @each_way
-def test_a_seed_repeats_and_another_differs(method: Method, adjacency: str) -> None:
+def test_a_seed_repeats_and_another_differs(method: Learner, adjacency: str) -> None:
     def weights(seed: int | None) -> tuple[float, ...]:
         return tuple(fitted(method, table(adjacency), account(method, adjacency, seed=seed)).weights.ravel())
 
@@ -150,7 +150,7 @@ def test_a_seed_repeats_and_another_differs(method: Method, adjacency: str) -> N
 
 
 @each_method
-def test_works_without_delta_exactly_if_it_says_so(method: Method) -> None:
+def test_works_without_delta_exactly_if_it_says_so(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     opened = Account(PureDP(2.0), adjacency=adjacency, seed=1)
     if not method.pure:
@@ -163,7 +163,7 @@ def test_works_without_delta_exactly_if_it_says_so(method: Method) -> None:
 
 
 @each_method
-def test_refuses_adjacencies_that_it_is_not_proved_for(method: Method) -> None:
+def test_refuses_adjacencies_that_it_is_not_proved_for(method: Learner) -> None:
     problem = problem_of(method)
     for adjacency in {a.value for a in Adjacency} - set(method.adjacencies):
         with pytest.raises(AdjacencyError):
@@ -171,7 +171,7 @@ def test_refuses_adjacencies_that_it_is_not_proved_for(method: Method) -> None:
 
 
 @each_method
-def test_refuses_rows_and_accounts_of_different_worlds(method: Method) -> None:
+def test_refuses_rows_and_accounts_of_different_worlds(method: Learner) -> None:
     problem = problem_of(method)
     for rows in Adjacency:
         for asked in method.adjacencies:
@@ -186,7 +186,7 @@ def test_refuses_rows_and_accounts_of_different_worlds(method: Method) -> None:
 
 @each_way
 @pytest.mark.parametrize("rows", [0, 1])
-def test_survives_tiny_tables_or_refuses_before_spending(method: Method, adjacency: str, rows: int) -> None:
+def test_survives_tiny_tables_or_refuses_before_spending(method: Learner, adjacency: str, rows: int) -> None:
     public = Adjacency.of(adjacency).count_is_public
     opened = account(method, adjacency)
     examples = table(adjacency, rows=rows, public_count=None if public else 20)
@@ -200,7 +200,7 @@ def test_survives_tiny_tables_or_refuses_before_spending(method: Method, adjacen
 
 
 @each_method
-def test_refuses_bad_constants_before_spending(method: Method) -> None:
+def test_refuses_bad_constants_before_spending(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     problem, rows = problem_of(method), table(adjacency)
     assert "dimension" in refused(
@@ -217,7 +217,7 @@ BREAKING: dict[str, dict[str, Any]] = {
 
 
 @each_method
-def test_refuses_a_problem_without_what_it_needs(method: Method) -> None:
+def test_refuses_a_problem_without_what_it_needs(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     for need in method.needs:
         if need in BREAKING:

@@ -15,8 +15,8 @@ from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PrivacyUnit, PureDP
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.synth import METHODS, Synthesizer, Workload, Zeros
-from holdfast.synth.exact_counts import Counted
-from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.rows.coded_rows import CodedRows
 
 ROWS = 200
@@ -32,7 +32,9 @@ each_way = pytest.mark.parametrize(
 )
 
 
-def data(adjacency: str, *, rows: int = ROWS, seed: int = 0, names: str = "abc", users: int = 0) -> Counted:
+def data(
+    adjacency: str, *, rows: int = ROWS, seed: int = 0, names: str = "abc", users: int = 0
+) -> ExactCounts:
     random = np.random.default_rng(seed)
     a = random.integers(0, 2, rows)
     drawn = {"a": a, "b": (a + random.integers(0, 2, rows)) % 3, "c": a}
@@ -46,22 +48,29 @@ def data(adjacency: str, *, rows: int = ROWS, seed: int = 0, names: str = "abc",
         frame["who"] = (np.arange(rows) // users).astype(str)
         unit = PrivacyUnit.user("who", max_rows=users)
     public = max(rows // max(users, 1), 1) if adjacency == "add_remove" else None
-    return Counted(open_table(frame, Schema(columns, unit=unit, adjacency=adjacency, n_public=public)))
+    return ExactCounts(open_table(frame, Schema(columns, unit=unit, adjacency=adjacency, n_public=public)))
 
 
 def account(
-    method: Method, table: Counted, *, epsilon: float = 1.0, delta: float = 1e-6, seed: int | None = 1
+    method: SynthesisMethod,
+    table: ExactCounts,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    seed: int | None = 1,
 ) -> Account:
     limit = PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
     currency = "pure" if delta == 0 else method.currency
     return Account(limit, adjacency=table.adjacency, unit=table.unit, currency=currency, seed=seed)
 
 
-def run(method: Method, table: Counted, opened: Account, workload: Workload = WORKLOAD) -> Synthesis:
+def run(
+    method: SynthesisMethod, table: ExactCounts, opened: Account, workload: Workload = WORKLOAD
+) -> Synthesis:
     return method.run(table, workload, account=opened)
 
 
-def attempt(method: Method, table: Counted, opened: Account) -> tuple[Synthesis | None, str]:
+def attempt(method: SynthesisMethod, table: ExactCounts, opened: Account) -> tuple[Synthesis | None, str]:
     """A synthesis, or the words of the refusal, in which no value of the data is."""
     try:
         return run(method, table, opened), ""
@@ -94,7 +103,7 @@ def check(synthesis: Synthesis, domain: dict[str, int], rows: int = 50) -> np.nd
 
 
 @each_way
-def test_spends_no_more_than_its_limit_and_most_of_it(method: Method, adjacency: str) -> None:
+def test_spends_no_more_than_its_limit_and_most_of_it(method: SynthesisMethod, adjacency: str) -> None:
     table = data(adjacency)
     opened = account(method, table)
     check(run(method, table, opened), DOMAIN)
@@ -104,7 +113,7 @@ def test_spends_no_more_than_its_limit_and_most_of_it(method: Method, adjacency:
 
 
 @each_method
-def test_refuses_an_account_of_another_adjacency_or_unit(method: Method) -> None:
+def test_refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> None:
     table = data("replace") if "replace" in method.adjacencies else data(method.adjacencies[0])
     other = "add_remove" if table.adjacency.value == "replace" else "replace"
     wrong = Account(ApproxDP(1.0, 1e-6), adjacency=other, currency=method.currency, seed=1)
@@ -118,7 +127,7 @@ def test_refuses_an_account_of_another_adjacency_or_unit(method: Method) -> None
 
 
 @each_method
-def test_users_are_protected_as_a_whole_or_refused(method: Method) -> None:
+def test_users_are_protected_as_a_whole_or_refused(method: SynthesisMethod) -> None:
     adjacency = method.adjacencies[-1]
     alone, together = data(adjacency), data(adjacency, users=4)
     opened = account(method, together)
@@ -137,7 +146,7 @@ def test_users_are_protected_as_a_whole_or_refused(method: Method) -> None:
 
 @each_method
 @pytest.mark.parametrize("rows", [0, 1])
-def test_an_empty_table_and_one_row(method: Method, rows: int) -> None:
+def test_an_empty_table_and_one_row(method: SynthesisMethod, rows: int) -> None:
     table = data("add_remove" if "add_remove" in method.adjacencies else "replace", rows=rows)
     opened = account(method, table)
     synthesis, words = attempt(method, table, opened)
@@ -148,14 +157,14 @@ def test_an_empty_table_and_one_row(method: Method, rows: int) -> None:
 
 
 @each_method
-def test_one_column(method: Method) -> None:
+def test_one_column(method: SynthesisMethod) -> None:
     table = data(method.adjacencies[0], names="b")
     check(run(method, table, account(method, table), Workload.of([("b",)])), {"b": 3})
 
 
 @each_method
 @pytest.mark.parametrize("epsilon", [0.01, 100.0])
-def test_small_and_large_budgets_work(method: Method, epsilon: float) -> None:
+def test_small_and_large_budgets_work(method: SynthesisMethod, epsilon: float) -> None:
     table = data(method.adjacencies[0])
     opened = account(method, table, epsilon=epsilon)
     check(run(method, table, opened), DOMAIN)
@@ -163,7 +172,7 @@ def test_small_and_large_budgets_work(method: Method, epsilon: float) -> None:
 
 
 @each_method
-def test_a_seed_repeats_the_run(method: Method) -> None:
+def test_a_seed_repeats_the_run(method: SynthesisMethod) -> None:
     table = data(method.adjacencies[0])
     first, second = (check(run(method, table, account(method, table)), DOMAIN) for _ in range(2))
     assert np.array_equal(first, second)
@@ -172,7 +181,7 @@ def test_a_seed_repeats_the_run(method: Method) -> None:
 
 
 @each_method
-def test_a_job_that_runs_again_repeats_itself_and_pays_once(method: Method) -> None:
+def test_a_job_that_runs_again_repeats_itself_and_pays_once(method: SynthesisMethod) -> None:
     table = data(method.adjacencies[0])
     opened = account(method, table, seed=None)
     first = check(run(method, table, ResumableAccount.of(opened, "job")), DOMAIN)
@@ -185,7 +194,7 @@ def test_a_job_that_runs_again_repeats_itself_and_pays_once(method: Method) -> N
 
 
 @each_method
-def test_pure_privacy_is_pure_or_refused(method: Method) -> None:
+def test_pure_privacy_is_pure_or_refused(method: SynthesisMethod) -> None:
     table = data(method.adjacencies[0])
     opened = account(method, table, delta=0.0)
     if not method.pure:
@@ -198,7 +207,7 @@ def test_pure_privacy_is_pure_or_refused(method: Method) -> None:
 
 
 @each_method
-def test_a_generous_budget_finds_the_table(method: Method) -> None:
+def test_a_generous_budget_finds_the_table(method: SynthesisMethod) -> None:
     table = data(method.adjacencies[0], rows=2000)
     synthesis = run(method, table, account(method, table, epsilon=50.0))
     model = synthesis.model
@@ -208,7 +217,7 @@ def test_a_generous_budget_finds_the_table(method: Method) -> None:
 
 
 @each_method
-def test_impossible_records_are_never_released(method: Method) -> None:
+def test_impossible_records_are_never_released(method: SynthesisMethod) -> None:
     zeros = Zeros(("a", "c"), [(0, 1), (1, 0)])
     table = data(method.adjacencies[0]).table
     made = Synthesizer(method=method.name, delta=1e-6, constraints=[zeros], workload=WORKLOAD, random_state=1)

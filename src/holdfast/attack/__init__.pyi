@@ -14,6 +14,7 @@ from .result import AttackResult as AttackResult
 from .result import Exposed as Exposed
 from .roc import Rate as Rate
 from .rows import ROWS_ATTACKS as ROWS_ATTACKS
+from .rows.released_rows import ReleasedRows as ReleasedRows
 from .rows.released_rows import RowsAttack as RowsAttack
 from .rows.released_rows import RowsCase as RowsCase
 from .rows.released_rows import Seen as Seen

@@ -1,8 +1,11 @@
 """Audits: valid lower bounds on what a mechanism leaks."""
 
 from .bounds.fdp import RefutedCurve as RefutedCurve
+from .bounds.multi_run import ErrorRates as ErrorRates
 from .bounds.multi_run import Errors as Errors
 from .bounds.sequential import Game as Game
+from .bounds.sequential import SequentialTest as SequentialTest
+from .findings import AnytimeGuesses as AnytimeGuesses
 from .findings import FixedGuesses as FixedGuesses
 from .findings import GaussianGuesses as GaussianGuesses
 from .findings import GuessPath as GuessPath

@@ -192,7 +192,7 @@ class GaussianGuesses:
         return "one run, whole trade-off curve, Gaussian family (Mahloujifar et al. 2024)"
 
 
-def _bayesian(errors: multi_run.Errors, *, delta: float, confidence: float) -> float:
+def _bayesian(errors: multi_run.ErrorRates, *, delta: float, confidence: float) -> float:
     return multi_run.bayesian_epsilon_lower(errors, delta=delta, credibility=confidence)
 
 
@@ -208,7 +208,7 @@ class Trainings:
     """Many trainings with and without one canary, and the errors of one test (`multi_run`)."""
 
     kind: ClassVar[str] = "multi-run"
-    errors: multi_run.Errors
+    errors: multi_run.ErrorRates
     bound: Literal["clopper-pearson", "gaussian", "bayesian"] = "clopper-pearson"
 
     def __post_init__(self) -> None:
@@ -258,7 +258,7 @@ class Trainings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sequence(_FromEpsilon):
+class AnytimeGuesses(_FromEpsilon):
     """Guesses in the order in which they were made, stopped at any time (`sequential`)."""
 
     kind: ClassVar[str] = "sequential"
@@ -301,7 +301,7 @@ class Sequence(_FromEpsilon):
         return "sequential, valid at any stopping time (a bet against the claim)"
 
 
-FINDINGS: tuple[type[Any], ...] = (FixedGuesses, GuessPath, GaussianGuesses, Trainings, Sequence)
+FINDINGS: tuple[type[Any], ...] = (FixedGuesses, GuessPath, GaussianGuesses, Trainings, AnytimeGuesses)
 
 
 def bits_as_text(correct: Any) -> str:
@@ -325,7 +325,7 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
         kind = fields.pop("kind")
         (home,) = (f for f in FINDINGS if f.kind == kind)
         if "errors" in fields:
-            fields["errors"] = multi_run.Errors(**fields["errors"])
+            fields["errors"] = multi_run.ErrorRates(**fields["errors"])
         found: Finding = home(**fields)
     except (TypeError, ValueError, KeyError) as error:
         raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
@@ -335,3 +335,7 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
 def is_number(value: object) -> bool:
     """Whether a summary value can be stored."""
     return isinstance(value, int | float) and math.isfinite(value)
+
+
+Sequence = AnytimeGuesses
+"""A former name, which the room still exports."""

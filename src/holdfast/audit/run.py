@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.audit.bounds import multi_run
-from holdfast.audit.bounds.sequential import Game
+from holdfast.audit.bounds.sequential import SequentialTest
 from holdfast.audit.canaries import (
     Canaries,
     HadamardCanaries,
@@ -25,6 +25,7 @@ from holdfast.audit.canaries import (
 from holdfast.audit.canaries.decoder import guess
 from holdfast.audit.canaries.labelled import random_labels
 from holdfast.audit.canaries.planting import PlantedRecords, PlantedRows, Planting, Score, WithScore
+from holdfast.audit.findings import AnytimeGuesses as GuessSequence
 from holdfast.audit.findings import (  # fmt: skip
     Finding,
     FixedGuesses,
@@ -33,7 +34,6 @@ from holdfast.audit.findings import (  # fmt: skip
     Trainings,
     bits_as_text,
 )
-from holdfast.audit.findings import Sequence as GuessSequence
 from holdfast.audit.result import AuditResult, describe_scores
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
@@ -190,7 +190,7 @@ def _sequential(
 ) -> Finding:
     """Train, guess by the scores seen so far, bet; stop as soon as the claim is refuted."""
     claimed = claim.epsilon(delta)
-    game = Game(delta=delta, confidence=confidence)
+    game = SequentialTest(delta=delta, confidence=confidence)
     seen: dict[bool, list[float]] = {True: [], False: []}
     right: list[bool] = []
     for place in range(runs):

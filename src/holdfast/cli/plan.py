@@ -106,7 +106,7 @@ def _synthesis(
 ) -> tuple[Any, list[str]]:
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
-    from holdfast.synth.forecast import forecast_synthesis, lines
+    from holdfast.synth.forecast import forecast_lines, forecast_synthesis
 
     if schema_file is None or rows is None:
         raise ParameterError(
@@ -116,7 +116,7 @@ def _synthesis(
     schema = Schema.load(schema_file)
     declared = None if schema.adjacency is not None else adjacency
     found = forecast_synthesis(schema, rows=rows, adjacency=declared, **told)
-    return found, lines(found)
+    return found, forecast_lines(found)
 
 
 def _forecast(rows: int | None, columns: int | None, **told: Any) -> tuple[Forecast, ...]:

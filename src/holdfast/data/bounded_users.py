@@ -47,7 +47,7 @@ def hashed_slot(place: int, user: str) -> str:
     return f"{place}:{user}"
 
 
-def keep(users: Sequence[str], values: Sequence[NDArray[Any]], *, max_rows: int, key: bytes) -> Kept:
+def keep_rows(users: Sequence[str], values: Sequence[NDArray[Any]], *, max_rows: int, key: bytes) -> Kept:
     """Choose the rows of each user; `values` are the columns that tell the user's rows apart."""
     names, owner = np.unique(np.asarray(users, dtype=object), return_inverse=True)
     owner = owner.astype(np.int64).reshape(-1)

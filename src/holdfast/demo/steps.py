@@ -84,7 +84,7 @@ def model(ledger: Ledger, table: Table, path: Path) -> Release[Any]:
     return paid_once(ledger, path, name="income model", purpose="predict income", make=make)
 
 
-def synthetic(
+def synthetic_table(
     ledger: Ledger, table: Table, path: Path, *, columns: Sequence[str] = COLUMNS, method: str = "auto"
 ) -> Release[Any]:
     """Synthetic rows for all pairs of these columns, with a certificate."""
@@ -147,7 +147,7 @@ def accuracy(model: PrivateLogisticRegression, table: Table) -> list[Accuracy]:
     return [Accuracy(model=name, score=score, rows=len(labels)) for name, score in scores.items()]
 
 
-def audited(
+def audited_model(
     model: PrivateLogisticRegression, synthetic: Release[Any], schema: Schema, *, canaries: int
 ) -> AuditResult:
     """Train as the model was trained, with planted records among synthetic rows: no real person is in it.

@@ -57,7 +57,7 @@ def write_rows(synthetic: Release[Any], path: Path) -> Path:
     return path
 
 
-def summary(
+def demo_summary(
     model: Release[Any],
     synthetic: Release[Any],
     *,
@@ -159,14 +159,14 @@ def run_demo(
         step("a private model: charge first, then noise")
         released = steps.model(ledger, table, model_file)
         step("a synthetic table with a certificate")
-        synthetic = steps.synthetic(ledger, table, table_file, columns=columns, method=method)
+        synthetic = steps.synthetic_table(ledger, table, table_file, columns=columns, method=method)
         rows = write_rows(synthetic, output / "synthetic.parquet")
         model = PrivateLogisticRegression.from_release(released)
         step("attacks on members and held-out people (internal)")
         report = steps.attacks(model, count=count)
         accuracy = steps.accuracy(model, table)
         step("an audit with planted records (public)")
-        audit = steps.audited(model, synthetic, table.schema, canaries=canaries)
+        audit = steps.audited_model(model, synthetic, table.schema, canaries=canaries)
         step("two editions of the dossier")
         public, internal = editions(
             [model_file, table_file], ledger, audits=[audit], report=report, accuracy=accuracy
@@ -180,7 +180,7 @@ def run_demo(
         page=page, internal=inside, model=model_file, synthetic=table_file, rows=rows,
         ledger=output / "ledger.db", contradictions=public.contradictions + internal.contradictions,
         verification=found,
-        summary=summary(
+        summary=demo_summary(
             released, synthetic, public=public, audit=audit, report=report, accuracy=accuracy, left=left,
             verification=found,
         ),

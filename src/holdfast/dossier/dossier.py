@@ -13,7 +13,7 @@ from holdfast.audit.result import AuditResult
 from holdfast.dossier import record as sections
 from holdfast.dossier.charts.intervals import bar_chart
 from holdfast.dossier.evidence import (
-    Attack,
+    AttackFigures,
     Audience,
     Tried,
     attacked,
@@ -71,7 +71,7 @@ class Dossier:
     """
 
     release: Release[Any] | Sequence[Release[Any]]
-    attacks: Sequence[Attack] = ()
+    attacks: Sequence[AttackFigures] = ()
     audits: Sequence[AuditResult] = ()
     ledger: Ledger | None = field(default=None, kw_only=True)
     audience: Audience = field(default="public", kw_only=True)
@@ -100,7 +100,7 @@ class Dossier:
         return cls(
             [Release.load(path) for path in files],
             names=[path.name for path in files],
-            digests=[sections.digest(path) for path in files],
+            digests=[sections.record_digest(path) for path in files],
             **more,
         )
 

@@ -153,7 +153,7 @@ State = Literal["refuted", "warning", "consistent", "not comparable"]
 _STATES: dict[str, State] = {"refuted": "refuted", "warning": "warning", "consistent": "consistent"}
 
 
-class Attack(Protocol):
+class AttackFigures(Protocol):
     """The result of an attack, whichever it is."""
 
     @property
@@ -207,7 +207,9 @@ def audience_of(audit: AuditResult) -> Audience:
     return "public" if audit.coins == "holdfast" and audit.planted else "internal"
 
 
-def require_public(audits: Sequence[AuditResult], attacks: Sequence[Attack], accuracy: Sequence[Any]) -> None:
+def require_public(
+    audits: Sequence[AuditResult], attacks: Sequence[AttackFigures], accuracy: Sequence[Any]
+) -> None:
     """Refuse what is an un-noised function of private data: it has no place in a public edition."""
     private = [
         *(["attack results"] if any(one.audience != "public" for one in attacks) else []),
@@ -272,13 +274,13 @@ def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: floa
     )
 
 
-def attacked(attacks: Sequence[Attack], promise: Guarantee) -> tuple[Tried, ...]:
+def attacked(attacks: Sequence[AttackFigures], promise: Guarantee) -> tuple[Tried, ...]:
     """Attacks held against the promise."""
     names = told_apart([attack.attack for attack in attacks])
     return tuple(_attacked(attack, name, promise) for attack, name in zip(attacks, names, strict=True))
 
 
-def _attacked(attack: Attack, name: str, promise: Guarantee) -> Tried:
+def _attacked(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
     state: State
     try:
         state = _STATES.get(attack.verdict(promise), "not comparable")

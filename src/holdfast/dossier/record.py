@@ -108,10 +108,12 @@ def promise(releases: Sequence[Release[Any]]) -> dict[str, Any]:
         "guess": up_to(trade_off.guess()),
         "sure": {
             "failure": sure.failure,
-            "loss": short(sure.loss),
+            "loss": short_digest(sure.loss),
             "after": [{"prior": prior, "at_most": sure.after(prior)} for prior in PRIORS],
         },
-        "points": [{"delta": delta, "epsilon": short(curve.epsilon(delta))} for delta in _deltas(curve)],
+        "points": [
+            {"delta": delta, "epsilon": short_digest(curve.epsilon(delta))} for delta in _deltas(curve)
+        ],
         "curve_points": curve_points.sampled([("proved", curve)]),
         "private": all(one.private for one in releases),
         "strict": all(one.provenance.arithmetic == "strict" for one in releases),
@@ -150,7 +152,11 @@ def picture(releases: Sequence[Release[Any]], tried: Sequence[Tried]) -> dict[st
         "log": picture_points.sampled(curves, log=True),
         "rates": list(RATES),
         "rows": [
-            {"name": name, "claim": curve.claim, "found": [short(curve.detection_at(rate)) for rate in RATES]}
+            {
+                "name": name,
+                "claim": curve.claim,
+                "found": [short_digest(curve.detection_at(rate)) for rate in RATES],
+            }
             for name, curve in curves
         ],
         "left_out": max(0, len(attacks) - MOST_ATTACKS),
@@ -174,10 +180,10 @@ def file_digest(release: Release[Any]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "release"
         release.save(path)
-        return digest(path)
+        return record_digest(path)
 
 
-def digest(path: Path) -> str:
+def record_digest(path: Path) -> str:
     """SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -200,7 +206,7 @@ def visible(value: Any) -> Any:
     return value
 
 
-def short(value: float) -> float | None:
+def short_digest(value: float) -> float | None:
     """Six digits; None for infinity."""
     return float(f"{value:.6g}") if math.isfinite(value) else None
 

@@ -170,7 +170,7 @@ def _releases(record: Mapping[str, Any], paths: Sequence[Path], report: _Report)
         f"the dossier is about {len(written)} releases, {len(paths)} were given",
     ):
         return []
-    by_hash = {sections.digest(path): path for path in paths}
+    by_hash = {sections.record_digest(path): path for path in paths}
     loaded = []
     for one in written:
         path = by_hash.get(one["sha256"])

@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.errors import ParameterError, require
 from holdfast.learn.methods import METHODS
-from holdfast.learn.methods.method import Method
+from holdfast.learn.methods.method import Learner
 from holdfast.learn.methods.objective import TWICE_DIFFERENTIABLE
 from holdfast.learn.methods.softmax import pure_engine
 from holdfast.learn.methods.softmax_objective import LEAST_SIGNAL, pure_signal
@@ -43,7 +43,7 @@ BEHIND: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class LearnerChoice:
     """The method chosen, what it is told, and the reasons; everything in it is public."""
 
     method: str
@@ -65,9 +65,9 @@ class Choice:
         return "\n".join(lines)
 
 
-def choose(
+def choose_learner(
     problem: Problem, *, count: int, limit: PrivacyCurve, adjacency: Adjacency | str, max_rows: int = 1
-) -> Choice:
+) -> LearnerChoice:
     """The first method, in an order fixed in advance, whose proof covers the problem.
 
     >>> from holdfast.learn.problem.losses import Logistic
@@ -94,7 +94,7 @@ def choose(
         )
     chosen = admitted[0]
     options, reasons_for = _told(chosen, problem, count=count, limit=limit, world=world, max_rows=max_rows)
-    return Choice(
+    return LearnerChoice(
         method=chosen,
         options=options,
         reasons=reasons_for,
@@ -119,7 +119,7 @@ def _order(problem: Problem, *, pure: bool) -> tuple[str, ...]:
     return (*first, "output", "bolt_on")
 
 
-def _objection(method: Method, problem: Problem, world: Adjacency, *, pure: bool, max_rows: int) -> str:
+def _objection(method: Learner, problem: Problem, world: Adjacency, *, pure: bool, max_rows: int) -> str:
     """What a proof misses, in words; empty where it misses nothing."""
     squared = problem.loss.name == "squared"
     several = problem.outputs == "several"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
-from holdfast.learn.choice import Choice, choose
+from holdfast.learn.choice import LearnerChoice, choose_learner
 from holdfast.learn.methods.objective import objective_mechanism
 from holdfast.learn.methods.softmax_objective import PURE_WHITENED
 from holdfast.learn.opening import Budget, require_small_delta
@@ -94,7 +94,7 @@ def _forecast(
     problem: Problem, *, rows: int, budget: Budget, adjacency: Adjacency, accuracy: float | None
 ) -> Forecast:
     require_small_delta(budget.limit, rows)
-    choice = choose(problem, count=rows, limit=budget.limit, adjacency=adjacency)
+    choice = choose_learner(problem, count=rows, limit=budget.limit, adjacency=adjacency)
     curvature = CURVATURE * problem.row_norm**2 / problem.dimension
     noise = _coefficient_noise(
         choice, problem, rows=rows, budget=budget, adjacency=adjacency, curvature=curvature
@@ -113,7 +113,13 @@ def _forecast(
 
 
 def _coefficient_noise(
-    choice: Choice, problem: Problem, *, rows: int, budget: Budget, adjacency: Adjacency, curvature: float
+    choice: LearnerChoice,
+    problem: Problem,
+    *,
+    rows: int,
+    budget: Budget,
+    adjacency: Adjacency,
+    curvature: float,
 ) -> float:
     """The standard deviation of privacy noise in each coefficient, for the methods that 'auto' picks here."""
     if choice.method == "objective":

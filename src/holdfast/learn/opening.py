@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn.methods.method import Method
+from holdfast.learn.methods.method import Learner
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
@@ -32,7 +32,7 @@ class Budget:
         """The promise asked for."""
         return PureDP(self.epsilon) if self.delta == 0 else ApproxDP(self.epsilon, self.delta)
 
-    def open(self, method: Method, *, adjacency: Adjacency, unit: PrivacyUnit, seed: int | None) -> Account:
+    def open(self, method: Learner, *, adjacency: Adjacency, unit: PrivacyUnit, seed: int | None) -> Account:
         """An account of this limit, in the currency that suits the method."""
         if self.delta == 0 and not method.pure:
             raise ParameterError(

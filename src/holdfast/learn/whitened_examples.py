@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import Passes, clipped, rounding_of_sum
+from holdfast.learn.rows.clipped_blocks import ClippedBlocks, clipped, rounding_of_sum
 from holdfast.learn.rows.examples import ArrayExamples, Chunk, Examples
 from holdfast.learn.whitening import Whitener, second_moment, whitener
 from holdfast.noise.source import Source
@@ -63,7 +63,7 @@ def release_diagonal(
     mechanism = Laplace(
         scale=scale, l1_sensitivity=sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
     )
-    squares = second_moment(Passes(examples, problem), dimension=problem.dimension, kind="diagonal")
+    squares = second_moment(ClippedBlocks(examples, problem), dimension=problem.dimension, kind="diagonal")
     released = account.release(mechanism, squares, label="objective: squares of columns")
     count = examples.public_count
     return whitener(

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk.descent import Preconditioner, Schedule, gaussian_for
-from holdfast.learn.rows.clipped_blocks import Passes, rounding_of_sum
+from holdfast.learn.risk.descent import DescentSchedule, Preconditioner, gaussian_for
+from holdfast.learn.rows.clipped_blocks import ClippedBlocks, rounding_of_sum
 from holdfast.learn.rows.moments import from_upper_triangle, upper_triangle
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
@@ -132,7 +132,7 @@ def second_moment_sensitivity(adjacency: Adjacency, *, row_norm: float, rows_per
     return math.sqrt(adjacency.gradient_factor) * rows_per_unit * row_norm**2
 
 
-def second_moment(passes: Passes, *, dimension: int, kind: Preconditioner) -> Floats:
+def second_moment(passes: ClippedBlocks, *, dimension: int, kind: Preconditioner) -> Floats:
     """The sum, packed so that its Euclidean norm is the matrix's Frobenius norm; private."""
     if passes.engine is not None:
         return passes.engine.gram("diagonal") if kind == "diagonal" else upper_triangle(passes.engine.gram())
@@ -171,9 +171,9 @@ def no_whitening(dimension: int) -> Whitener:
 
 
 def release_whitener(
-    passes: Passes,
+    passes: ClippedBlocks,
     problem: Problem,
-    setting: Schedule,
+    setting: DescentSchedule,
     account: Account,
     *,
     square: Fraction,

@@ -12,7 +12,15 @@ from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.ledger.journal import cost_of
-from holdfast.privacy.account.currency import Basic, Concentrated, Cost, Currency, Gaussian, Pure, Renyi
+from holdfast.privacy.account.currency import (
+    BasicCurrency,
+    ConcentratedCurrency,
+    Cost,
+    Currency,
+    GaussianCurrency,
+    PureCurrency,
+    RenyiCurrency,
+)
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 
@@ -72,9 +80,14 @@ class Dataset:
 
 def currency_of(data: Any) -> Currency:
     """The currency that `to_json` wrote. A fixed plan is no currency of a ledger: it does not add up."""
-    simple: dict[str, type[Currency]] = {"pure": Pure, "basic": Basic, "zcdp": Concentrated, "gdp": Gaussian}
+    simple: dict[str, type[Currency]] = {
+        "pure": PureCurrency,
+        "basic": BasicCurrency,
+        "zcdp": ConcentratedCurrency,
+        "gdp": GaussianCurrency,
+    }
     if data["name"] == "renyi":
-        return Renyi(data["order"])
+        return RenyiCurrency(data["order"])
     if data["name"] not in simple:
         raise LedgerError(
             f"currency {data['name']!r} cannot be shared by the accounts of a ledger; use "

@@ -55,7 +55,7 @@ class LedgerEntry:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the text."""
-        return digest(self.text)
+        return entry_digest(self.text)
 
     @property
     def must_last(self) -> bool:
@@ -69,7 +69,7 @@ class LedgerEntry:
     @classmethod
     def parse(cls, text: str, stored_hash: str) -> LedgerEntry:
         """The entry of a stored text, which must have the stored hash and a known version."""
-        if not isinstance(text, str) or digest(text) != stored_hash:
+        if not isinstance(text, str) or entry_digest(text) != stored_hash:
             raise LedgerError(
                 "the ledger was changed or damaged: an entry does not have its hash; nothing was released"
             )
@@ -121,7 +121,7 @@ def canonical(data: Any) -> str:
         )
 
 
-def restored(data: Any) -> Any:
+def restored_entry(data: Any) -> Any:
     """Undo what `canonical` does to infinities.
 
     >>> restored(json.loads(canonical({"epsilon": math.inf})))
@@ -131,13 +131,13 @@ def restored(data: Any) -> Any:
         case {"float": str() as text} if len(data) == 1:
             return float(text)
         case dict():
-            return {name: restored(value) for name, value in data.items()}
+            return {name: restored_entry(value) for name, value in data.items()}
         case list():
-            return [restored(value) for value in data]
+            return [restored_entry(value) for value in data]
     return data
 
 
-def digest(text: str) -> str:
+def entry_digest(text: str) -> str:
     """SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 

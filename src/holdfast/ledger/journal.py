@@ -15,7 +15,7 @@ from typing import Any
 
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger.chain import Chain
-from holdfast.ledger.entry import LedgerEntry, canonical, digest, restored
+from holdfast.ledger.entry import LedgerEntry, canonical, entry_digest, restored_entry
 from holdfast.ledger.store import Store
 from holdfast.privacy.account.currency import Cost
 from holdfast.privacy.account.journal import (
@@ -71,7 +71,7 @@ class LedgerJournal:
             entry = self._entry(chain, number)
             if entry.state != "charged":
                 return entry
-            kept = None if payload is None else digest(payload)
+            kept = None if payload is None else entry_digest(payload)
             body = {"account": self._account, "entry": number, "state": state, "payload": kept}
             chain.append("settle", body, payload=payload)
         return Entry(number=number, charge=entry.charge, state=state, payload=payload)
@@ -155,7 +155,7 @@ class LedgerJournal:
         if settlement.get("entry") != number:
             raise LedgerError(f"entry {number} is settled by the wrong entry; nothing was released")
         payload = chain.payload(number)
-        if settlement["payload"] != (None if payload is None else digest(payload)):
+        if settlement["payload"] != (None if payload is None else entry_digest(payload)):
             raise LedgerError(f"the value that is kept for entry {number} was changed; nothing was released")
         return Entry(number=number, charge=charge, state=settlement["state"], payload=payload)
 
@@ -172,10 +172,10 @@ def stored_form(charge: Charge) -> Charge:
     text = canonical(charge.curve)
     long = len(text) > _LONGEST_CURVE
     return Charge(
-        mechanism=restored(json.loads(canonical(charge.mechanism))),
-        curve={"kind": charge.curve.get("kind"), "sha256": digest(text)}
+        mechanism=restored_entry(json.loads(canonical(charge.mechanism))),
+        curve={"kind": charge.curve.get("kind"), "sha256": entry_digest(text)}
         if long
-        else restored(json.loads(text)),
+        else restored_entry(json.loads(text)),
         times=charge.times,
         cost=cost_of(charge.cost.to_json()),
         arithmetic=charge.arithmetic,
@@ -196,8 +196,8 @@ def charge_of(entry: LedgerEntry) -> Charge:
     """The charge that an entry records."""
     body = entry.body
     return Charge(
-        mechanism=restored(body["mechanism"]),
-        curve=restored(body["curve"]),
+        mechanism=restored_entry(body["mechanism"]),
+        curve=restored_entry(body["curve"]),
         times=body["times"],
         cost=cost_of(body["cost"]),
         arithmetic=body["arithmetic"],

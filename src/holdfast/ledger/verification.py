@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import FormatError, HoldfastError, LedgerError
 from holdfast.ledger.chain import Chain
-from holdfast.ledger.entry import BEGINNING, LedgerEntry, digest
+from holdfast.ledger.entry import BEGINNING, LedgerEntry, entry_digest
 from holdfast.ledger.replay import Book, BrokenRule
 from holdfast.ledger.signature import SignedHead
 from holdfast.ledger.store import Store
@@ -135,7 +135,7 @@ def _check_payloads(chain: Chain, book: Book, problems: list[str]) -> None:
         number: charge.payload for number, charge in book.charges.items() if charge.payload is not None
     }
     for number, payload in chain.payloads():
-        if expected.pop(number, None) != digest(payload):
+        if expected.pop(number, None) != entry_digest(payload):
             problems.append(f"entry {number}: the value that is kept for it was changed")
     problems.extend(f"entry {number}: the value that was kept for it is gone" for number in expected)
 

@@ -22,7 +22,7 @@ COIN_ERROR = 2.0**-10
 """Slack, in units of 2^-16, between a coin and its bound: 2^-26, against rounding errors near 2^-52."""
 
 
-def coins(
+def bernoulli_many(
     source: Source,
     *,
     least: NDArray[np.float64],

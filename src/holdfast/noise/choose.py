@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.noise.fixed_point import exp_minus, rational
-from holdfast.noise.lazy_uniform import CHUNK, WORD, LazyUniform, last_true
+from holdfast.noise.lazy_uniform import CHUNK, WORD, LazyUniform, last_integer
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
 
@@ -26,7 +26,7 @@ SUM_ERROR = 2.0**-51
 """Bound on the error of a running sum, per term: four times the theorem for recursive summation."""
 
 
-def choose(source: Source, *, scores: NDArray[np.int64], factor: Fraction) -> int:
+def choose_by_score(source: Source, *, scores: NDArray[np.int64], factor: Fraction) -> int:
     """An index, drawn with probability exactly proportional to exp(factor * score).
 
     This is the exponential mechanism: for scores of sensitivity D (in grid steps) it is epsilon-DP,
@@ -65,7 +65,7 @@ def choose_many(
         high = np.searchsorted(cumulative, target + tolerance, side="right")
         for index in np.flatnonzero(low != high).tolist():
             uniform = LazyUniform(source, numerator=int(words[index]), bits=WORD)
-            low[index] = last_true(partial(shares.reach, uniform), guess=int(low[index]))
+            low[index] = last_integer(partial(shares.reach, uniform), guess=int(low[index]))
         chosen[start : start + len(words)] = low
     return chosen
 

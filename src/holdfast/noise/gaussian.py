@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.bernoulli import coins
+from holdfast.noise.bernoulli import bernoulli_many
 from holdfast.noise.fixed_point import midpoint_ratio, normal_mass_ratio, normal_survival, width
 from holdfast.noise.lazy_uniform import CHUNK, POSITION_ERROR, Threshold
 from holdfast.noise.source import Source
@@ -104,7 +104,7 @@ def discrete_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[
 def _accepts(source: Source, sigma: Fraction, magnitudes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """One coin per proposal, heads with probability exactly h(0) / h(k)."""
     least, most = _acceptance_bounds(sigma, magnitudes)
-    return coins(
+    return bernoulli_many(
         source,
         least=least,
         most=most,

@@ -66,7 +66,7 @@ class LazyUniform:
         self._bits += WORD
 
 
-def last_true(holds: Callable[[int], bool], *, guess: int) -> int:
+def last_integer(holds: Callable[[int], bool], *, guess: int) -> int:
     """The largest integer at which a condition holds that is true up to somewhere and false after.
 
     The guess saves questions and cannot change the answer: the search gallops away from it until
@@ -137,4 +137,4 @@ def _magnitudes(source: Source, law: Magnitude, words: NDArray[np.uint64]) -> ND
 
 
 def _largest(law: Magnitude, uniform: LazyUniform, *, guess: int) -> int:
-    return last_true(lambda m: m <= 0 or uniform.below(law.survival(m)), guess=guess)
+    return last_integer(lambda m: m <= 0 or uniform.below(law.survival(m)), guess=guess)

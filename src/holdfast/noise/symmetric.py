@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.noise.bernoulli import coins
+from holdfast.noise.bernoulli import bernoulli_many
 from holdfast.noise.lazy_uniform import CHUNK, Magnitude, Threshold, signed_magnitudes
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
@@ -95,7 +95,7 @@ class _Cells:
 
     def _accepts(self, source: Source, k: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
         nearest = np.maximum(cells * self.integers - self._reach, 0)
-        return coins(
+        return bernoulli_many(
             source,
             least=1 - self.law.loss(k, nearest),
             most=np.ones(len(k)),

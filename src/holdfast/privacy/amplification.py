@@ -11,14 +11,14 @@ from fractions import Fraction
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.curves.group_replace import TwoSteps
+from holdfast.privacy.curves.group_replace import GroupReplace
 from holdfast.privacy.curves.renyi import ZCDP
 from holdfast.privacy.curves.slack import WithSlack
 from holdfast.privacy.curves.subsampled import SubsampledCurve, amplified_pure
 from holdfast.privacy.rounding import Number, as_written
 
 
-def poisson(curve: PrivacyCurve, *, rate: Number) -> SubsampledCurve:
+def poisson_amplified(curve: PrivacyCurve, *, rate: Number) -> SubsampledCurve:
     """Each unit takes part with probability `rate`; base and result under add_remove (or zero_out).
 
     >>> from holdfast.privacy.curves.laplace import LaplaceCurve
@@ -73,7 +73,7 @@ def to_replace(curve: PrivacyCurve) -> PrivacyCurve:
         return curve.group(2)
     except ParameterError:
         if not isinstance(curve, WithSlack):
-            return TwoSteps(curve)
+            return GroupReplace(curve)
     # Total variation bounds each law whatever the neighbour; a failure may happen on either side.
     return WithSlack(to_replace(curve.curve), curve.tau, 2 * as_written(curve.probability))
 

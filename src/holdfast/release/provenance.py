@@ -80,8 +80,8 @@ class Provenance:
         require(_is_date(self.created), "created", self.created, "a date such as 2025-01-31")
         require(_are_numbers(self.entries), "entries", "...", "whole numbers >= 0")
         object.__setattr__(self, "entries", tuple(self.entries))
-        object.__setattr__(self, "parameters", plain("parameters", self.parameters))
-        object.__setattr__(self, "software", plain("software", self.software))
+        object.__setattr__(self, "parameters", plain_json("parameters", self.parameters))
+        object.__setattr__(self, "software", plain_json("software", self.software))
 
     @property
     def private(self) -> bool:
@@ -126,7 +126,7 @@ class Provenance:
         return "\n".join(lines)
 
 
-def plain(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+def plain_json(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
     """The mapping as JSON holds it (tuples become lists), refused if JSON cannot hold it."""
     require(isinstance(value, Mapping), name, type(value).__name__, "a mapping")
     require(all(isinstance(key, str) for key in value), name, "...", "a mapping whose keys are texts")

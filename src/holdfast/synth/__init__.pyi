@@ -8,7 +8,9 @@ from .answers import Answers as Answers
 from .certificate import Certification as Certification
 from .evaluation import Evaluation as Evaluation
 from .exact_counts import Counted as Counted
+from .exact_counts import ExactCounts as ExactCounts
 from .forecast import Estimate as Estimate
+from .forecast import SynthesisEstimate as SynthesisEstimate
 from .methods import METHODS as METHODS
 from .models.model import Measurement as Measurement
 from .rows.impossible_rows import Zeros as Zeros

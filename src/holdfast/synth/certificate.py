@@ -28,7 +28,7 @@ from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.progress import progress
 from holdfast.release.certificate import Certificate
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
 
@@ -62,7 +62,7 @@ class Certification:
         return (self.overall, *self.groups, *last)
 
 
-def largest_errors(data: Counted, rows: CodedRows, workload: Workload) -> Floats:
+def largest_errors(data: ExactCounts, rows: CodedRows, workload: Workload) -> Floats:
     """The exact f of each group, in records: private. Streams over the table, a few groups at a time."""
     require(len(rows) > 0, "rows", len(rows), ">= 1 to be certified")
     count = data.table.count()
@@ -79,7 +79,7 @@ def largest_errors(data: Counted, rows: CodedRows, workload: Workload) -> Floats
     return np.array(largest)
 
 
-def _parts(data: Counted, workload: Workload) -> list[list[int]]:
+def _parts(data: ExactCounts, workload: Workload) -> list[list[int]]:
     parts: list[list[int]] = [[]]
     held = 0
     for place, group in enumerate(workload.groups):
@@ -138,7 +138,7 @@ def offset(mechanism: Mechanism, noise_std: float, *, failure: float, size: int 
 
 
 def certify(
-    data: Counted,
+    data: ExactCounts,
     rows: CodedRows,
     workload: Workload,
     *,
@@ -184,7 +184,7 @@ def certify(
 
 
 def _upper(
-    errors: Floats, data: Counted, account: Account, *, failure: float, mark: str
+    errors: Floats, data: ExactCounts, account: Account, *, failure: float, mark: str
 ) -> tuple[Floats, float]:
     """Noisy maxima that are not below the true ones, all of them, but with probability `failure`."""
     mechanism, std = certificate_noise(
@@ -195,7 +195,7 @@ def _upper(
     return np.asarray(noisy) + each + ARITHMETIC, std
 
 
-def _count_low(data: Counted, account: Account, *, failure: float) -> float:
+def _count_low(data: ExactCounts, account: Account, *, failure: float) -> float:
     """A number of rows that is not above the true one, but with probability `failure`."""
     mechanism, std = certificate_noise(account, max_rows=data.unit.max_rows, adjacency=data.adjacency)
     noisy = account.release(mechanism, np.array([float(data.table.count())]), label="number of rows")
@@ -203,7 +203,7 @@ def _count_low(data: Counted, account: Account, *, failure: float) -> float:
 
 
 def _by_group(
-    errors: Floats, data: Counted, account: Account, workload: Workload, *, size: float, confidence: float,
+    errors: Floats, data: ExactCounts, account: Account, workload: Workload, *, size: float, confidence: float,
     failing: float, told: str, rows: CodedRows, cap: float,
 ) -> tuple[Certificate, ...]:  # fmt: skip
     """Those groups whose own maximum is shown to be below the overall one; all of them hold together."""
@@ -223,7 +223,7 @@ def _by_group(
 
 
 def _population(
-    overall: Certificate, data: Counted, workload: Workload, *, size: float
+    overall: Certificate, data: ExactCounts, workload: Workload, *, size: float
 ) -> Certificate | None:
     """For records drawn independently from a population: Hoeffding and a union bound over the queries."""
     if data.unit.max_rows > 1 or size < 1:
@@ -240,12 +240,12 @@ def _population(
     )
 
 
-def _class(data: Counted, workload: Workload) -> str:
+def _class(data: ExactCounts, workload: Workload) -> str:
     queries = workload.size(data.table.schema)
     return f"all {queries:,} queries of the {len(workload.groups)} groups of the workload"
 
 
-def _declared(data: Counted) -> str:
+def _declared(data: ExactCounts) -> str:
     return "" if data.adjacency.count_is_public else ", if it has at least the declared n_public rows"
 
 

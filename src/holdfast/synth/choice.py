@@ -9,12 +9,12 @@ from typing import Any
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.synth.methods import METHODS
-from holdfast.synth.methods.method import Method
+from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.synth.workload import Workload
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class SynthesizerChoice:
     """A method with its options, and why."""
 
     method: str
@@ -26,7 +26,7 @@ class Choice:
         return f"method='auto' chose {self.method!r}: {self.reason}"
 
 
-def find_method(name: str) -> Method:
+def find_synthesis_method(name: str) -> SynthesisMethod:
     """The method of that name.
 
     >>> find_method("independent").pure
@@ -37,16 +37,18 @@ def find_method(name: str) -> Method:
     return known[name]
 
 
-def choose(domain: Mapping[str, int], workload: Workload, *, limit: PrivacyCurve) -> Choice:
+def choose_synthesis_method(
+    domain: Mapping[str, int], workload: Workload, *, limit: PrivacyCurve
+) -> SynthesizerChoice:
     """The method that the benchmark found best for such a task; see `docs/synth.md`."""
     if len(domain) == 1:
-        return Choice(method="independent", reason="one column has nothing to do with any other")
+        return SynthesizerChoice(method="independent", reason="one column has nothing to do with any other")
     if limit.as_pure() is not None:
-        return Choice(
+        return SynthesizerChoice(
             method=_first("mwem", "tree", "independent", pure=True),
             reason="of the methods that need no delta, the smallest largest error",
         )
-    return Choice(
+    return SynthesizerChoice(
         method=_first("adaptive", "tree", "independent"),
         reason="select, measure, estimate: the smallest errors over all budgets",
     )

@@ -25,7 +25,7 @@ FORMAT = "holdfast-synthetic/1"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Released:
+class SyntheticContents:
     """Rows, the noisy counts they were made from, and the queries that were asked for."""
 
     schema: Schema
@@ -57,7 +57,7 @@ class Released:
         }
 
     @classmethod
-    def of_value(cls, value: Any) -> Released:
+    def of_value(cls, value: Any) -> SyntheticContents:
         """What `value` made; `FormatError` for anything else."""
         if not isinstance(value, Mapping) or value.get("format") != FORMAT:
             raise FormatError("the release does not hold a synthetic table; load it with Release.load")
@@ -109,7 +109,7 @@ def _workload(stored: Sequence[Mapping[str, Any]]) -> Workload:
 MOST_LINES = 12
 
 
-def describe(released: Released, release: Release[Any], *, method: str) -> str:
+def describe(released: SyntheticContents, release: Release[Any], *, method: str) -> str:
     """What was made, from which noisy counts, how wrong it can be, and what is promised."""
     table, workload = released.table, released.workload
     lines = [
@@ -122,7 +122,7 @@ def describe(released: Released, release: Release[Any], *, method: str) -> str:
     return "\n".join([*lines, *first, release.guarantee.summary(), release.provenance.summary()])
 
 
-def _measurements(released: Released) -> list[str]:
+def _measurements(released: SyntheticContents) -> list[str]:
     measured = released.measurements
     if not measured:
         return ["no counts were measured: the method releases records or choices, not tables"]

@@ -26,12 +26,12 @@ from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.rounding import as_written
 from holdfast.progress import progress
-from holdfast.synth.choice import find_method
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.choice import find_synthesis_method
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.independent import on_simplex
 from holdfast.synth.models.product import ProductModel
 from holdfast.synth.opening import limit_of, open_account
-from holdfast.synth.rows.coded_rows import CodedRows, coins
+from holdfast.synth.rows.coded_rows import CodedRows, row_coins
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -99,7 +99,7 @@ LINES = ("uniform", "independent", "gaussian answers", "tree")
 
 
 def reference_lines(
-    table: Table | Counted,
+    table: Table | ExactCounts,
     workload: Workload,
     *,
     epsilon: float,
@@ -121,7 +121,7 @@ def reference_lines(
     >>> lines[0].name, lines[0].max_error, lines[0].audience
     ('uniform', 0.25, 'internal')
     """
-    data = table if isinstance(table, Counted) else Counted(table)
+    data = table if isinstance(table, ExactCounts) else ExactCounts(table)
     count = data.table.count() if rows is None else rows
     made = []
     for name in options:
@@ -138,28 +138,35 @@ def reference_lines(
     return tuple(made)
 
 
-def data_of(data: Counted) -> Any:
+def data_of(data: ExactCounts) -> Any:
     """Exact joint counts by a list of columns, as `evaluate` takes them."""
     return lambda columns: data(*columns)
 
 
 def _synthetic(
-    name: str, data: Counted, workload: Workload, *, epsilon: float, delta: float, rows: int, seed: int | None
+    name: str,
+    data: ExactCounts,
+    workload: Workload,
+    *,
+    epsilon: float,
+    delta: float,
+    rows: int,
+    seed: int | None,
 ) -> Evaluation:
-    method = find_method(name)
+    method = find_synthesis_method(name)
     account = open_account(
         limit_of(epsilon, delta), method, adjacency=data.adjacency, unit=data.unit, seed=seed
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPrivateWarning)
         synthesis = method.run(data, workload, account=account)
-    source = coins(synthesis.measurements, key=name)
+    source = row_coins(synthesis.measurements, key=name)
     drawn = CodedRows(domain=dict(synthesis.model.domain), codes=synthesis.model.sample(max(rows, 1), source))
     return evaluate(data_of(data), drawn, workload, name=name)
 
 
 def _gaussian(
-    data: Counted, workload: Workload, *, epsilon: float, delta: float, seed: int | None
+    data: ExactCounts, workload: Workload, *, epsilon: float, delta: float, seed: int | None
 ) -> Evaluation:
     """One release of all tables together: L2 sensitivity sqrt(G) (soundness, section 20)."""
     limit = limit_of(epsilon, delta)

@@ -18,7 +18,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.synth.spending import admit, refuse_users
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.workload import Layout
+from holdfast.synth.workload.workload import AnswerVector
 
 Floats = NDArray[np.float64]
 #: Exact counts kept between rounds, in cells; the least recently used go first.
@@ -27,7 +27,7 @@ CACHED_CELLS = 2**25
 SETS_AT_ONCE = 256
 
 
-class Counted:
+class ExactCounts:
     """A table seen through joint counts of a few declared columns.
 
     `public_count` is what methods may divide by; `assumptions` says what that rests on.
@@ -119,24 +119,24 @@ SCORE_SENSITIVITY = 1.0 + 2.0**-20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Truth:
+class ExactAnswers:
     """Summed answers c_q(S) in counts, and the public number of units n that proportions are taken of.
 
     Under `add_remove` n is the declared count, whatever the table holds: scores are c_q(S) - n q(p), uncentred
     (soundness, section 9), and move by at most one.
     """
 
-    layout: Layout
+    layout: AnswerVector
     counts: Floats = field(repr=False)
     size: float
 
     @classmethod
-    def of(cls, data: Counted, workload: Workload, *, account: Account, method: str) -> Truth:
+    def of(cls, data: ExactCounts, workload: Workload, *, account: Account, method: str) -> ExactAnswers:
         """Refuse what does not fit together, before anything is spent; then count, once."""
         admit(data, account, method=method)
         refuse_users(data, method=method)
         workload.check(data.table.schema)
-        layout = Layout(workload, data.domain)
+        layout = AnswerVector(workload, data.domain)
         return cls(layout=layout, counts=layout.answers(data.counts), size=float(max(1, data.public_count)))
 
     def excess(self, answers: Floats) -> Floats:
@@ -151,3 +151,7 @@ class Truth:
     def chosen(self, index: int) -> tuple[int, float]:
         """A signed query's number and sign."""
         return (index, 1.0) if index < self.layout.size else (index - self.layout.size, -1.0)
+
+
+Counted = ExactCounts
+"""A former name, which the room still exports."""

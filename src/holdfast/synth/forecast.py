@@ -19,7 +19,7 @@ from holdfast.privacy.adjacency import Adjacency, PrivacyUnit, resolve_adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.synth.certificate import GROUP_SHARE, certificate_noise
-from holdfast.synth.choice import choose
+from holdfast.synth.choice import choose_synthesis_method
 from holdfast.synth.opening import limit_of
 from holdfast.synth.workload import Workload
 
@@ -38,7 +38,7 @@ COUNTING = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class SynthesisEstimate:
     """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb."""
 
     method: str
@@ -88,7 +88,7 @@ class Estimate:
         return "\n".join([*lines, "nothing was spent"])
 
 
-def estimate(
+def estimate_synthesis(
     domain: Mapping[str, int],
     workload: Workload,
     *,
@@ -98,7 +98,7 @@ def estimate(
     unit: PrivacyUnit,
     rows: int | None,
     certificate_share: float,
-) -> Estimate:
+) -> SynthesisEstimate:
     """Sizes, noise and a rule of thumb for time."""
     sizes = [group.size(tuple(domain[name] for name in group.columns)) for group in workload.groups]
     cells = sum(math.prod(domain[name] for name in group.columns) for group in workload.groups)
@@ -112,7 +112,7 @@ def estimate(
         claim = certificate_noise(part, max_rows=unit.max_rows, adjacency=adjacency)[1]
     fixed, per_million = SECONDS.get(method, OTHER_SECONDS)
     counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
-    return Estimate(
+    return SynthesisEstimate(
         method=method,
         groups=len(sizes),
         queries=sum(sizes),
@@ -195,8 +195,8 @@ def forecast_synthesis(
     made = []
     for epsilon in epsilons:
         limit = limit_of(epsilon, delta)
-        method = choose(schema.domain, asked, limit=limit).method
-        told = estimate(
+        method = choose_synthesis_method(schema.domain, asked, limit=limit).method
+        told = estimate_synthesis(
             schema.domain, asked, limit=limit, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE,
             adjacency=resolve_adjacency(adjacency, schema.adjacency), unit=schema.unit,
         )  # fmt: skip
@@ -219,11 +219,11 @@ def _largest(noise_std: float, cells: int, rows: int) -> float:
     return min(1.0, quantile * noise_std / rows)
 
 
-def _claim(told: Estimate) -> float:
+def _claim(told: SynthesisEstimate) -> float:
     return 1.0 if told.smallest_claim is None else told.smallest_claim
 
 
-def lines(found: Sequence[SynthesisForecast]) -> list[str]:
+def forecast_lines(found: Sequence[SynthesisForecast]) -> list[str]:
     """A table for a terminal."""
     made = [
         "Synthetic rows from public quantities only: sizes of noise, not of a model's error.",
@@ -236,3 +236,7 @@ def lines(found: Sequence[SynthesisForecast]) -> list[str]:
             f"{one.smallest_claim:>9.3g} {time:>7}  {one.verdict}"
         )
     return made
+
+
+Estimate = SynthesisEstimate
+"""A former name, which the room still exports."""

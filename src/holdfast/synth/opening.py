@@ -10,7 +10,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.synth.methods.method import Method
+from holdfast.synth.methods.method import SynthesisMethod
 
 
 def limit_of(epsilon: float, delta: float) -> PrivacyCurve:
@@ -25,7 +25,7 @@ def limit_of(epsilon: float, delta: float) -> PrivacyCurve:
 
 
 def open_account(
-    limit: PrivacyCurve, method: Method, *, adjacency: Adjacency, unit: PrivacyUnit, seed: int | None
+    limit: PrivacyCurve, method: SynthesisMethod, *, adjacency: Adjacency, unit: PrivacyUnit, seed: int | None
 ) -> Account:
     """An account of this limit, in the currency that suits the method."""
     pure = limit.as_pure() is not None
@@ -46,7 +46,7 @@ def seed_of(random_state: Any) -> int | None:
     return int(random_state)
 
 
-def require_currency(account: Account, method: Method) -> None:
+def require_currency(account: Account, method: SynthesisMethod) -> None:
     """Refuse an account that cannot pay for a method's selections, before its measurements are paid for."""
     if account.currency.name == "gdp" and method.currency != "gdp":
         raise ParameterError(

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from holdfast.errors import require
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
-from holdfast.synth.models.coordinate_scores import Fibres
+from holdfast.synth.models.coordinate_scores import CoordinateScores
 from holdfast.synth.models.dense import universe_size
 from holdfast.synth.models.universe import AllCells
 
@@ -32,7 +32,7 @@ Columns = tuple[str, ...]
 
 
 @dataclass(kw_only=True, eq=False)
-class Objective:
+class RecordObjective:
     """f(x) = the sum over column sets of a table's value at x. Queries are added with their weights, as they come.
 
     >>> gain = Objective(domain={"a": 2, "b": 3})
@@ -52,7 +52,7 @@ class Objective:
 
     def values(self, codes: Codes) -> Floats:
         """f at each record."""
-        fibres = Fibres(self.domain, list(self.tables))
+        fibres = CoordinateScores(self.domain, list(self.tables))
         return fibres.totals(codes, [table.reshape(-1) for table in self.tables.values()])
 
     def everywhere(self) -> Floats:
@@ -101,7 +101,7 @@ def linear(codes: Codes, noise: Floats, domain: Mapping[str, int]) -> Floats:
     return made
 
 
-Solver = Callable[[Objective, Floats, Source], Optima]
+Solver = Callable[[RecordObjective, Floats, Source], Optima]
 #: Universes up to this size are searched completely.
 ENUMERATED = 2**16
 PROGRAMMED = 500
@@ -115,7 +115,7 @@ SMALLEST = 1e-9
 
 
 def best_records(
-    objective: Objective, source: Source, *, noise: Floats | None = None, oracle: str = "auto"
+    objective: RecordObjective, source: Source, *, noise: Floats | None = None, oracle: str = "auto"
 ) -> Optima:
     """For each row of `noise` (one-hot coefficients, one record without), the best record of f(x) + <x, noise>.
 
@@ -135,7 +135,7 @@ def best_records(
     return SOLVERS[name](objective, given, source)
 
 
-def _choice(objective: Objective, records: int) -> str:
+def _choice(objective: RecordObjective, records: int) -> str:
     """The solver that fits: exact where that is quick."""
     if universe_size(objective.domain) <= ENUMERATED:
         return "enumerate"
@@ -143,7 +143,7 @@ def _choice(objective: Objective, records: int) -> str:
     return "milp" if records == 1 and cells <= PROGRAMMED else "ascent"
 
 
-def enumerate_all(objective: Objective, noise: Floats, source: Source) -> Optima:
+def enumerate_all(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
     """The best of all records: exact."""
     universe = AllCells(objective.domain, most_cells=2**24)
     common = objective.everywhere()
@@ -162,10 +162,10 @@ def enumerate_all(objective: Objective, noise: Floats, source: Source) -> Optima
     return Optima(codes=codes.astype(np.int64), values=best, bounds=best)
 
 
-def ascend(objective: Objective, noise: Floats, source: Source) -> Optima:
+def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
     """Coordinate ascent from random records, 24 for each record asked for; no bound but the trivial one."""
     domain = objective.domain
-    fibres = Fibres(domain, list(objective.tables))
+    fibres = CoordinateScores(domain, list(objective.tables))
     tables = [table.reshape(-1) for table in objective.tables.values()]
     starts = one_hot_starts(domain)
     repeated = np.repeat(noise, STARTS, axis=0)
@@ -189,7 +189,7 @@ def ascend(objective: Objective, noise: Floats, source: Source) -> Optima:
     return Optima(codes=seeded[best], values=values[best], bounds=np.asarray(ceiling))
 
 
-def _records_of_large_cells(objective: Objective, codes: Codes, source: Source) -> Codes:
+def _records_of_large_cells(objective: RecordObjective, codes: Codes, source: Source) -> Codes:
     """Half of the starts lie in a cell that some table likes: ascents from nowhere may never meet one."""
     names = list(objective.domain)
     made = codes.copy()
@@ -203,7 +203,7 @@ def _records_of_large_cells(objective: Objective, codes: Codes, source: Source) 
     return made
 
 
-def solve(objective: Objective, noise: Floats, source: Source) -> Optima:
+def solve(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
     """One integer programme for each record, by HiGHS: one-hot columns, and a variable for each weighted cell."""
     parts = [_programme(objective, row) for row in noise]
     codes = np.array([record for record, _ in parts], dtype=np.int64)
@@ -211,7 +211,7 @@ def solve(objective: Objective, noise: Floats, source: Source) -> Optima:
     return Optima(codes=codes, values=values, bounds=np.maximum(values, [bound for _, bound in parts]))
 
 
-def _programme(objective: Objective, row: Floats) -> tuple[list[int], float]:
+def _programme(objective: RecordObjective, row: Floats) -> tuple[list[int], float]:
     """maximise <x, row> + sum of weights z: z <= x_i for the cells of a gain, z >= sum x_i - (k - 1) of a loss."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array

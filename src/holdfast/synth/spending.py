@@ -9,14 +9,14 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.curves.curve import PrivacyCurve
 
 if TYPE_CHECKING:
-    from holdfast.synth.exact_counts import Counted
+    from holdfast.synth.exact_counts import ExactCounts
 
 LEAST_LEFT = 1e-3
 #: No use is made of an advantage below this: crumbs that an account's rounding left in its dataset.
 LEAST = 1e-5
 
 
-def admit(data: Counted, account: Account, *, method: str, adjacencies: tuple[str, ...] = ()) -> None:
+def admit(data: ExactCounts, account: Account, *, method: str, adjacencies: tuple[str, ...] = ()) -> None:
     """Refuse, before anything is spent, tables and accounts that speak of different worlds."""
     if data.adjacency is not account.adjacency:
         raise AdjacencyError(
@@ -35,7 +35,7 @@ def admit(data: Counted, account: Account, *, method: str, adjacencies: tuple[st
         )
 
 
-def refuse_users(data: Counted, *, method: str) -> None:
+def refuse_users(data: ExactCounts, *, method: str) -> None:
     """Refuse units that own several rows (soundness, section 18): for methods whose proof counts single rows."""
     if data.unit.max_rows > 1:
         raise ParameterError(

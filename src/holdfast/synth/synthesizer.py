@@ -25,14 +25,21 @@ from holdfast.release import Release
 from holdfast.release.certificate import Certificate
 from holdfast.synth.answers import Answers, Intervals, answer, identity, noise_quantile
 from holdfast.synth.certificate import Certification, certify
-from holdfast.synth.choice import Choice, choose, find_method
-from holdfast.synth.contents import Released, describe
-from holdfast.synth.exact_counts import Counted
-from holdfast.synth.forecast import Estimate, estimate
-from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.choice import SynthesizerChoice, choose_synthesis_method, find_synthesis_method
+from holdfast.synth.contents import SyntheticContents, describe
+from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.forecast import SynthesisEstimate, estimate_synthesis
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.model import Model
 from holdfast.synth.opening import limit_of, open_account, require_currency, seed_of
-from holdfast.synth.rows.coded_rows import CodedRows, as_frame, coins, decode, empty_cells, frame_kind
+from holdfast.synth.rows.coded_rows import (
+    CodedRows,
+    as_frame,
+    decode_rows,
+    empty_cells,
+    frame_kind,
+    row_coins,
+)
 from holdfast.synth.rows.impossible_rows import Zeros, possible_rows
 from holdfast.synth.spending import admit, require_small_delta, require_something_left
 from holdfast.synth.workload import Workload
@@ -62,7 +69,7 @@ class Synthesizer:
     certificate_: Certificate | None
     certification_: Certification | None
     method_: str
-    choice_: Choice | None
+    choice_: SynthesizerChoice | None
     model_: Model | None
 
     def __init__(
@@ -109,7 +116,7 @@ class Synthesizer:
         """
         self._check_parameters(account)
         table = self._open(source, schema)
-        data = Counted(table, self.columns)
+        data = ExactCounts(table, self.columns)
         workload = self._checked(
             self.workload or Workload.marginals(table.schema, 3, columns=data.names), data
         )
@@ -130,7 +137,7 @@ class Synthesizer:
         work, check = self._shares(job)
         made = self._run(method, choice, data, workload, work, zeros)
         # From here on only the certificate looks at the table.
-        source_of_rows = coins(made.measurements, key=self.key or "")
+        source_of_rows = row_coins(made.measurements, key=self.key or "")
         rows = self._draw(made.model, data.public_rows, source_of_rows, zeros)
         claims = (
             None
@@ -139,8 +146,8 @@ class Synthesizer:
         )
         self.method_, self.choice_, self._kind = method.name, choice, frame_kind(source)
         self._take(
-            Released(
-                schema=table.schema.select(*data.names), table=decode(rows, table.schema, source_of_rows),
+            SyntheticContents(
+                schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, source_of_rows),
                 measurements=made.measurements, workload=workload, certified=certified, public_rows=data.public_rows,
                 confidence=self.confidence, choice=None if choice is None else choice.summary(),
             ), rows, claims, made.model, zeros,
@@ -148,7 +155,9 @@ class Synthesizer:
         self.release_ = self._release(account, made, method, data, claims)
         return self
 
-    def estimate(self, source: Any, schema: Schema | None = None, *, rows: int | None = None) -> Estimate:
+    def estimate(
+        self, source: Any, schema: Schema | None = None, *, rows: int | None = None
+    ) -> SynthesisEstimate:
         """Size, noise, time and memory before anything is spent, from public quantities only.
 
         `source` is a table, a frame or file with its schema, or a schema alone (with the public number of rows).
@@ -158,16 +167,16 @@ class Synthesizer:
             declared, count = source, rows or source.n_public or self.n_public
         else:
             table = self._open(source, schema)
-            declared, count = table.schema, rows or Counted(table, self.columns).public_rows
+            declared, count = table.schema, rows or ExactCounts(table, self.columns).public_rows
         names = declared.names if self.columns is None else tuple(self.columns)
         workload = self.workload or Workload.marginals(declared, 3, columns=names)
         workload.check(declared)
         domain = {name: declared[name].cells for name in names}
         limit = limit_of(self.epsilon, self.delta)
-        choice = choose(domain, workload, limit=limit)
-        return estimate(
+        choice = choose_synthesis_method(domain, workload, limit=limit)
+        return estimate_synthesis(
             domain, workload, limit=limit, rows=count, certificate_share=self.certificate_share,
-            method=choice.method if self.method == "auto" else find_method(self.method).name,
+            method=choice.method if self.method == "auto" else find_synthesis_method(self.method).name,
             adjacency=resolve_adjacency(self.adjacency, declared.adjacency), unit=declared.unit,
         )  # fmt: skip
 
@@ -193,9 +202,9 @@ class Synthesizer:
             AssumptionWarning,
             stacklevel=2,
         )
-        source = coins(self._released.measurements, key=f"{self.key or ''}/rows={rows}")
+        source = row_coins(self._released.measurements, key=f"{self.key or ''}/rows={rows}")
         drawn = self._draw_from(self.model_, rows, source, self._constraints)
-        return as_frame(decode(drawn, self._released.schema, source), self._kind)
+        return as_frame(decode_rows(drawn, self._released.schema, source), self._kind)
 
     def answer(self, workload: Workload | None = None) -> Answers:
         """Proportions on the released rows with intervals for the table's own: free, whatever is asked.
@@ -221,7 +230,7 @@ class Synthesizer:
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:
         """A fitted synthesizer from a release: its rows, answers and claims; it cannot draw other rows."""
-        released = Released.of_value(release.value)
+        released = SyntheticContents.of_value(release.value)
         made = cls(confidence=released.confidence)
         made.method_, made.choice_, made._kind = release.provenance.method, None, "arrow"
         made._take(released, released.coded(), None, None, ())
@@ -239,7 +248,7 @@ class Synthesizer:
         whole = self.rows is None or (isinstance(self.rows, int) and self.rows >= 1)
         require(whole, "rows", self.rows, "None or a whole number >= 1")
         if self.method != "auto":
-            find_method(self.method)
+            find_synthesis_method(self.method)
         if account is not None and self.random_state is not None:
             raise ParameterError(
                 "random_state must be None with an account, which draws the noise; open the account with a seed"
@@ -263,19 +272,21 @@ class Synthesizer:
         )  # fmt: skip
 
     @staticmethod
-    def _checked(workload: Workload, data: Counted) -> Workload:
+    def _checked(workload: Workload, data: ExactCounts) -> Workload:
         workload.check(data.table.schema)
         absent = [name for name in workload.columns if name not in data.domain]
         require(not absent, "workload", absent, f"about the columns {list(data.names)}")
         return workload
 
     def _decide(
-        self, data: Counted, workload: Workload, account: Account | None
-    ) -> tuple[Method, Choice | None]:
+        self, data: ExactCounts, workload: Workload, account: Account | None
+    ) -> tuple[SynthesisMethod, SynthesizerChoice | None]:
         """The method and why; from public quantities only."""
         limit = self._limit(account)
-        choice = choose(data.domain, workload, limit=limit) if self.method == "auto" else None
-        method = find_method(self.method if choice is None else choice.method)
+        choice = (
+            choose_synthesis_method(data.domain, workload, limit=limit) if self.method == "auto" else None
+        )
+        method = find_synthesis_method(self.method if choice is None else choice.method)
         cells = 1
         for size in data.domain.values():
             cells *= size
@@ -289,7 +300,7 @@ class Synthesizer:
     def _limit(self, account: Account | None) -> Any:
         return limit_of(self.epsilon, self.delta) if account is None else account.limit
 
-    def _zeros(self, data: Counted) -> tuple[Zeros, ...]:
+    def _zeros(self, data: ExactCounts) -> tuple[Zeros, ...]:
         for constraint in self.constraints:
             constraint.check(data.domain)
         return (*self.constraints, *empty_cells(data.table.schema, data.names))
@@ -302,9 +313,14 @@ class Synthesizer:
         return work, check
 
     def _run(
-        self, method: Method, choice: Choice | None, data: Counted, workload: Workload, account: Account,
+        self,
+        method: SynthesisMethod,
+        choice: SynthesizerChoice | None,
+        data: ExactCounts,
+        workload: Workload,
+        account: Account,
         zeros: tuple[Zeros, ...],
-    ) -> Synthesis:  # fmt: skip
+    ) -> Synthesis:
         options = {} if choice is None else dict(choice.options)
         options |= self.options | ({"constraints": zeros} if method.zeros and zeros else {})
         return method.run(data, workload, account=account, **options)
@@ -320,7 +336,7 @@ class Synthesizer:
         return CodedRows(domain=dict(model.domain), codes=possible_rows(model, rows, source, zeros))
 
     def _take(
-        self, released: Released, rows: CodedRows, claims: Certification | None, model: Model | None,
+        self, released: SyntheticContents, rows: CodedRows, claims: Certification | None, model: Model | None,
         zeros: tuple[Zeros, ...],
     ) -> None:  # fmt: skip
         self._released, self._rows, self._constraints = released, rows, zeros
@@ -328,7 +344,12 @@ class Synthesizer:
         self.certificate_ = None if claims is None else claims.overall
 
     def _release(
-        self, account: Account, made: Synthesis, method: Method, data: Counted, claims: Certification | None
+        self,
+        account: Account,
+        made: Synthesis,
+        method: SynthesisMethod,
+        data: ExactCounts,
+        claims: Certification | None,
     ) -> Release[dict[str, Any]]:
         return Release.of(
             account,

@@ -25,7 +25,7 @@ BINS = 10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Seen:
+class ReleasedRows:
     """Rows twice: `numbers` scaled so that columns count alike, `cells` coded for counting; one line per row."""
 
     numbers: Floats
@@ -39,19 +39,19 @@ class Seen:
         """How many."""
         return len(self.cells)
 
-    def take(self, rows: NDArray[Any]) -> Seen:
+    def take(self, rows: NDArray[Any]) -> ReleasedRows:
         """Some of them, by a mask or by row numbers."""
-        return Seen(numbers=self.numbers[rows], cells=self.cells[rows])
+        return ReleasedRows(numbers=self.numbers[rows], cells=self.cells[rows])
 
-    def join(self, other: Seen) -> Seen:
+    def join(self, other: ReleasedRows) -> ReleasedRows:
         """These, then the others."""
-        return Seen(
+        return ReleasedRows(
             numbers=np.concatenate([self.numbers, other.numbers]),
             cells=np.concatenate([self.cells, other.cells]),
         )
 
 
-Reader = Callable[[Any], Seen]
+Reader = Callable[[Any], ReleasedRows]
 """From a frame, table, mapping or array to what is seen of it."""
 
 
@@ -77,11 +77,11 @@ def by_schema(schema: Schema) -> Reader:
     chosen = schema.select(*names)
     encoder = Encoder(chosen, scale="unit", intercept=False, row_norm=None)
 
-    def read(table: Any) -> Seen:
+    def read(table: Any) -> ReleasedRows:
         columns = arrow_columns(table, names)
         batch = encode_batch(chosen, columns, len(next(iter(columns.values()))))
         cells = np.column_stack([batch.codes(name) for name in names])
-        return Seen(numbers=encoder.encode(batch), cells=cells)
+        return ReleasedRows(numbers=encoder.encode(batch), cells=cells)
 
     return read
 
@@ -92,11 +92,11 @@ def by_spread(rows: Any) -> Reader:
     centre, spread = released.mean(axis=0), np.maximum(released.std(axis=0), 1e-12)
     edges = np.quantile(released, np.arange(1, BINS) / BINS, axis=0)
 
-    def read(table: Any) -> Seen:
+    def read(table: Any) -> ReleasedRows:
         matrix = _matrix(table)
         require(matrix.shape[1] == centre.size, "members", matrix.shape, f"{centre.size} columns, as rows")
         cells = [np.searchsorted(edges[:, j], matrix[:, j]) for j in range(centre.size)]
-        return Seen(numbers=(matrix - centre) / spread, cells=np.column_stack(cells).astype(np.int64))
+        return ReleasedRows(numbers=(matrix - centre) / spread, cells=np.column_stack(cells).astype(np.int64))
 
     return read
 
@@ -121,9 +121,9 @@ def opened(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guaran
         rows = Release.load(Path(rows))
     if not (hasattr(rows, "provenance") and hasattr(rows, "guarantee")):
         return rows, schema, None
-    from holdfast.synth.contents import Released
+    from holdfast.synth.contents import SyntheticContents
 
-    released = Released.of_value(rows.value)
+    released = SyntheticContents.of_value(rows.value)
     return released.table, released.schema if schema is None else schema, rows.guarantee
 
 
@@ -131,11 +131,11 @@ def opened(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guaran
 class RowsCase:
     """What the attacker has: released rows, records to judge, and perhaps other people's records for reference."""
 
-    rows: Seen
-    records: Seen
-    reference: Seen | None = None
+    rows: ReleasedRows
+    records: ReleasedRows
+    reference: ReleasedRows | None = None
 
-    def others(self) -> Seen:
+    def others(self) -> ReleasedRows:
         """The reference, for an attack that needs it."""
         if self.reference is None:
             raise ParameterError("this attack needs reference=: records that are known not to be members")
@@ -160,3 +160,7 @@ class RowsAttack:
         require(values.shape == (case.records.count,), "scores", values.shape, "one number per record")
         require(bool(np.all(np.isfinite(values))), "scores", "...", "finite")
         return values
+
+
+Seen = ReleasedRows
+"""A former name, which the room still exports."""

@@ -81,7 +81,7 @@ def shadow_release(
             rest = people.take(drawn[:size]) if always is None else always
             other = rest.join(people.take(drawn[size:])) if world is not Adjacency.add_remove else rest
             for place, data in enumerate((other, rest.join(wanted))):
-                views[trial, place] = shares(read(synthesise(data.features)).cells, cells, sets)
+                views[trial, place] = set_shares(read(synthesise(data.features)).cells, cells, sets)
     inside, outside = _learned(views[: trials // 2], views[trials // 2 :])
     return AttackResult(
         attack="shadow_release", member_scores=inside, non_member_scores=outside, game="flipped", adjacency=world,
@@ -91,7 +91,7 @@ def shadow_release(
     )  # fmt: skip
 
 
-def shares(rows: Codes, target: Codes, sets: list[tuple[int, ...]]) -> Floats:
+def set_shares(rows: Codes, target: Codes, sets: list[tuple[int, ...]]) -> Floats:
     """The share of rows that agree with the target in each set of columns: cheap marginal queries.
 
     >>> shares(np.array([[0, 1], [0, 0]]), np.array([[0, 1]]), [(0,), (1,), (0, 1)]).tolist()

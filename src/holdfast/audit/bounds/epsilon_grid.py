@@ -26,7 +26,7 @@ def rung(index: int) -> float:
     return FINE * index if index <= LINEAR else FINE * LINEAR * RATIO ** (index - LINEAR)
 
 
-def last_true(holds: Callable[[float], bool]) -> int:
+def last_epsilon(holds: Callable[[float], bool]) -> int:
     """The last rung at which a monotone condition (true, then false) holds; -1 if it never does."""
     low, high = -1, TOP + 1
     while high - low > 1:

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.audit.bounds import one_run
-from holdfast.audit.bounds.epsilon_grid import climb, last_true, rung
-from holdfast.audit.bounds.worst_case import ROUNDING, keep, upper_tail
+from holdfast.audit.bounds.epsilon_grid import climb, last_epsilon, rung
+from holdfast.audit.bounds.worst_case import ROUNDING, keep_probability, upper_tail
 from holdfast.errors import require
 from holdfast.privacy.rounding import safe_side
 
@@ -47,7 +47,7 @@ def crossing(level: float, looks: ArrayLike, *, epsilon: float) -> float:
     """
     from scipy.signal import lfilter
 
-    q = keep(epsilon)
+    q = keep_probability(epsilon)
     deadlines = _deadlines(level, _as_looks(looks), epsilon)
     crossed, first, law = 0.0, 0, np.ones(1)  # law[i] = P[not crossed, last wrong guess at time first + i]
     for deadline in deadlines:
@@ -109,7 +109,7 @@ class Levels:
     def _deadlines_at_most(self, epsilon: float) -> int:
         # A tail below 1/2 has fewer wrong guesses than the median, which is at most the mean rounded up.
         # A union bound over that many deadlines needs no recursion.
-        wrong = math.ceil(float(self.looks[-1]) * keep(-epsilon) * (1.0 + ROUNDING))
+        wrong = math.ceil(float(self.looks[-1]) * keep_probability(-epsilon) * (1.0 + ROUNDING))
         return max(1, wrong) if self.beta < 0.5 else int(self.looks[-1]) + 1
 
 
@@ -160,7 +160,7 @@ def epsilon_lower(
         return levels.rejects(smallest(epsilon), epsilon=epsilon)
 
     # Tails grow with epsilon, and below beta / K a union bound already rejects: no recursion there.
-    sure = last_true(lambda epsilon: smallest(epsilon) <= levels.beta / times.size)
+    sure = last_epsilon(lambda epsilon: smallest(epsilon) <= levels.beta / times.size)
     return climb(rejected, start=max(sure, 0))
 
 
@@ -179,7 +179,7 @@ def uncorrected_maximum(
     times, right = _looks_and_counts(correct, canaries, looks)
     # Only looks that are still surprising at the best rung of a scan need be inverted.
     beta = one_run.error_of(confidence)
-    start = last_true(lambda epsilon: float(np.min(upper_tail(times, right, epsilon))) <= beta)
+    start = last_epsilon(lambda epsilon: float(np.min(upper_tail(times, right, epsilon))) <= beta)
     near = upper_tail(times, right, rung(max(start, 0))) <= beta * (1.0 + ROUNDING)
     pairs = zip(times[near], right[near], strict=True)
     return max(
@@ -229,7 +229,7 @@ def split_epsilon_lower(
         first.size >= 1 and second.size >= 1, "chosen_on", first.size, "of one guess or more, as reported_on"
     )
     times = np.arange(1, first.size + 1)
-    near = rung(max(last_true(lambda epsilon: _least_tail(first, epsilon) <= 0.05), 0))
+    near = rung(max(last_epsilon(lambda epsilon: _least_tail(first, epsilon) <= 0.05), 0))
     bounds = upper_tail(times, np.cumsum(first), near)
     best = int(times[int(np.argmin(bounds))])
     guesses = max(1, min(second.size, round(best * second.size / first.size)))

@@ -23,7 +23,7 @@ _PANELS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Errors:
+class ErrorRates:
     """The errors of one test: false alarms among trainings without the canary, misses among those with it.
 
     `tried` is how many thresholds (or tests) the count was picked from; the error is shared among them.
@@ -51,7 +51,7 @@ class Errors:
         )
 
 
-def epsilon_lower(errors: Errors, *, delta: float = 0.0, confidence: float = 0.95) -> float:
+def epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float = 0.95) -> float:
     """The epsilon at this delta that the two limits refute, in either direction; 0 if none.
 
     >>> perfect = Errors(false_alarms=0, without=1000, misses=0, with_canary=1000)
@@ -63,7 +63,7 @@ def epsilon_lower(errors: Errors, *, delta: float = 0.0, confidence: float = 0.9
     return float(_epsilon_at(np.float64(false_alarm), np.float64(miss), delta))
 
 
-def mu_lower(errors: Errors, *, confidence: float = 0.95) -> float:
+def mu_lower(errors: ErrorRates, *, confidence: float = 0.95) -> float:
     """The largest mu such that mu-GDP is refuted by the two limits (Nasr et al. 2023); 0 if none.
 
     mu-GDP says Phi^-1(1 - false_alarm) - Phi^-1(miss) <= mu for every test.
@@ -79,12 +79,12 @@ def mu_lower(errors: Errors, *, confidence: float = 0.95) -> float:
     return max(0.0, mu * (1.0 - 1e-10)) if math.isfinite(mu) else 0.0
 
 
-def gaussian_epsilon_lower(errors: Errors, *, delta: float, confidence: float = 0.95) -> float:
+def gaussian_epsilon_lower(errors: ErrorRates, *, delta: float, confidence: float = 0.95) -> float:
     """The epsilon at this delta of the largest refuted Gaussian curve: a statement within the Gaussian family."""
     return gaussian_epsilon(mu_lower(errors, confidence=confidence), delta=delta)
 
 
-def bayesian_epsilon_lower(errors: Errors, *, delta: float = 0.0, credibility: float = 0.95) -> float:
+def bayesian_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, credibility: float = 0.95) -> float:
     """A credible, not a confidence, bound: the lower quantile of epsilon under Jeffreys priors on both rates.
 
     After Zanella-Beguelin et al. 2023: the rates have independent beta posteriors, and P[epsilon <= e] is
@@ -123,14 +123,16 @@ def bayesian_epsilon_lower(errors: Errors, *, delta: float = 0.0, credibility: f
 
 
 # From scores to errors: three honest ways to a threshold.
-def at_threshold(with_canary: ArrayLike, without: ArrayLike, *, threshold: float, tried: int = 1) -> Errors:
+def at_threshold(
+    with_canary: ArrayLike, without: ArrayLike, *, threshold: float, tried: int = 1
+) -> ErrorRates:
     """The errors of "score >= threshold means the canary was there", for a threshold fixed in advance.
 
     >>> at_threshold([0.9, 0.8, 0.2], [0.1, 0.7, 0.3], threshold=0.5)
     Errors(false_alarms=1, without=3, misses=1, with_canary=3, tried=1)
     """
     inside, outside = _scores(with_canary, "with_canary"), _scores(without, "without")
-    return Errors(
+    return ErrorRates(
         false_alarms=int(np.sum(outside >= threshold)),
         without=outside.size,
         misses=int(np.sum(inside < threshold)),
@@ -141,7 +143,7 @@ def at_threshold(with_canary: ArrayLike, without: ArrayLike, *, threshold: float
 
 def held_out(
     with_canary: ArrayLike, without: ArrayLike, *, share: float = 0.25, delta: float = 0.0
-) -> Errors:
+) -> ErrorRates:
     """Choose the threshold on the first share of the trainings of each world, count errors on the rest.
 
     The trainings must be in an order that knows nothing of the scores, such as the order of training.
@@ -162,7 +164,7 @@ def held_out(
 
 def best_of(
     with_canary: ArrayLike, without: ArrayLike, *, thresholds: ArrayLike, delta: float = 0.0
-) -> Errors:
+) -> ErrorRates:
     """The best of a list of thresholds fixed in advance, the error shared between all of them (Bonferroni)."""
     listed = _scores(thresholds, "thresholds")
     chosen = best_threshold(with_canary, without, candidates=listed, delta=delta)
@@ -201,3 +203,7 @@ def _scores(values: ArrayLike, name: str) -> NDArray[np.float64]:
     require(scores.ndim == 1 and scores.size >= 1, name, scores.shape, "a list of one number or more")
     require(bool(np.all(np.isfinite(scores))), name, "...", "finite")
     return scores
+
+
+Errors = ErrorRates
+"""A former name, which the room still exports."""

@@ -85,7 +85,7 @@ def _largest(excess: Callable[[float], float]) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Game:
+class SequentialTest:
     """An audit that can be stopped at any time: feed it guesses, read the bound, stop or go on.
 
     >>> game = Game()
@@ -106,7 +106,7 @@ class Game:
         require(0 <= self.delta < 1, "delta", self.delta, "in [0, 1)")
         require(0.64 < self.confidence < 1, "confidence", self.confidence, "in (0.64, 1)")
 
-    def observe(self, correct: bool) -> Game:
+    def observe(self, correct: bool) -> SequentialTest:
         """The game after one more guess."""
         guesses, right = self.guesses + 1, self.correct + bool(correct)
         now = self.best
@@ -151,3 +151,7 @@ def stopping_time(
     wealth = log_wealth(np.arange(1, bits.size + 1), np.cumsum(bits), epsilon=epsilon, delta=delta)
     rich = np.flatnonzero(wealth >= _needed(confidence))
     return int(rich[0]) + 1 if rich.size else None
+
+
+Game = SequentialTest
+"""A former name, which the room still exports."""

@@ -39,7 +39,7 @@ ROUNDING = 1e-10
 """Relative slack on computed probabilities: far above the error of the incomplete beta function."""
 
 
-def keep(epsilon: float) -> float:
+def keep_probability(epsilon: float) -> float:
     """The probability that randomised response tells the truth.
 
     >>> keep(0.0)
@@ -68,7 +68,7 @@ def upper_tail(trials: ArrayLike, correct: ArrayLike, epsilon: float) -> NDArray
 
     r, v = np.broadcast_arrays(np.asarray(trials, float), np.asarray(correct, float))
     inside = (v > 0) & (v <= r)
-    tail = betainc(np.where(inside, v, 1.0), np.where(inside, r - v + 1.0, 1.0), keep(epsilon))
+    tail = betainc(np.where(inside, v, 1.0), np.where(inside, r - v + 1.0, 1.0), keep_probability(epsilon))
     return np.where(inside, tail, np.where(v <= 0, 1.0, 0.0))
 
 
@@ -89,14 +89,14 @@ def worst_case(guesses: int, correct: int, *, canaries: int, epsilon: float, del
     r, v = guesses, correct
     if v <= 0:
         return 1.0
-    tail = float(betainc(v, r - v + 1, keep(epsilon)))
+    tail = float(betainc(v, r - v + 1, keep_probability(epsilon)))
     if delta == 0.0:
         return min(1.0, max(tail, _TINY) * (1.0 + ROUNDING))
     if tail < _TINY:
         # Far above the mean P[N >= v] / P[N = v] is below a geometric series; the share of delta stays.
         ratio = (r - v) / (v + 1) * math.exp(epsilon)
         return min(1.0, (_TINY + canaries * delta / (v * (1.0 - ratio))) * (1.0 + ROUNDING))
-    rest = float(betaincc(v, r - v + 1, keep(epsilon)))
+    rest = float(betaincc(v, r - v + 1, keep_probability(epsilon)))
     if rest < _TINY:
         return 1.0
     # v P[N = v] = q^v (1-q)^(r-v) / B(v, r-v+1).

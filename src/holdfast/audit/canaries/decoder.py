@@ -33,7 +33,7 @@ def inner_product(canaries: Canaries, output: ArrayLike, *, centre: bool = False
     return canaries.project(_centred(canaries, theta) if centre else theta)
 
 
-def ridge(
+def ridge_scores(
     canaries: Canaries, output: ArrayLike, *, noise_std: float, tolerance: float = 1e-6, most_steps: int = 100
 ) -> Floats:
     """The linear estimate of each coin with the least mean squared error, less its prior mean of one half.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.audit.refutation.subject import Subject, label, matching, of_mechanism
+from holdfast.audit.refutation.subject import Subject, matching, of_mechanism, subject_label
 from holdfast.audit.refutation.subjects import claims
 from holdfast.audit.refutation.subjects.bolt_on import RUNS, BoltOn, of_bolt_on
 from holdfast.audit.refutation.two_worlds import Sample
@@ -70,7 +70,7 @@ def _halved() -> Iterable[Subject]:
     for kind in MECHANISMS:
         for example in kind.examples():
             yield of_mechanism(
-                example, sample=quieter(example).sample, name=f"noise_halved {label(example)}",
+                example, sample=quieter(example).sample, name=f"noise_halved {subject_label(example)}",
                 broken="half the declared noise is drawn", draws=2000,
             )  # fmt: skip
 
@@ -118,7 +118,7 @@ def _printed() -> Iterable[Subject]:
         name="noisy_max_half_scale",
         broken="report-noisy-max with Laplace(1/epsilon) on scores that are not monotone",
     )
-    yield claims.ridge(
+    yield claims.ridge_claim(
         2.0,
         name="ridge_residual_from_data",
         broken="M taken from the observed residuals (004 leaves M undefined)",

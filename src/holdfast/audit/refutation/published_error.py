@@ -34,7 +34,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class PublishedClaim:
     """One claimed epsilon, and what the attacks show with confidence 0.95, for either noise."""
 
     claimed: float
@@ -50,14 +50,14 @@ class Row:
 class Showcase:
     """The table, and how far the worst pair is apart."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PublishedClaim, ...]
     distance: float
     printed_sensitivity: float
     sound_sensitivity: float
     runs: int
 
     @property
-    def refuted(self) -> tuple[Row, ...]:
+    def refuted(self) -> tuple[PublishedClaim, ...]:
         """The claims that the printed noise breaks."""
         return tuple(row for row in self.rows if max(row.printed, row.one_run_printed) > row.claimed)
 
@@ -113,7 +113,7 @@ def bolt_on_showcase(
     trained, labels = _canaries(run, source)
     wide = run.sound(dimension=run.records)
 
-    def row(epsilon: float) -> Row:
+    def row(epsilon: float) -> PublishedClaim:
         pure: Callable[[float], Mechanism] = lambda sensitivity: VectorLaplace(  # noqa: E731
             epsilon=epsilon, l2_sensitivity=sensitivity, arithmetic="idealised"
         )
@@ -122,7 +122,7 @@ def bolt_on_showcase(
         limit = ApproxDP(epsilon, DELTA)
         enough = float(Gaussian.within(limit, l2_sensitivity=wide).sigma)
         hidden, _ = _one_run(trained, labels, enough, source)
-        return Row(
+        return PublishedClaim(
             claimed=epsilon, printed=many(pure(printed)), sound=many(pure(sound)),
             one_run_printed=exposed, curve_printed=curve, one_run_sound=hidden,
         )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.audit.refutation.trial import Law, Neighbours, Trial
-from holdfast.audit.refutation.two_worlds import Sample, Worlds, calls, sometimes
+from holdfast.audit.refutation.two_worlds import Sample, TwoWorlds, calls, sometimes
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.privacy.mechanisms.mechanism import Mechanism
@@ -63,7 +63,7 @@ def of_mechanism(
         for value in map(mechanism.check, mechanism.probes())
     ]
     distance = Neighbours(what="the worst pair", shares=lambda _: [mechanism.distance(low, high)])
-    audit = Worlds(
+    audit = TwoWorlds(
         what=f"{_shown(low)} against {_shown(high)}" + (f", sampled at rate {rate:g}" if rate < 1 else ""),
         without=calls(drawn, low, score=_first),
         present=sometimes(rate, calls(drawn, high, score=_first), calls(drawn, low, score=_first)),
@@ -71,14 +71,14 @@ def of_mechanism(
         draws=draws,
     )
     return Subject(
-        name=name or label(mechanism),
+        name=name or subject_label(mechanism),
         claim=repr(mechanism.curve),
         trials=(*laws, distance, audit),
         broken=broken,
     )
 
 
-def label(mechanism: Mechanism) -> str:
+def subject_label(mechanism: Mechanism) -> str:
     """The mechanism with its parameters, as short as it can be told apart."""
     shown = {
         k: v for k, v in mechanism.to_json().items() if k not in ("mechanism", "adjacency", "arithmetic")

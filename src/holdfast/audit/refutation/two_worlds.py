@@ -96,7 +96,7 @@ def _events(claim: TradeOff, *counts: Any) -> list[Event]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Worlds:
+class TwoWorlds:
     """A two-world audit: many independent releases without and with the unit, against the claimed curve."""
 
     what: str

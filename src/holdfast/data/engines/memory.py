@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.arrow_values import arrow_columns
-from holdfast.data.bounded_users import Kept, identifier_texts, keep
+from holdfast.data.bounded_users import Kept, identifier_texts, keep_rows
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data.rows import Batch, encode_batch
 from holdfast.data.schema import Schema
@@ -58,7 +58,7 @@ class MemoryTable(Table):
                 np.unique(np.asarray(identifiers[n], dtype=object), return_inverse=True)[1]
                 for n in identifiers
             ]
-            kept = keep(
+            kept = keep_rows(
                 identifiers[schema.unit.column], [*masks, *ties], max_rows=schema.unit.max_rows, key=key
             )  # fmt: skip
             encoded = encoded.take(kept.row)

@@ -124,7 +124,7 @@ class StatementRow:
         return f"k{self.statements.place(name)}"
 
 
-def evaluate(
+def sum_in_sql(
     statements: Statements, columns: Sequence[str], spelling: Spelling, ask: Callable[[str], Any]
 ) -> Floats:
     """Run the queries of a spelling (`ask` answers one with an Arrow table) and put the sums together."""

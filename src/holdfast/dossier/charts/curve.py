@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.dossier.charts.frame import TOP, WIDTH, Series, axes, frame, legend, lines
+from holdfast.dossier.charts.frame import TOP, WIDTH, Series, axes, frame, legend, svg_lines
 from holdfast.privacy.curves.curve import PrivacyCurve
 
 _POINTS = 121
@@ -34,7 +34,7 @@ def drawn(points: Mapping[str, Any]) -> str:
     series = [
         Series(name=one["name"], x=epsilons, y=np.asarray(one["delta"], float)) for one in points["series"]
     ]
-    body = lines(x, y, series) + legend(series, (WIDTH * 0.56, TOP + 18))
+    body = svg_lines(x, y, series) + legend(series, (WIDTH * 0.56, TOP + 18))
     words = "; ".join(
         f"{one.name}: delta {one.y[0]:.3g} at epsilon 0, {one.y[len(one.y) // 2]:.3g} at epsilon "
         f"{epsilons[len(epsilons) // 2]:.3g}"

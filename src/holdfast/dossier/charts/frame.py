@@ -125,7 +125,7 @@ def path(x: Axis, y: Axis, xs: ArrayLike, ys: ArrayLike) -> str:
     return "M" + "L".join(f"{a:.1f},{b:.1f}" for a, b in kept)
 
 
-def lines(x: Axis, y: Axis, series: Sequence[Series]) -> str:
+def svg_lines(x: Axis, y: Axis, series: Sequence[Series]) -> str:
     """Every series, in its own colour and dashes."""
     return "".join(
         f'<path class="line s{i % LINES}" d="{path(x, y, one.x, one.y)}"/>' for i, one in enumerate(series)
@@ -139,7 +139,7 @@ def legend(series: Sequence[Series], at: tuple[float, float]) -> str:
         y = at[1] + 17 * place
         rows.append(
             f'<line class="line s{place % LINES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
-            f'<text x="{at[0] + 30:.0f}" y="{y + 4}">{escape(short(one.name))}</text>'
+            f'<text x="{at[0] + 30:.0f}" y="{y + 4}">{escape(short_number(one.name))}</text>'
         )
     return "".join(rows)
 
@@ -174,7 +174,7 @@ def frame(
     return "".join(parts)
 
 
-def short(label: str) -> str:
+def short_number(label: str) -> str:
     """A label that fits beside a chart.
 
     >>> short("a label of more than twenty-eight letters")

@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast.dossier.charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, short
+from holdfast.dossier.charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, short_number
 
 LABELS = 176
 _BAR_ROW, _LEAST = 19, 340
@@ -35,7 +35,7 @@ def bar_chart(title: str, labels: Sequence[str], values: ArrayLike, *, error: fl
             f'width="{max(0.0, ends[1] - ends[0]):.1f}" height="{thick:.1f}"/>'
             f'<line class="whisker" x1="{ends[2]:.1f}" x2="{ends[3]:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
             f'<text class="tick" x="{LABELS - 6}" y="{middle + 4:.1f}" text-anchor="end">'
-            f"{escape(short(label))}</text>"
+            f"{escape(short_number(label))}</text>"
         )
     text = "; ".join(f"{label}: {count:.0f}" for label, count in zip(labels, counts, strict=True))
     return frame(title, f"{text}; each within {error:.0f}.", x, y, "".join(parts), height=height)
@@ -63,7 +63,8 @@ def coefficient_chart(
         parts.append(
             f'<line class="whisker" x1="{low:.1f}" x2="{high:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
             f'<circle class="dot" cx="{at:.1f}" cy="{middle:.1f}" r="3.4"/>'
-            f'<text class="tick" x="{LABELS - 6}" y="{middle + 4:.1f}" text-anchor="end">{escape(short(name))}</text>'
+            f'<text class="tick" x="{LABELS - 6}" y="{middle + 4:.1f}" text-anchor="end">'
+            f"{escape(short_number(name))}</text>"
         )
     text = "; ".join(
         f"{name}: {value:.3g}" + ("" if half is None else f" plus or minus {half:.2g}")

@@ -18,8 +18,8 @@ from holdfast.dossier.charts.frame import (
     axes,
     frame,
     legend,
-    lines,
     path,
+    svg_lines,
 )
 from holdfast.privacy.tradeoff import TradeOff
 
@@ -62,7 +62,7 @@ def drawn(points: Mapping[str, Any], *, log: bool = False) -> str:
     body = f'<path class="impossible" d="{path(x, y, proved.x, proved.y)}L{x.end},{y.end}{corner}"/>'
     body += f'<path class="coin" d="{path(x, y, grid, grid)}"/>'
     body += f'<text class="region" x="{LEFT + 10}" y="{TOP + 18}">impossible, by the proof</text>'
-    body += lines(x, y, series)
+    body += svg_lines(x, y, series)
     body += legend(series, (WIDTH * 0.5, HEIGHT - BOTTOM - 17 * len(series)))
     body += '<g class="reading" visibility="hidden"><line class="cursor" y1="34" y2="294"/></g>'
     one_percent = int(np.argmin(np.abs(grid - 0.01)))

@@ -16,7 +16,7 @@ from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods.softmax_objective import covers
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassTarget, Target
+from holdfast.learn.problem.labels import ClassLabels, LabelCoding
 from holdfast.learn.problem.losses import HuberHinge, Logistic, Softmax
 from holdfast.privacy.adjacency import Adjacency
 
@@ -28,20 +28,20 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type:
 
     classes: Sequence[Any] | None
 
-    def _targets(self, y: Any) -> tuple[Target, tuple[str, ...]]:
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
         if self.classes is None:
             check_classification_targets(y)
         read = () if self.classes is not None else (LABELS_READ,)
-        coding = ClassTarget(classes=np.unique(y if self.classes is None else np.asarray(self.classes)))
+        coding = ClassLabels(classes=np.unique(y if self.classes is None else np.asarray(self.classes)))
         self._check_classes(coding)
         return coding, read
 
-    def _column(self, column: Numeric | Categorical) -> Target:
-        coding = ClassTarget.of_column(column, self.classes)
+    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+        coding = ClassLabels.of_column(column, self.classes)
         self._check_classes(coding)
         return coding
 
-    def _check_classes(self, coding: ClassTarget) -> None:
+    def _check_classes(self, coding: ClassLabels) -> None:
         """Refuse what the model cannot do."""
 
     def _take(self, model: LinearModel) -> None:
@@ -191,7 +191,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
         return pure
 
-    def _check_classes(self, coding: ClassTarget) -> None:
+    def _check_classes(self, coding: ClassLabels) -> None:
         if not coding.binary:
             raise ParameterError(
                 "Only binary classification is supported. The type of the target is multiclass; "

@@ -21,15 +21,15 @@ from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, FormatError, NotPrivateWarning, ParameterError, require
-from holdfast.learn.choice import Choice, choose, default_penalty
+from holdfast.learn.choice import LearnerChoice, choose_learner, default_penalty
 from holdfast.learn.estimators.exact import exact_weights
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.estimators.refits import REFITS, inside_model_selection, warn_refit
-from holdfast.learn.methods import METHODS, find_method
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods import METHODS, find_learner
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.opening import Budget, require_small_delta, require_something_left, seed_of
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import Target
+from holdfast.learn.problem.labels import LabelCoding
 from holdfast.learn.rows.design import design, design_norm, intercept_value
 from holdfast.learn.rows.prepare import Prepared, numbers_only, of_arrays, of_table
 from holdfast.privacy.account import Account
@@ -100,11 +100,11 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     # What a subclass says.
 
-    def _targets(self, y: Any) -> tuple[Target, tuple[str, ...]]:
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
         """How labels are coded, and what had to be read from them."""
         raise NotImplementedError
 
-    def _column(self, column: Numeric | Categorical) -> Target:
+    def _column(self, column: Numeric | Categorical) -> LabelCoding:
         """The same for a declared column."""
         raise NotImplementedError
 
@@ -140,7 +140,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         )
         require(self.radius is None or self.radius > 0, "radius", self.radius, "> 0, or None")
         if self.method != "auto":
-            find_method(self.method)
+            find_learner(self.method)
         if account is None:
             Budget(epsilon=self.epsilon, delta=self.delta)
         elif self.random_state is not None:
@@ -220,7 +220,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _decide(
         self, prepared: Prepared, problem: Problem, left: PrivacyCurve
-    ) -> tuple[Method, Problem, Choice | None]:
+    ) -> tuple[Learner, Problem, LearnerChoice | None]:
         """The method, the problem with its penalty, and why; from public quantities only."""
         examples, only = prepared.examples, self._only()
         fitting = [only] if only else [method.name for method in METHODS if method.takes(problem)]
@@ -230,16 +230,16 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             )
         named = only if self.method == "auto" else self.method
         wants = self._wants_penalty(problem, pure=left.as_pure() is not None)
-        if self.penalty is None and (wants or (named and "strongly_convex" in find_method(named).needs)):
+        if self.penalty is None and (wants or (named and "strongly_convex" in find_learner(named).needs)):
             penalty = default_penalty(problem, left=left, public_count=examples.public_count)
             problem = dataclasses.replace(problem, penalty=penalty)
         if named is not None:
-            return find_method(named), problem, None
-        choice = choose(
+            return find_learner(named), problem, None
+        choice = choose_learner(
             problem, count=examples.public_count, limit=left, adjacency=examples.adjacency,
             max_rows=examples.unit.max_rows,
         )  # fmt: skip
-        return find_method(choice.method), problem, choice
+        return find_learner(choice.method), problem, choice
 
     def _learn(
         self, prepared: Prepared, fit: Fit, *, quantile: float | None = None, choice: str | None = None

@@ -12,7 +12,7 @@ from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
-from holdfast.learn.problem.labels import NumberTarget, Target
+from holdfast.learn.problem.labels import LabelCoding, NumberLabels
 from holdfast.learn.problem.losses import Squared
 from holdfast.privacy.adjacency import Adjacency
 
@@ -25,21 +25,21 @@ class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: i
 
     target_bounds: tuple[float, float] | None
 
-    def _targets(self, y: Any) -> tuple[Target, tuple[str, ...]]:
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
         if self.target_bounds is None:
             raise ParameterError(
                 "target_bounds must be declared for a regression, got target_bounds=None; give (low, high) from "
                 "public knowledge: targets are clipped to them, and noise grows with their distance"
             )
         low, high = (float(bound) for bound in self.target_bounds)
-        return NumberTarget(low=low, high=high, centred=bool(self.fit_intercept)), ()
+        return NumberLabels(low=low, high=high, centred=bool(self.fit_intercept)), ()
 
-    def _column(self, column: Numeric | Categorical) -> Target:
+    def _column(self, column: Numeric | Categorical) -> LabelCoding:
         if self.target_bounds is not None:
             return self._targets(None)[0]
         if not isinstance(column, Numeric):
             raise ParameterError(f"target must be a numeric column for a regression, got {column.name!r}")
-        return NumberTarget(low=column.low, high=column.high, centred=bool(self.fit_intercept))
+        return NumberLabels(low=column.low, high=column.high, centred=bool(self.fit_intercept))
 
     def _label_unit(self, coding: Any) -> tuple[float, float]:
         return coding.scale, coding.centre

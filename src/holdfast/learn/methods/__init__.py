@@ -17,9 +17,9 @@ from holdfast.learn.methods import (
     scs13,
     softmax,
 )
-from holdfast.learn.methods.method import Method
+from holdfast.learn.methods.method import Learner
 
-METHODS: tuple[Method, ...] = (
+METHODS: tuple[Learner, ...] = (
     adassp.METHOD,
     bolt_on.METHOD,
     bst14.METHOD,
@@ -35,7 +35,7 @@ METHODS: tuple[Method, ...] = (
 )
 
 
-def find_method(name: str) -> Method:
+def find_learner(name: str) -> Learner:
     """The method of that name.
 
     >>> find_method("output").paper

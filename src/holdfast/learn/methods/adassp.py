@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF
 from holdfast.learn.rows.examples import Examples
@@ -163,4 +163,4 @@ def solve_noisy(moments: Moments, *, ridge: float, floor: float) -> Floats:
     return np.asarray(basis @ (basis.T @ moments.cross / np.maximum(eigenvalues + ridge, floor)))
 
 
-METHOD = Method(name="adassp", run=adassp, paper="Wang 2018 (UAI), Algorithm 2", needs=("convex", "delta"))
+METHOD = Learner(name="adassp", run=adassp, paper="Wang 2018 (UAI), Algorithm 2", needs=("convex", "delta"))

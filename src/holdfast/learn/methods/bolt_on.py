@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from holdfast.errors import DataError, require
 from holdfast.kernel import SgdOptions, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.batches import drawn_batches
 from holdfast.learn.rows.clipped_blocks import secret_pass
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Course:
+class StepCourse:
     """What a schedule may look at: t counts batches, never records.
 
     `cap` is the largest step with a contraction proof: 1/(smoothness + penalty), or for an unpenalised risk
@@ -78,14 +78,14 @@ class Course:
         return self.cap if self.step is None else min(self.step, self.cap)
 
 
-class Schedule(Protocol):
+class StepSizes(Protocol):
     """All steps of a course."""
 
-    def __call__(self, course: Course) -> Floats:
+    def __call__(self, course: StepCourse) -> Floats:
         """One step for each batch of each pass."""
 
 
-def constant(course: Course) -> Floats:
+def constant(course: StepCourse) -> Floats:
     """The same step throughout; for one pass over m records 1/sqrt(m) is the textbook choice (001, Algorithm 1).
 
     >>> constant(Course(steps=2, records=100, smoothness=0.25, penalty=0.0, cap=8.0)).tolist()
@@ -95,20 +95,20 @@ def constant(course: Course) -> Floats:
     return np.full(course.steps, min(step, course.cap))
 
 
-def decreasing(course: Course) -> Floats:
+def decreasing(course: StepCourse) -> Floats:
     """2 / (smoothness (t + m^c)) (001, Corollary 3.7)."""
     offset = float(course.records) ** course.offset_power
     return np.asarray(np.minimum(course.largest, 2.0 / (course.smoothness * (course.times + offset))))
 
 
-def square_root(course: Course) -> Floats:
+def square_root(course: StepCourse) -> Floats:
     """2 / (smoothness (sqrt(t) + m^c)) (001, Corollary 3.8)."""
     offset = float(course.records) ** course.offset_power
     steps = 2.0 / (course.smoothness * (np.sqrt(course.times) + offset))
     return np.asarray(np.minimum(course.largest, steps))
 
 
-def strongly_convex(course: Course) -> Floats:
+def strongly_convex(course: StepCourse) -> Floats:
     """min(1/beta, 1/(penalty t)) (001, Algorithm 2)."""
     require(
         course.penalty > 0, "penalty", course.penalty, "> 0 for schedule='strongly_convex'",
@@ -117,7 +117,7 @@ def strongly_convex(course: Course) -> Floats:
     return np.asarray(np.minimum(course.largest, 1.0 / (course.penalty * course.times)))
 
 
-SCHEDULES: Mapping[str, Schedule] = {
+SCHEDULES: Mapping[str, StepSizes] = {
     "constant": constant,
     "decreasing": decreasing,
     "square_root": square_root,
@@ -176,7 +176,7 @@ class Pass:
         # Soundness, section 1: eta <= 1/beta if penalised, else 2/beta_0; always 1/beta where batches may overflow.
         halved = penalty > 0 or not self.adjacency.count_is_public
         cap = 1.0 / (smoothness + penalty) if halved else 2.0 / smoothness
-        course = Course(
+        course = StepCourse(
             steps=self.count, records=self.records, smoothness=smoothness, penalty=penalty, cap=cap,
             step=self.step, offset_power=self.offset_power,
         )  # fmt: skip
@@ -316,6 +316,6 @@ def bolt_on(
     )  # fmt: skip
 
 
-METHOD = Method(
+METHOD = Learner(
     name="bolt_on", run=bolt_on, paper="Wu et al. 2017", needs=("convex", "lipschitz", "smooth"), pure=True
 )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.clipped_blocks import clipped
 from holdfast.learn.rows.examples import Examples
@@ -153,7 +153,7 @@ def _matrix(examples: Examples, problem: Problem, population: int) -> tuple[Floa
     return features, labels
 
 
-METHOD = Method(
+METHOD = Learner(
     name="bst14",
     run=bst14,
     paper="Bassily, Smith and Thakurta 2014",

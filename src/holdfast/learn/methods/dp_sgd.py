@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
 from holdfast.kernel.threads import one_thread
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import NORM_SLACK
 from holdfast.learn.rows.batches import poisson_sample
@@ -243,7 +243,7 @@ def _require_price(account: Account) -> None:
     )
 
 
-METHOD = Method(
+METHOD = Learner(
     name="dp_sgd",
     run=dp_sgd,
     paper="Abadi et al. 2016",

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.learn.methods.frank_wolfe_sampling import PLANS, Admissible, Asked, FrankWolfeBounds
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax, Squared
 from holdfast.learn.rows.examples import Chunk, Examples
@@ -216,7 +216,7 @@ def _gradient(rows: Iterable[Chunk], w: Floats, problem: Problem, bounds: FrankW
     return total
 
 
-METHOD = Method(
+METHOD = Learner(
     name="frank_wolfe",
     run=frank_wolfe,
     paper="Talwar, Thakurta and Zhang 2015",

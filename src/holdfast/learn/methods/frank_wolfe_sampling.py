@@ -142,7 +142,7 @@ class Admissible:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Plan:
+class RowSampling:
     """Steps that are paid for: where each one's rows come from, and how it chooses."""
 
     steps: int
@@ -194,7 +194,7 @@ class Asked:
         return epsilon, lambda t, scores: int(permit.release(scores))
 
 
-def full(asked: Asked) -> Plan:
+def full(asked: Asked) -> RowSampling:
     """All rows in every step; epsilon per choice sqrt(8 rho / T) in zCDP, epsilon / T in pure DP."""
     require(
         asked.batch is None,
@@ -218,14 +218,14 @@ def full(asked: Asked) -> Plan:
         )
 
     epsilon, choose = asked.composed(mechanism, steps=steps)
-    return Plan(
+    return RowSampling(
         steps=steps, divisor=divisor, rows=asked.rows.chunks, choose=choose, score_change=change, epsilon=epsilon,
         theorem="exponential mechanism, composed over all steps (Talwar, Thakurta and Zhang 2015; zCDP)",
         assumptions=asked.assumptions,
     )  # fmt: skip
 
 
-def disjoint(asked: Asked) -> Plan:
+def disjoint(asked: Asked) -> RowSampling:
     """Section 8 (a): each row takes part in one step, so the whole run costs as much as one choice."""
     refuse_users(asked.rows, method="frank_wolfe with sampling='disjoint'")
     require(
@@ -240,7 +240,7 @@ def disjoint(asked: Asked) -> Plan:
         epsilon=epsilon, sensitivity=change, adjacency=asked.account.adjacency, arithmetic=asked.arithmetic
     )
     batches = disjoint_batches(asked.rows, asked.account.source, size=size, count=steps)
-    return Plan(
+    return RowSampling(
         steps=steps, divisor=float(size), rows=lambda: next(batches),
         choose=lambda t, scores: int(accounts[t].release(mechanism, scores)), score_change=change, epsilon=epsilon,
         theorem="exponential mechanism on disjoint batches (parallel composition)",
@@ -248,7 +248,7 @@ def disjoint(asked: Asked) -> Plan:
     )  # fmt: skip
 
 
-def poisson(asked: Asked) -> Plan:
+def poisson_rows(asked: Asked) -> RowSampling:
     """Section 8 (b): a fresh sample of rate q in each step, divisor q n_0, epsilon' = ln(1 + q (e^eps - 1))."""
     refuse_users(asked.rows, method="frank_wolfe with sampling='poisson'")
     if asked.account.adjacency is Adjacency.replace:
@@ -270,7 +270,7 @@ def poisson(asked: Asked) -> Plan:
         )
 
     epsilon, choose = asked.composed(mechanism, steps=steps)
-    return Plan(
+    return RowSampling(
         steps=steps, divisor=divisor,
         rows=lambda: poisson_sample(asked.rows, asked.account.source, rate=Fraction(rate)),
         choose=choose, score_change=change, epsilon=epsilon,
@@ -279,4 +279,8 @@ def poisson(asked: Asked) -> Plan:
     )  # fmt: skip
 
 
-PLANS: dict[str, Callable[[Asked], Plan]] = {"full": full, "disjoint": disjoint, "poisson": poisson}
+PLANS: dict[str, Callable[[Asked], RowSampling]] = {
+    "full": full,
+    "disjoint": disjoint,
+    "poisson": poisson_rows,
+}

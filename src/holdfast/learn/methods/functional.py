@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
 from holdfast.learn.rows.clipped_blocks import clipped
@@ -165,7 +165,7 @@ def minimise_quadratic(coefficients: Floats, *, dimension: int, ridge: float, fl
     return np.asarray(-0.5 * basis @ (basis.T @ linear / np.maximum(eigenvalues + ridge, floor)))
 
 
-METHOD = Method(
+METHOD = Learner(
     name="functional",
     run=functional,
     paper="Zhang, Zhang, Xiao, Yang and Winslett 2012",

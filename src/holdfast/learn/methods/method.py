@@ -28,7 +28,7 @@ class Fit:
     assumptions: tuple[str, ...] = ()
 
 
-class Run(Protocol):
+class RunLearner(Protocol):
     """A method's function: rows and problem in, a fit out; everything private passes through the account.
 
     The method spends the account's whole remaining limit unless its options say otherwise.
@@ -39,11 +39,11 @@ class Run(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class Learner:
     """An entry of METHODS."""
 
     name: str
-    run: Run
+    run: RunLearner
     paper: str
     needs: tuple[str, ...] = ()
     """Of "convex", "lipschitz", "smooth", "strongly_convex", "delta"."""

@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
 from holdfast.kernel.threads import one_thread
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import NORM_SLACK
 from holdfast.learn.risk.descent import (
+    DescentSchedule,
     Preconditioner,
-    Schedule,
     gaussian_for,
     gaussian_square,
     plain_schedule,
     schedule_for,
 )
-from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, Passes, rounding_of_sum
+from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
 from holdfast.learn.rows.examples import Examples
 from holdfast.learn.rows.moments import largest_count
 from holdfast.learn.spending import admit
@@ -54,7 +54,7 @@ class Gradients:
     """
 
     problem: Problem
-    passes: Passes
+    passes: ClippedBlocks
     whitening: Whitener
     norm: float
     _kept: list[tuple[Floats, Floats, Floats]] = field(default_factory=list)
@@ -134,7 +134,7 @@ def noisy_gd(
     )  # fmt: skip
     most, assumptions = largest_count(examples, count_bound)
     with one_thread():
-        passes = Passes(examples, problem)
+        passes = ClippedBlocks(examples, problem)
         whitening = no_whitening(problem.dimension)
         norm = problem.row_norm
         if setting.preconditioner != "none":
@@ -154,7 +154,7 @@ def noisy_gd(
         )
         permit = account.permit(mechanism, times=setting.steps, label="noisy_gd: gradients")
         return Fit(
-            weights=descend(gradients, setting, permit, count=examples.public_count),
+            weights=noisy_descent(gradients, setting, permit, count=examples.public_count),
             theorem=THEOREM,
             parameters={
                 "preconditioner": setting.preconditioner, "share": setting.moment_share, "ridge": setting.ridge,
@@ -165,7 +165,7 @@ def noisy_gd(
         )  # fmt: skip
 
 
-def descend(gradients: Gradients, setting: Schedule, permit: Permit, *, count: int) -> Floats:
+def noisy_descent(gradients: Gradients, setting: DescentSchedule, permit: Permit, *, count: int) -> Floats:
     """T steps from the origin; the mean of the last iterates, as weights of the rows themselves."""
     problem, whitening = gradients.problem, gradients.whitening
     # The rule's step is for curvature 1/4; flatter losses take longer steps. Hinges curve by about 1 on average.
@@ -186,7 +186,7 @@ def descend(gradients: Gradients, setting: Schedule, permit: Permit, *, count: i
     return whitening.backward(mean)
 
 
-METHOD = Method(
+METHOD = Learner(
     name="noisy_gd",
     run=noisy_gd,
     paper="Bassily, Smith and Thakurta 2014 (FOCS); preconditioned as in soundness, section 20",

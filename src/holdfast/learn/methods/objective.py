@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.methods.softmax_objective import PURE_WHITENED, pure_penalty
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk.minimise import minimise
+from holdfast.learn.risk.minimise import minimise_certified
 from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import Examples
 from holdfast.learn.rows.moments import largest_count
@@ -62,7 +62,7 @@ class Losses:
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
         """A certified minimiser of sum + (penalty/2)|w|^2 + <linear, w>."""
         risk = Risk(examples=self.examples, problem=self.problem, penalty=penalty, linear=linear)
-        return minimise(risk, tolerance=tolerance)
+        return minimise_certified(risk, tolerance=tolerance)
 
 
 def objective_perturbation(
@@ -301,7 +301,7 @@ class _Recipe:
         return RELATIVE_TOLERANCE * (self.public_count * self.problem.lipschitz + spread)
 
 
-METHOD = Method(
+METHOD = Learner(
     name="objective",
     run=objective_perturbation,
     paper="KST12",

@@ -10,10 +10,10 @@ import dataclasses
 from typing import Any
 
 from holdfast.errors import require
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import HuberHinge
-from holdfast.learn.risk.minimise import minimise
+from holdfast.learn.risk.minimise import minimise_certified
 from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import Examples
 from holdfast.learn.spending import admit, refuse_users
@@ -61,7 +61,7 @@ def output_perturbation(
     risk = Risk(
         examples=examples, problem=problem, penalty=problem.penalty, divisor=float(examples.public_count)
     )
-    centre = minimise(risk, tolerance=_tolerance(problem, examples.public_count, inexactness))
+    centre = minimise_certified(risk, tolerance=_tolerance(problem, examples.public_count, inexactness))
     weights = account.release(noise.mechanism, centre, label="output")
     return Fit(
         weights=weights,
@@ -97,7 +97,7 @@ def _tolerance(problem: Problem, public_count: int, inexactness: float) -> float
     return inexactness * problem.lipschitz / public_count
 
 
-METHOD = Method(
+METHOD = Learner(
     name="output",
     run=output_perturbation,
     paper="CMS11",

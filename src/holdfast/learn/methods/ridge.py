@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF
 from holdfast.learn.rows.examples import Examples
@@ -179,7 +179,7 @@ def solve_ridge(moments: Moments, *, ridge: float, radius: float = math.inf) -> 
     return np.asarray(basis @ theta)
 
 
-METHOD = Method(
+METHOD = Learner(
     name="ridge",
     run=ridge,
     paper="Chaudhuri, Monteleoni and Sarwate 2011 (output perturbation); closed form for ridge",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import DataError, require
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.batches import cut, drawn_batches
 from holdfast.learn.rows.clipped_blocks import clipped
@@ -133,4 +133,4 @@ def _batches(examples: Examples, source: Source, *, passes: int, batch: int) -> 
             yield from drawn_batches(examples, source, batches=count)
 
 
-METHOD = Method(name="scs13", run=scs13, paper="SCS13", needs=("lipschitz",), pure=True)
+METHOD = Learner(name="scs13", run=scs13, paper="SCS13", needs=("lipschitz",), pure=True)

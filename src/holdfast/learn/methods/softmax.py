@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.methods.softmax_objective import covers, softmax_objective
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Multiclass, OneVsAll, Softmax
@@ -29,7 +29,7 @@ from holdfast.learn.risk.descent import (
     schedule_for,
 )
 from holdfast.learn.risk.minimise import NotCertified
-from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, Passes, rounding_of_sum
+from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
 from holdfast.learn.rows.examples import Examples
 from holdfast.learn.rows.moments import largest_count
 from holdfast.learn.spending import admit, refuse_users
@@ -119,7 +119,7 @@ def _descent(
         factor=account.adjacency.gradient_factor * loss.slope,
     ).changed(chosen)
     most, assumptions = largest_count(examples, None)
-    passes = Passes(examples, problem)
+    passes = ClippedBlocks(examples, problem)
     whitening, norm = no_whitening(problem.dimension), problem.row_norm
     if setting.preconditioner != "none":
         whitening = release_whitener(
@@ -167,7 +167,7 @@ def _descent(
 class Gradients:
     """Sums of slopes times rows, each row whitened and then clipped to `norm`; private before noise."""
 
-    passes: Passes
+    passes: ClippedBlocks
     loss: Multiclass
     whitening: Whitener
     norm: float
@@ -206,7 +206,9 @@ def _output(
     sensitivity = (problem.gradient_change(account.adjacency) / count + 2.0 * tolerance) / problem.penalty
     numbers = loss.classes * problem.dimension
     noise = noise_within(account, l2_sensitivity=sensitivity, dimension=numbers, arithmetic=arithmetic)
-    centre = minimiser(Passes(examples, problem), problem, loss, divisor=float(count), tolerance=tolerance)
+    centre = minimiser(
+        ClippedBlocks(examples, problem), problem, loss, divisor=float(count), tolerance=tolerance
+    )
     weights = np.asarray(account.release(noise.mechanism, centre, label=f"{loss.name}: output"))
     length = float(np.linalg.norm(weights))
     return Fit(
@@ -218,7 +220,7 @@ def _output(
 
 
 def minimiser(
-    passes: Passes, problem: Problem, loss: Multiclass, *, divisor: float, tolerance: float
+    passes: ClippedBlocks, problem: Problem, loss: Multiclass, *, divisor: float, tolerance: float
 ) -> Floats:
     """A point with |gradient| <= tolerance, rounding included: within tolerance / penalty of the minimiser.
 
@@ -270,7 +272,7 @@ def minimiser(
     return point.reshape(shape)
 
 
-METHOD = Method(
+METHOD = Learner(
     name="softmax",
     run=multiclass,
     paper="CMS11; Bassily, Smith and Thakurta 2014; one model for all classes",

@@ -32,7 +32,7 @@ from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn.methods.method import Fit
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax
-from holdfast.learn.risk.minimise import NEWTON_DIMENSION, minimise
+from holdfast.learn.risk.minimise import NEWTON_DIMENSION, minimise_certified
 from holdfast.learn.risk.softmax_risk import SoftmaxRisk
 from holdfast.learn.rows.examples import Examples
 from holdfast.learn.rows.moments import largest_count
@@ -203,7 +203,7 @@ class SoftmaxLosses:
         risk = SoftmaxRisk(
             examples=self.examples, problem=self.problem, loss=self.loss, penalty=penalty, linear=linear
         )
-        return minimise(risk, tolerance=tolerance)
+        return minimise_certified(risk, tolerance=tolerance)
 
 
 def softmax_objective(

@@ -16,7 +16,7 @@ from holdfast.errors import DataError, ParameterError, require
 Floats = NDArray[np.float64]
 
 
-class Target(Protocol):
+class LabelCoding(Protocol):
     """What a loss is told about a label."""
 
     def encode(self, y: Any) -> Floats:
@@ -27,7 +27,7 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ClassTarget:
+class ClassLabels:
     """One of a public list of classes: -1 and +1 if there are two, else their places in the list.
 
     >>> ClassTarget(classes=np.array(["no", "yes"])).encode(["yes", "no"]).tolist()
@@ -76,7 +76,7 @@ class ClassTarget:
         return 2.0 * codes - 1.0 if self.binary else codes.astype(np.float64)
 
     @classmethod
-    def of_column(cls, column: Numeric | Categorical, classes: Any = None) -> ClassTarget:
+    def of_column(cls, column: Numeric | Categorical, classes: Any = None) -> ClassLabels:
         """The cells of a schema's column; `classes` may only repeat them."""
         declared = column.midpoints if isinstance(column, Numeric) else column.labels
         if isinstance(column, Numeric) and not column._one_cell_per_value:
@@ -93,7 +93,7 @@ class ClassTarget:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberTarget:
+class NumberLabels:
     """A number between public bounds, clipped to them; losses see (y - centre) / scale, within [-1, 1].
 
     Without an intercept nothing could undo a shift, so the centre is 0.

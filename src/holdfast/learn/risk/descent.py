@@ -25,7 +25,7 @@ LARGEST_FULL = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Schedule:
+class DescentSchedule:
     """How the budget is split and the steps are taken; all of it public.
 
     `share`: of mu^2, spent on the second moment. `ridge`: added to its eigenvalues, in units of the spectral
@@ -69,7 +69,7 @@ class Schedule:
         """How many of the last iterates the result is a mean of."""
         return max(1, math.ceil(self.average * self.steps))
 
-    def changed(self, options: dict[str, Any]) -> Schedule:
+    def changed(self, options: dict[str, Any]) -> DescentSchedule:
         """With what a caller prefers; None keeps the rule's choice."""
         return replace(self, **{name: value for name, value in options.items() if value is not None})
 
@@ -83,7 +83,7 @@ def signal(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> flo
     return mu * count / (dimension * factor)
 
 
-def schedule_for(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> Schedule:
+def schedule_for(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> DescentSchedule:
     """The rule.
 
     >>> schedule_for(0.2185, count=32_561, dimension=108).steps
@@ -92,17 +92,17 @@ def schedule_for(mu: float, *, count: int, dimension: int, factor: float = 1.0) 
     s = signal(mu, count=count, dimension=dimension, factor=factor)
     # Below one standard deviation per coordinate, d^2 / 2 noisy numbers say less than d of them.
     full = s >= 1.0 and dimension <= LARGEST_FULL
-    return Schedule(
+    return DescentSchedule(
         preconditioner="full" if full else "diagonal",
         steps=round(min(12.0, 6.0 + math.log2(1.0 + s))),
         step=min(24.0, 2.0 * math.sqrt(s)),
     )
 
 
-def plain_schedule(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> Schedule:
+def plain_schedule(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> DescentSchedule:
     """The rule's choice without preconditioning: momentum in the rows' own coordinates."""
     s = signal(mu, count=count, dimension=dimension, factor=factor)
-    return Schedule(preconditioner="none", steps=40, step=min(80.0, 5.0 * math.sqrt(s)), momentum=0.8)
+    return DescentSchedule(preconditioner="none", steps=40, step=min(80.0, 5.0 * math.sqrt(s)), momentum=0.8)
 
 
 def gaussian_square(limit: PrivacyCurve) -> Fraction:

@@ -36,7 +36,7 @@ class NotCertified(HoldfastError):
     """No point could be certified: the tolerance is below what this machine's arithmetic can show."""
 
 
-def residual(risk: SmoothRisk, w: Floats, *, precise: bool = False) -> float:
+def gradient_residual(risk: SmoothRisk, w: Floats, *, precise: bool = False) -> float:
     """A bound on the distance of 0 from gradient + normal cone: divided by the penalty, on that to the argmin.
 
     In the interior it is |gradient|. On the sphere, outward multiples of w are free: strong monotonicity of
@@ -56,10 +56,10 @@ def residual(risk: SmoothRisk, w: Floats, *, precise: bool = False) -> float:
 
 def is_certified(risk: SmoothRisk, w: Floats, *, tolerance: float) -> bool:
     """Whether the residual is within the tolerance, in plain arithmetic or else in the machine's widest."""
-    return residual(risk, w) <= tolerance or residual(risk, w, precise=True) <= tolerance
+    return gradient_residual(risk, w) <= tolerance or gradient_residual(risk, w, precise=True) <= tolerance
 
 
-def minimise(risk: SmoothRisk, *, tolerance: float, start: Floats | None = None) -> Floats:
+def minimise_certified(risk: SmoothRisk, *, tolerance: float, start: Floats | None = None) -> Floats:
     """A point within tolerance / penalty of the minimiser; never one without its certificate.
 
     >>> from holdfast.learn.rows.examples import ArrayExamples
@@ -84,7 +84,7 @@ def minimise(risk: SmoothRisk, *, tolerance: float, start: Floats | None = None)
             w = on_sphere(risk, w, tolerance=tolerance)
         if is_certified(risk, w, tolerance=tolerance):
             return w
-        w = descend(risk, tolerance=tolerance)
+        w = gradient_descent(risk, tolerance=tolerance)
         if is_certified(risk, w, tolerance=tolerance):
             return w
     raise NotCertified(
@@ -207,7 +207,7 @@ def on_sphere(risk: SmoothRisk, w: Floats, *, tolerance: float) -> Floats:
     return np.asarray(w * (radius / float(np.linalg.norm(w))))
 
 
-def descend(risk: SmoothRisk, *, tolerance: float) -> Floats:
+def gradient_descent(risk: SmoothRisk, *, tolerance: float) -> Floats:
     """Projected gradient descent with step 1/beta from 0, for as many steps as make the residual small.
 
     Distances to w* shrink by 1 - penalty/beta a step and start at |w*| <= reach; the residual is at most

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax
-from holdfast.learn.rows.clipped_blocks import BLOCK, UNIT_ROUNDOFF, Passes
+from holdfast.learn.rows.clipped_blocks import BLOCK, UNIT_ROUNDOFF, ClippedBlocks
 from holdfast.learn.rows.examples import Examples
 
 Floats = NDArray[np.float64]
@@ -120,8 +120,8 @@ class SoftmaxRisk:
         return np.asarray(self._basis @ w.reshape(self.loss.classes - 1, self.problem.dimension))
 
     @cached_property
-    def _passes(self) -> Passes:
-        return Passes(self.examples, self.problem)
+    def _passes(self) -> ClippedBlocks:
+        return ClippedBlocks(self.examples, self.problem)
 
     @cached_property
     def _basis(self) -> Floats:

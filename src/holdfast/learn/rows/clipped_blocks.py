@@ -57,7 +57,7 @@ BLOCK = 2_048
 """Rows that are summed at once: few enough to stay in a processor's cache; a fixed number."""
 
 
-class Passes:
+class ClippedBlocks:
     """Every row within the declared norm, a block at a time."""
 
     def __init__(self, examples: Examples, problem: Problem) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from holdfast.data.encode import clip_rows
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.sums import TINY, CodedRow
-from holdfast.learn.problem.labels import ClassTarget, NumberTarget, Target
+from holdfast.learn.problem.labels import ClassLabels, LabelCoding, NumberLabels
 
 Slope = Callable[[Any, str, str, Dialect], str]
 
@@ -40,12 +40,12 @@ def _number_label(coding: Any, name: str, row: CodedRow) -> str:
 
 
 _LABELS: dict[type[Any], Callable[[Any, str, CodedRow], str | None]] = {
-    ClassTarget: _class_label,
-    NumberTarget: _number_label,
+    ClassLabels: _class_label,
+    NumberLabels: _number_label,
 }
 
 
-def label(coding: Target, name: str, row: CodedRow) -> str | None:
+def sql_label(coding: LabelCoding, name: str, row: CodedRow) -> str | None:
     """The label of a row; None where SQL has none for this kind of target."""
     spelled = _LABELS.get(type(coding))
     return None if spelled is None else spelled(coding, name, row)

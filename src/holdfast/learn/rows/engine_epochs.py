@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class Run(Protocol):
+class KernelRun(Protocol):
     """What a bolt-on method asks of a run: how far a record moves its result, and the result, private before noise."""
 
     @property
@@ -52,7 +52,7 @@ class Run(Protocol):
         """The result."""
 
 
-class Course(Run, Protocol):
+class PartRun(KernelRun, Protocol):
     """A run whose constants are all public (`bolt_on.Pass`), and which can be had for another number of records."""
 
     @property
@@ -91,7 +91,7 @@ class InOrder:
 class PartKernel:
     """Trains one part, on whatever machine holds it; the encoded rows of the part are held in memory."""
 
-    courses: Mapping[int, Course]
+    courses: Mapping[int, PartRun]
     rows: LabelledRows
 
     def __call__(self, batches: Iterator[Batch]) -> Floats:
@@ -107,7 +107,7 @@ class PartKernel:
 class Averaged:
     """A course in `parts` parts of nearly equal size, and the average of what they give."""
 
-    course: Course
+    course: PartRun
     parts: int
 
     def __post_init__(self) -> None:
@@ -121,9 +121,9 @@ class Averaged:
         return [whole * (part + 1) // self.parts - whole * part // self.parts for part in range(self.parts)]
 
     @cached_property
-    def courses(self) -> dict[int, Course]:
+    def courses(self) -> dict[int, PartRun]:
         """The course of each size."""
-        made: dict[int, Course] = {}
+        made: dict[int, PartRun] = {}
         for size in sorted(set(self.sizes)):
             smaller: Any = replace(self.course, records=size, batch=min(self.course.batch, size))  # type: ignore[type-var]
             made[size] = smaller
@@ -165,7 +165,7 @@ class Averaged:
         return np.array([math.fsum(column) for column in scaled.T])
 
 
-def in_parts(course: Course, examples: Any) -> Run:
+def in_parts(course: PartRun, examples: Any) -> KernelRun:
     """The course, averaged over parts where the engine runs kernels beside the rows; else as it is.
 
     The engine's number of parts is public: it is the caller's, or follows from the number of rows.

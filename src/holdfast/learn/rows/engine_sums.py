@@ -19,9 +19,9 @@ from holdfast.data.sql.features import FeatureRow
 from holdfast.data.sql.sums import CodedRow, Layer, Spelling, Term, flushed, ordinary
 from holdfast.data.table import Table
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import Target
+from holdfast.learn.problem.labels import LabelCoding
 from holdfast.learn.problem.losses import Loss
-from holdfast.learn.rows.design import SLOPES, label, with_intercept, within
+from holdfast.learn.rows.design import SLOPES, sql_label, with_intercept, within
 
 Floats = NDArray[np.float64]
 UNIT_ROUNDOFF = 2.0**-53
@@ -40,7 +40,7 @@ class LabelledRows:
 
     encoder: Any
     target: str
-    coding: Target
+    coding: LabelCoding
     intercept: float = 0.0
 
     @property
@@ -64,7 +64,7 @@ class LabelledRows:
     def spelled(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
         """The same in SQL: the features, and a layer with the label `y`."""
         features = FeatureRow.of(self.encoder, row, constant=self.intercept)
-        labelled = label(self.coding, self.target, row)
+        labelled = sql_label(self.coding, self.target, row)
         return None if features is None or labelled is None else (features, (("y", labelled),))
 
 

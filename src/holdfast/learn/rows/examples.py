@@ -19,7 +19,7 @@ from holdfast.data.encode import Encoder
 from holdfast.data.order import Order
 from holdfast.data.table import CHUNK_ROWS, Table
 from holdfast.errors import DataError, ParameterError, require
-from holdfast.learn.problem.labels import Target
+from holdfast.learn.problem.labels import LabelCoding
 from holdfast.learn.rows.engine_sums import BLOCK, LabelledRows
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
@@ -125,7 +125,7 @@ class TableExamples:
     table: Table
     encoder: Encoder
     target: str
-    coding: Target
+    coding: LabelCoding
     public_count: int
     intercept: float = 0.0
 

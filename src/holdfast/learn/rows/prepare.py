@@ -13,7 +13,7 @@ from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.data.table import Table
 from holdfast.errors import DataError, ParameterError, require
-from holdfast.learn.problem.labels import Target
+from holdfast.learn.problem.labels import LabelCoding
 from holdfast.learn.rows.design import design
 from holdfast.learn.rows.examples import ArrayExamples, Examples, TableExamples
 from holdfast.privacy.adjacency import Adjacency
@@ -26,7 +26,7 @@ class Prepared:
     """Clipped and labelled rows. `read` is what was read from the data, `assumptions` all that is assumed."""
 
     examples: Examples
-    coding: Target
+    coding: LabelCoding
     read: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
     feature_names: tuple[str, ...] | None = None
@@ -53,7 +53,7 @@ def numbers_only() -> Iterator[None]:
 
 def of_arrays(
     X: Any,
-    targets: tuple[Target, tuple[str, ...]],
+    targets: tuple[LabelCoding, tuple[str, ...]],
     y: Any,
     *,
     row_norm: float,
@@ -91,7 +91,7 @@ def of_table(
     table: Table,
     target: str | None,
     *,
-    coding: Callable[[Numeric | Categorical], Target],
+    coding: Callable[[Numeric | Categorical], LabelCoding],
     row_norm: float,
     intercept: float,
     n_public: int | None,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Loss
 from holdfast.learn.rows.batches import partition
@@ -41,7 +41,7 @@ class Candidate:
     train: Callable[[Examples, Account], Fit]
 
     @classmethod
-    def of(cls, method: Method, problem: Problem, **options: Any) -> Candidate:
+    def of(cls, method: Learner, problem: Problem, **options: Any) -> Candidate:
         """A method with its problem and options."""
         return cls(
             name=f"{method.name}(penalty={problem.penalty:g}, radius={problem.radius:g})",

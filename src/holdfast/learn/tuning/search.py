@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from holdfast.errors import ParameterError, require
 from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.opening import Budget, require_small_delta, require_something_left, seed_of
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Squared
@@ -177,7 +177,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return settings
 
-    def _open(self, budget: Budget, methods: Sequence[Method], prepared: Prepared) -> Account:
+    def _open(self, budget: Budget, methods: Sequence[Learner], prepared: Prepared) -> Account:
         seed, examples = seed_of(self.random_state), prepared.examples
         for method in methods:
             if budget.delta == 0 and not method.pure:
@@ -270,7 +270,7 @@ class _Trainer:
     idealised: list[bool]
     """Whether any of its charges was analysed in real numbers."""
 
-    def decide(self, prepared: Prepared, left: PrivacyCurve) -> tuple[Method, Problem, dict[str, Any]]:
+    def decide(self, prepared: Prepared, left: PrivacyCurve) -> tuple[Learner, Problem, dict[str, Any]]:
         """Method, problem and options, as the estimator itself decides; from public quantities."""
         method, problem, choice = self.model._decide(prepared, self.model._problem(prepared), left)
         options = {} if choice is None else dict(choice.options)

@@ -9,8 +9,17 @@ from typing import Any
 
 from holdfast.errors import AlreadyReleased, BudgetExceeded, require
 from holdfast.noise.source import Source
-from holdfast.privacy.account.currency import Basic, Concentrated, Cost, Currency, Gaussian, Plan, Pure, Renyi
-from holdfast.privacy.account.journal import Charge, Journal, MemoryJournal, decode, encode
+from holdfast.privacy.account.currency import (
+    BasicCurrency,
+    ConcentratedCurrency,
+    Cost,
+    Currency,
+    GaussianCurrency,
+    PlanCurrency,
+    PureCurrency,
+    RenyiCurrency,
+)
+from holdfast.privacy.account.journal import Charge, Journal, MemoryJournal, decode_payload, encode_payload
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
@@ -69,11 +78,13 @@ class Account:
                 self.journal.settle(entry.number, "abandoned", None)
                 raise
             # Only what the journal holds as released leaves: of two runs with one key, one value.
-            entry = self.journal.settle(entry.number, "released", None if key is None else encode(noisy))
+            entry = self.journal.settle(
+                entry.number, "released", None if key is None else encode_payload(noisy)
+            )
             if key is None and entry.state == "released":
                 return noisy
         if entry.state == "released" and entry.payload is not None:
-            return decode(entry.payload)
+            return decode_payload(entry.payload)
         raise AlreadyReleased(
             f"key {key!r} is {entry.state} and its value is not kept here; use a new key, which is charged again"
         )
@@ -114,7 +125,10 @@ class Account:
         ZCDP(rho=0.25)
         """
         require(
-            not isinstance(self.currency, Plan), "currency", "plan", "one that adds up; a plan is not split"
+            not isinstance(self.currency, PlanCurrency),
+            "currency",
+            "plan",
+            "one that adds up; a plan is not split",
         )
         require(bool(shares) and all(s > 0 for s in shares), "shares", shares, "positive fractions")
         exact = [as_written(share) for share in shares]
@@ -225,10 +239,15 @@ def _currency(
     names = ("pure", "basic", "zcdp", "renyi", "gdp", "plan")
     require(currency in names, "currency", currency, "one of " + ", ".join(names))
     if currency == "plan":
-        return Plan(tuple((mechanism, times) for mechanism, times in plan or ()))
+        return PlanCurrency(tuple((mechanism, times) for mechanism, times in plan or ()))
     if currency == "renyi":
-        return Renyi(default_order(limit) if order is None else order)
-    simple: dict[str, type[Currency]] = {"pure": Pure, "basic": Basic, "zcdp": Concentrated, "gdp": Gaussian}
+        return RenyiCurrency(default_order(limit) if order is None else order)
+    simple: dict[str, type[Currency]] = {
+        "pure": PureCurrency,
+        "basic": BasicCurrency,
+        "zcdp": ConcentratedCurrency,
+        "gdp": GaussianCurrency,
+    }
     return simple[currency]()
 
 
@@ -237,7 +256,7 @@ def default_order(limit: PrivacyCurve) -> float:
     orders = getattr(limit, "orders", None)
     if orders is not None:
         return float(orders[len(orders) // 2])
-    rho = float(Concentrated().limit(limit).amounts[0])
+    rho = float(ConcentratedCurrency().limit(limit).amounts[0])
     point = limit.as_approximate()
     assert point is not None  # Concentrated refused anything else
     return (float(point[0]) + rho) / (2 * rho)

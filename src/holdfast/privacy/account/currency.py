@@ -120,7 +120,7 @@ class Currency(ABC):
         return {"name": self.name}
 
 
-class Pure(Currency):
+class PureCurrency(Currency):
     """Epsilons add up."""
 
     name = "pure"
@@ -140,7 +140,7 @@ class Pure(Currency):
         return PureDP(amounts[0])
 
 
-class Basic(Currency):
+class BasicCurrency(Currency):
     """Epsilons add up, and so do deltas."""
 
     name = "basic"
@@ -169,7 +169,7 @@ class Basic(Currency):
         return Cost((as_written(epsilon), as_written(delta)))
 
 
-class Concentrated(Currency):
+class ConcentratedCurrency(Currency):
     """zCDP: rhos add up (Feldman and Zrnic 2021; Whitehouse et al. 2023)."""
 
     name = "zcdp"
@@ -194,7 +194,7 @@ class Concentrated(Currency):
         return ZCDP(amounts[0])
 
 
-class Gaussian(Currency):
+class GaussianCurrency(Currency):
     """GDP: squares of mu add up (Smith and Thakurta 2022; Koskela et al. 2023)."""
 
     name = "gdp"
@@ -220,7 +220,7 @@ class Gaussian(Currency):
 
 
 @dataclass(frozen=True)
-class Renyi(Currency):
+class RenyiCurrency(Currency):
     """Divergences of one order, fixed at opening, add up (Feldman and Zrnic 2021)."""
 
     order: float
@@ -260,7 +260,7 @@ class Renyi(Currency):
 
 
 @dataclass(frozen=True)
-class Plan(Currency):
+class PlanCurrency(Currency):
     """A list of releases fixed in advance: any curve may be used, because nothing is chosen later."""
 
     items: tuple[tuple[Mechanism, int], ...]

@@ -21,7 +21,7 @@ from holdfast.errors import BudgetExceeded, FormatError, LedgerError
 from holdfast.privacy.account.currency import Cost
 
 
-def encode(value: Any) -> str:
+def encode_payload(value: Any) -> str:
     """JSON for numbers, and base64 for arrays.
 
     >>> decode(encode(np.array([1.5, 2.0]))).tolist()
@@ -38,7 +38,7 @@ def encode(value: Any) -> str:
     return json.dumps({"value": value.item() if isinstance(value, np.generic) else value})
 
 
-def decode(text: str) -> Any:
+def decode_payload(text: str) -> Any:
     """The value that `encode` wrote."""
     try:
         data = json.loads(text)

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 class PrivacyCurve(ABC):
     """An upper bound on privacy loss; smaller is more private."""
+
+    STORED_AS: ClassVar[str] = ""
+    """A former name, under which files hold the kind; empty where it is the class's own."""
 
     pairs_are_tight: bool = True
     """Whether no other bound of the curve can beat the composition of its pairs."""
@@ -155,11 +158,11 @@ class PrivacyCurve(ABC):
     @property
     def kind(self) -> str:
         """The name under which the curve is stored."""
-        return type(self).__name__
+        return self.STORED_AS or type(self).__name__
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; `curve_from_json` reads it back."""
-        return {"kind": self.kind} | {f.name: plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind} | {f.name: plain_curve(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
@@ -172,7 +175,7 @@ class PrivacyCurve(ABC):
         return f"{self!r}: {points}"
 
 
-def plain(value: Any) -> Any:
+def plain_curve(value: Any) -> Any:
     """A parameter as JSON holds it: fractions as text, so that nothing is lost."""
     return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else value
 
@@ -268,7 +271,7 @@ class PureDP(PrivacyCurve):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, "epsilon": plain(self.bound)}
+        return {"kind": self.kind, "epsilon": plain_curve(self.bound)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> PureDP:
@@ -356,7 +359,11 @@ class ApproxDP(PrivacyCurve):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, "epsilon": plain(self.epsilon_bound), "delta": plain(self.delta_bound)}
+        return {
+            "kind": self.kind,
+            "epsilon": plain_curve(self.epsilon_bound),
+            "delta": plain_curve(self.delta_bound),
+        }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ApproxDP:

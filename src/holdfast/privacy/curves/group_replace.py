@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,14 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 
 
 @dataclass(frozen=True, repr=False)
-class TwoSteps(PrivacyCurve):
+class GroupReplace(PrivacyCurve):
     """P to Q and Q to R are one step each; this bounds P to R.
 
     delta(a + b) <= delta(a) + e^a delta(b) for every split; a = b is the (2 epsilon, (1 + e^epsilon) delta)
     of soundness, section 0.
     """
+
+    STORED_AS: ClassVar[str] = "TwoSteps"
 
     curve: PrivacyCurve
 
@@ -73,7 +75,7 @@ class TwoSteps(PrivacyCurve):
         return {"kind": self.kind, "curve": self.curve.to_json()}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> TwoSteps:
+    def from_json(cls, data: dict[str, Any]) -> GroupReplace:
         """The curve of these fields."""
         from holdfast.privacy.curves.storage import curve_from_json
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from holdfast.errors import require
-from holdfast.privacy.curves.curve import PrivacyCurve, number, plain
+from holdfast.privacy.curves.curve import PrivacyCurve, number, plain_curve
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 
@@ -95,8 +95,8 @@ class WithSlack(PrivacyCurve):
         return {
             "kind": self.kind,
             "curve": self.curve.to_json(),
-            "tau": plain(self.tau),
-            "probability": plain(self.probability),
+            "tau": plain_curve(self.tau),
+            "probability": plain_curve(self.probability),
         }
 
     @classmethod

@@ -9,7 +9,7 @@ from holdfast.privacy.curves.composition import Composed
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.finite_curve import BoundedRange, FinitePair
 from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
-from holdfast.privacy.curves.group_replace import TwoSteps
+from holdfast.privacy.curves.group_replace import GroupReplace
 from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
 from holdfast.privacy.curves.loss_distribution import LossDistribution
 from holdfast.privacy.curves.objective import ObjectiveCurve
@@ -33,7 +33,7 @@ CURVES: tuple[type[PrivacyCurve], ...] = (
     FinitePair,
     SubsampledCurve,
     SubsampledGaussianCurve,
-    TwoSteps,
+    GroupReplace,
     ObjectiveCurve,
 )
 """Every curve that can be stored. Kinds are never removed and never change their meaning."""
@@ -41,7 +41,7 @@ CURVES: tuple[type[PrivacyCurve], ...] = (
 
 def curve_from_json(data: Any) -> PrivacyCurve:
     """The curve that `to_json` wrote; `FormatError` for anything else."""
-    kinds = {cls.__name__: cls for cls in CURVES}
+    kinds = {cls.STORED_AS or cls.__name__: cls for cls in CURVES}
     if not isinstance(data, dict) or data.get("kind") not in kinds:
         raise FormatError("a privacy curve needs a known 'kind': " + ", ".join(kinds))
     try:

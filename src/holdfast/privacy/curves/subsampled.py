@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.privacy.curves.curve import PrivacyCurve, number, plain
+from holdfast.privacy.curves.curve import PrivacyCurve, number, plain_curve
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.pairs import AddedUnit, RemovedUnit
@@ -98,7 +98,7 @@ class SubsampledCurve(PrivacyCurve):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, "curve": self.curve.to_json(), "rate": plain(self.rate)}
+        return {"kind": self.kind, "curve": self.curve.to_json(), "rate": plain_curve(self.rate)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> SubsampledCurve:
@@ -209,7 +209,11 @@ class SubsampledGaussianCurve(SubsampledCurve):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, "noise_multiplier": plain(self.noise_multiplier), "rate": plain(self.rate)}
+        return {
+            "kind": self.kind,
+            "noise_multiplier": plain_curve(self.noise_multiplier),
+            "rate": plain_curve(self.rate),
+        }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> SubsampledGaussianCurve:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curves.curve import PrivacyCurve, number, plain
+from holdfast.privacy.curves.curve import PrivacyCurve, number, plain_curve
 
 Arithmetic = Literal["strict", "idealised"]
 
@@ -123,7 +123,7 @@ class Mechanism(ABC):
 
 
 def _stored(value: Any) -> Any:
-    return value.value if isinstance(value, Enum) else plain(value)
+    return value.value if isinstance(value, Enum) else plain_curve(value)
 
 
 def index_cdf(probabilities: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ from holdfast.privacy.rounding import Number, as_written, round_up
 Floats = NDArray[np.float64]
 
 
-class Objective(Protocol):
+class PerturbedObjective(Protocol):
     """A sum of convex, twice differentiable losses of linear predictions, within the declared constants."""
 
     @property
@@ -101,7 +101,7 @@ class _Perturbed(Mechanism):
 
     def sample(self, value: Any, source: Source) -> Floats:
         """Draw b, minimise with it, add noise to what the solver found."""
-        objective: Objective = value if hasattr(value, "minimise") else _Linear(value)
+        objective: PerturbedObjective = value if hasattr(value, "minimise") else _Linear(value)
         linear = self.linear_term(objective.dimension, source)
         # Soundness, section 4: tolerance covers the solver's residual and the rounding of b, half each.
         found = objective.minimise(linear, penalty=float(self.penalty), tolerance=float(self.tolerance) / 2)

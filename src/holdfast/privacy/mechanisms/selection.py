@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.choose import choose, permute_and_flip
+from holdfast.noise.choose import choose_by_score, permute_and_flip
 from holdfast.noise.idealised import exponential, gumbel
 from holdfast.noise.source import Source
 from holdfast.privacy.curves.curve import PureDP
@@ -115,7 +115,7 @@ class Exponential(Selection):
         if self.arithmetic == "idealised":
             return int(np.argmax(value + self.noise_scale * gumbel(source, size=value.size)))
         steps, factor = self.on_grid(value)
-        return choose(source, scores=steps, factor=factor)
+        return choose_by_score(source, scores=steps, factor=factor)
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """One candidate overtakes the other: odds go from e^(-epsilon/2) to e^(epsilon/2)."""

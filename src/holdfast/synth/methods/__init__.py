@@ -13,9 +13,9 @@ from holdfast.synth.methods import (
     mwem,
     tree,
 )
-from holdfast.synth.methods.method import Method
+from holdfast.synth.methods.method import SynthesisMethod
 
-METHODS: tuple[Method, ...] = (
+METHODS: tuple[SynthesisMethod, ...] = (
     adaptive.METHOD,
     dqrs.METHOD,
     dual_query.METHOD,

@@ -24,12 +24,18 @@ from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import Counted
-from holdfast.synth.methods.adaptive_rounds import MEASURE, Schedule, affordable, downward_closure, in_order
+from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.methods.adaptive_rounds import (
+    MEASURE,
+    RoundSchedule,
+    affordable,
+    downward_closure,
+    in_order,
+)
 from holdfast.synth.methods.independent import on_simplex
 from holdfast.synth.methods.measure import measure_tables, noisy_rows
-from holdfast.synth.methods.method import Method, Synthesis
-from holdfast.synth.models.graphical.estimation import Estimate, estimate, log_shares, merge
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.models.graphical.estimation import GraphicalEstimate, estimate_model, log_shares, merge
 from holdfast.synth.models.graphical.factors import Columns, shape_of
 from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
@@ -55,11 +61,11 @@ MOST_LOOKUPS = 2e9
 
 
 def adaptive(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
-    schedule: Schedule | None = None,
+    schedule: RoundSchedule | None = None,
     most_cells: int = MOST_CELLS,
     constraints: Sequence[Zeros] = (),
     **options: Any,
@@ -86,10 +92,10 @@ def adaptive(
     swept = _sweep_sets(data, workload, rows)
     if schedule is None:
         strength = rows * math.sqrt(rho) / counts_l2(data.adjacency, data.unit)
-        schedule = Schedule.of(strength, columns=len(data.names), tables=len(swept))
+        schedule = RoundSchedule.of(strength, columns=len(data.names), tables=len(swept))
     weights = downward_closure(workload, data.domain)
     if not weights:  # nothing to choose: all on the columns
-        schedule = Schedule(one_way=1.0, sweep=0.0, rounds=1)
+        schedule = RoundSchedule(one_way=1.0, sweep=0.0, rounds=1)
     if not swept:
         schedule = replace(schedule, sweep=0.0)
     run = _Run(data=data, account=account, weights=weights, most_cells=most_cells, constraints=constraints)
@@ -117,14 +123,14 @@ def adaptive(
 class _Run:
     """What a run knows between rounds: released values only, beside the table itself."""
 
-    data: Counted
+    data: ExactCounts
     account: Account
     weights: dict[Columns, float]
     most_cells: int
     constraints: Sequence[Zeros]
     measurements: list[Measurement] = field(default_factory=list)
     done: int = 0
-    fitted: Estimate = field(init=False)
+    fitted: GraphicalEstimate = field(init=False)
     total: float = field(init=False)
     centre: dict[Columns, Floats] = field(init=False)
 
@@ -220,9 +226,9 @@ class _Run:
         mechanism = Exponential(epsilon=epsilon, sensitivity=widest, adjacency=self.account.adjacency)
         return int(self.account.release(mechanism, scores, label=f"round {self.done + 1}: selection"))
 
-    def _estimate(self, start: Estimate | None) -> None:
+    def _estimate(self, start: GraphicalEstimate | None) -> None:
         domain = self.data.domain
-        self.fitted = estimate(
+        self.fitted = estimate_model(
             domain,
             self.measurements,
             total=self.total,
@@ -245,7 +251,7 @@ class _Run:
         return ReconciledModel(base=self.fitted.model, tables=tables, allowed=masks)
 
 
-def _sweep_sets(data: Counted, workload: Workload, rows: int) -> list[Columns]:
+def _sweep_sets(data: ExactCounts, workload: Workload, rows: int) -> list[Columns]:
     """The workload's own tables, where rows can be fitted to them in reasonable time; else none."""
     sets = list(dict.fromkeys(in_order(group.columns, data.domain) for group in workload.groups))
     wide = [columns for columns in sets if len(columns) > 1]
@@ -254,4 +260,4 @@ def _sweep_sets(data: Counted, workload: Workload, rows: int) -> list[Columns]:
     return wide if lookups <= MOST_LOOKUPS and cells <= 2**24 else []
 
 
-METHOD = Method(name="adaptive", run=adaptive, paper="MMSM22", zeros=True)
+METHOD = SynthesisMethod(name="adaptive", run=adaptive, paper="MMSM22", zeros=True)

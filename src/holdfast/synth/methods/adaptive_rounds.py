@@ -26,7 +26,7 @@ MOST_SWEEP = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Schedule:
+class RoundSchedule:
     """Shares of the budget, and the number of rounds it is first divided into."""
 
     one_way: float
@@ -42,7 +42,7 @@ class Schedule:
         require(self.rounds >= 1, "rounds", self.rounds, ">= 1")
 
     @classmethod
-    def of(cls, strength: float, *, columns: int, tables: int) -> Schedule:
+    def of(cls, strength: float, *, columns: int, tables: int) -> RoundSchedule:
         """The schedule for so many columns and so many workload tables that a sweep would measure.
 
         Adult at epsilon 1, where n sqrt(rho) is 5,977, with its 64 tables:

@@ -28,18 +28,18 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import Counted, Truth
+from holdfast.synth.exact_counts import ExactAnswers, ExactCounts
 from holdfast.synth.methods.dual_query import (
     MOST_DRAWS,
     MOST_STEP,
-    Plan,
+    DualQueryPlan,
     draw,
     largest_step,
     liked,
     payoff,
     planned,
 )
-from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
 from holdfast.synth.oracle import best_records
 from holdfast.synth.workload import Workload
@@ -54,7 +54,7 @@ ROUNDING = 1.0 + 1e-6
 
 
 def dqrs(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -70,9 +70,9 @@ def dqrs(
     Private under every adjacency, by the account's filter: a round is begun only if it fits even when every query is
     redrawn. Where keeping would cost more than it saves (large steps), all are redrawn and this is DualQuery.
     """
-    truth = Truth.of(data, workload, account=account, method="dqrs")
+    truth = ExactAnswers.of(data, workload, account=account, method="dqrs")
     # a_i must lie in [-1, 1]: under add_remove a count may exceed the public n; capping it moves no further.
-    truth = Truth(layout=truth.layout, counts=np.clip(truth.counts, 0.0, truth.size), size=truth.size)
+    truth = ExactAnswers(layout=truth.layout, counts=np.clip(truth.counts, 0.0, truth.size), size=truth.size)
     plan = planned(
         truth, account, log_universe=math.log(max(2, universe_size(data.domain))), rounds=rounds, samples=samples,
         step=step, most_draws=most_draws, largest=largest_expected_step,
@@ -108,7 +108,13 @@ def dqrs(
 
 
 def resampled(
-    truth: Truth, plan: Plan, scores: Floats, kept: list[int], past: int, gain: Floats, account: Account
+    truth: ExactAnswers,
+    plan: DualQueryPlan,
+    scores: Floats,
+    kept: list[int],
+    past: int,
+    gain: Floats,
+    account: Account,
 ) -> tuple[list[int], int]:
     """The queries of the next round, and how many of them are fresh. `scores` include `gain`, the last round's."""
     share = rejection(plan, past)
@@ -124,7 +130,7 @@ def resampled(
     return [query if same else next(fresh) for query, same in zip(kept, stay, strict=True)], absent
 
 
-def log_odds(plan: Plan, scores: Floats, gain: Floats, past: int, count: float) -> Floats:
+def log_odds(plan: DualQueryPlan, scores: Floats, gain: Floats, past: int, count: float) -> Floats:
     """ln p / (1 - p) of keeping each signed query, p = c r; `scores` are those after `past` rounds. Private."""
     rate = plan.step / count
     log_ratio = rate * gain - (log_sum_exp(rate * scores) - log_sum_exp(rate * (scores - gain)))
@@ -133,13 +139,13 @@ def log_odds(plan: Plan, scores: Floats, gain: Floats, past: int, count: float) 
     return np.asarray(log_keep - np.log(-np.expm1(log_keep)))
 
 
-def keeping(plan: Plan, past: int, count: float, account: Account) -> Exponential:
+def keeping(plan: DualQueryPlan, past: int, count: float, account: Account) -> Exponential:
     """Keep or redraw by their log-odds, of which only the first score moves: by Delta / gamma."""
     reach = odds_sensitivity(plan, past, count)
     return Exponential(epsilon=reach, sensitivity=reach, monotone=True, adjacency=account.adjacency)
 
 
-def odds_sensitivity(plan: Plan, past: int, count: float) -> float:
+def odds_sensitivity(plan: DualQueryPlan, past: int, count: float) -> float:
     """(eta/n) [2 + 2 (t-1) tanh(eta/2)] / gamma: how far one unit moves the log-odds of keeping after t rounds.
 
     >>> round(odds_sensitivity(Plan(rounds=20, samples=5, step=0.1), 10, 1000.0), 6)
@@ -149,7 +155,7 @@ def odds_sensitivity(plan: Plan, past: int, count: float) -> float:
     return ROUNDING * plan.step / count * moved / rejection(plan, past)
 
 
-def rejection(plan: Plan, past: int) -> float:
+def rejection(plan: DualQueryPlan, past: int) -> float:
     """gamma, the least probability of a redraw: the minimiser of a slot's cost; 1 where keeping does not pay."""
     # Costs in units of a fresh draw's: (kappa / gamma)^2 for the decision, gamma + 2 eta for the expected draws.
     kappa = (1.0 + (past - 1) * math.tanh(plan.step / 2.0)) / past
@@ -159,7 +165,7 @@ def rejection(plan: Plan, past: int) -> float:
     return gamma
 
 
-def round_cost(plan: Plan, past: int, count: float, *, redraw: float | None = None) -> float:
+def round_cost(plan: DualQueryPlan, past: int, count: float, *, redraw: float | None = None) -> float:
     """A round's cost in zCDP, with this share of the queries redrawn; without, with the expected share."""
     share = rejection(plan, past)
     fresh = plan.draw_epsilon(past, count) ** 2 / 8.0
@@ -169,7 +175,7 @@ def round_cost(plan: Plan, past: int, count: float, *, redraw: float | None = No
     return plan.samples * (odds_sensitivity(plan, past, count) ** 2 / 8.0 + expected * fresh)
 
 
-def fits(account: Account, truth: Truth, plan: Plan, past: int) -> bool:
+def fits(account: Account, truth: ExactAnswers, plan: DualQueryPlan, past: int) -> bool:
     """Whether the next round can be paid even if every query is redrawn."""
     kind, left = amount(account)
     if kind == "zcdp":
@@ -186,7 +192,7 @@ def largest_expected_step(rounds: int, samples: int, count: float, kind: str, le
         return low
 
     def excess(step: float) -> float:
-        plan = Plan(rounds=rounds, samples=samples, step=step)
+        plan = DualQueryPlan(rounds=rounds, samples=samples, step=step)
         return math.fsum(round_cost(plan, past, count) for past in range(1, rounds)) - left
 
     high = min(MOST_STEP, 4.0 * low)
@@ -202,4 +208,4 @@ def log_sum_exp(values: Floats) -> float:
     return float(top + math.log(float(np.exp(values - top).sum())))
 
 
-METHOD = Method(name="dqrs", run=dqrs, paper="Vietri et al. 2020", pure=True)
+METHOD = SynthesisMethod(name="dqrs", run=dqrs, paper="Vietri et al. 2020", pure=True)

@@ -16,10 +16,10 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import SCORE_SENSITIVITY, Counted, Truth
-from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
-from holdfast.synth.oracle import Objective, best_records
+from holdfast.synth.oracle import RecordObjective, best_records
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ THEOREM = "DualQuery: draws from multiplicative weights are exponential mechanis
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class DualQueryPlan:
     """T rounds of s draws with step eta: the weights of round t are exp(eta sum over i < t of [q(S) - q(x_i)])."""
 
     rounds: int
@@ -69,7 +69,7 @@ class Plan:
 
 
 def dual_query(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -86,7 +86,7 @@ def dual_query(
     of a count minus a public number, moves by at most t. The first round is uniform and free. The oracle sees drawn
     queries only: privacy does not depend on it. Regret at most ln(2|Q|)/(eta T) + eta/2 in expectation.
     """
-    truth = Truth.of(data, workload, account=account, method="dual_query")
+    truth = ExactAnswers.of(data, workload, account=account, method="dual_query")
     plan = planned(
         truth, account, log_universe=math.log(max(2, universe_size(data.domain))),
         rounds=rounds, samples=samples, step=step, most_draws=most_draws,
@@ -113,7 +113,9 @@ def dual_query(
     )
 
 
-def draw(truth: Truth, plan: Plan, scores: Floats, past: int, size: int, account: Account) -> list[int]:
+def draw(
+    truth: ExactAnswers, plan: DualQueryPlan, scores: Floats, past: int, size: int, account: Account
+) -> list[int]:
     """That many signed queries from the weights after so many rounds, charged at once."""
     if past == 0:
         return [int(index) for index in integers(account.source, bound=scores.size, size=size)]
@@ -126,23 +128,23 @@ def draw(truth: Truth, plan: Plan, scores: Floats, past: int, size: int, account
     return [permit.release(scores) for _ in range(size)]
 
 
-def liked(truth: Truth, data: Counted, drawn: list[int]) -> Objective:
+def liked(truth: ExactAnswers, data: ExactCounts, drawn: list[int]) -> RecordObjective:
     """The sum of the drawn signed queries, as a function of a record."""
-    objective = Objective(domain=data.domain)
+    objective = RecordObjective(domain=data.domain)
     for index in drawn:
         query, sign = truth.chosen(index)
         objective.add(*truth.layout.query(query), sign)
     return objective
 
 
-def payoff(truth: Truth, data: Counted, record: NDArray[np.int64]) -> Floats:
+def payoff(truth: ExactAnswers, data: ExactCounts, record: NDArray[np.int64]) -> Floats:
     """c_q(S) - n q(x) for every signed query and one record."""
     one = RowsModel(domain=data.domain, codes=record.reshape(1, -1), total=1.0)
     return truth.signed(truth.layout.answers_of(one.project))
 
 
 def planned(
-    truth: Truth,
+    truth: ExactAnswers,
     account: Account,
     *,
     log_universe: float,
@@ -151,13 +153,15 @@ def planned(
     step: float | None,
     most_draws: int,
     largest: LargestStep | None = None,
-) -> Plan:
+) -> DualQueryPlan:
     """What is given, and for the rest the plan of the least bound that spends what is left; public values only."""
     kind, left = amount(account)
     affordable = largest_step if largest is None else largest
     free = rounds is None or samples is None
     plans = [
-        Plan(rounds=t, samples=s, step=step if step is not None else affordable(t, s, truth.size, kind, left))
+        DualQueryPlan(
+            rounds=t, samples=s, step=step if step is not None else affordable(t, s, truth.size, kind, left)
+        )
         for t in ([rounds] if rounds is not None else ROUNDS)
         for s in ([samples] if samples is not None else SAMPLES)
         if not free or t * s <= most_draws
@@ -176,11 +180,11 @@ def planned(
 
 def largest_step(rounds: int, samples: int, count: float, kind: str, left: float) -> float:
     """The step whose cost is what is left, at most MOST_STEP; both costs are a power of the step."""
-    unit = Plan(rounds=rounds, samples=samples, step=1.0)
+    unit = DualQueryPlan(rounds=rounds, samples=samples, step=1.0)
     cost, given = (
         (unit.pure(count), left) if kind == "pure" else (math.sqrt(unit.rho(count)), math.sqrt(left))
     )
     return MOST_STEP if cost == 0 else min(MOST_STEP, SAFE * given / cost)
 
 
-METHOD = Method(name="dual_query", run=dual_query, paper="Gaboardi et al. 2014", pure=True)
+METHOD = SynthesisMethod(name="dual_query", run=dual_query, paper="Gaboardi et al. 2014", pure=True)

@@ -18,11 +18,11 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import selection_epsilon
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import SCORE_SENSITIVITY, Counted, Truth
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
 from holdfast.synth.methods.measure import best_rounds
-from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
-from holdfast.synth.oracle import Objective, best_records, one_hot_starts
+from holdfast.synth.oracle import RecordObjective, best_records, one_hot_starts
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -35,7 +35,7 @@ THEOREM = "exponential mechanism, T adaptive selections of sensitivity 1; the or
 
 
 def fem(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -60,7 +60,7 @@ def fem(
 
 
 def play(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -74,7 +74,7 @@ def play(
     theorem: str,
 ) -> Synthesis:
     """The game of FEM and sepFEM, which differ in the leader's noise."""
-    truth = Truth.of(data, workload, account=account, method=method)
+    truth = ExactAnswers.of(data, workload, account=account, method=method)
     require(samples >= 1, "samples", samples, "a whole number >= 1")
     log_universe = math.log(max(2, universe_size(data.domain)))
     times = rounds
@@ -90,7 +90,7 @@ def play(
         times=times,
         label="worst queries",
     )
-    leader, records, gaps = Objective(domain=data.domain), [], []
+    leader, records, gaps = RecordObjective(domain=data.domain), [], []
     with progress(method, total=times) as bar:
         for _ in range(times):
             found = best_records(
@@ -119,7 +119,7 @@ def play(
     )
 
 
-def uniforms(source: Source, rows: int, width: int) -> Floats:
+def leader_uniforms(source: Source, rows: int, width: int) -> Floats:
     """In (0, 1): for perturbations, on which no privacy rests."""
     words = (source.words(rows * width) >> np.uint64(11)).astype(np.float64)
     return np.asarray((words + 0.5) * 2.0**-53).reshape(rows, width)
@@ -127,17 +127,17 @@ def uniforms(source: Source, rows: int, width: int) -> Floats:
 
 def exponential_noise(domain: Any, rows: int, scale: float, source: Source) -> Floats:
     """Independent exponential variables of this mean, one for each one-hot coordinate."""
-    return -scale * np.log(uniforms(source, rows, sum(domain.values())))
+    return -scale * np.log(leader_uniforms(source, rows, sum(domain.values())))
 
 
-METHOD = Method(name="fem", run=fem, paper="Vietri et al. 2020", pure=True)
+METHOD = SynthesisMethod(name="fem", run=fem, paper="Vietri et al. 2020", pure=True)
 SEP_FEM_THEOREM = (
     "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (sepFEM)"
 )
 
 
 def sep_fem(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -178,9 +178,9 @@ def separators(domain: Mapping[str, int]) -> Floats:
 def separator_noise(domain: Any, rows: int, scale: float, source: Source) -> Floats:
     """Independent Laplace variables of this scale, one for each separator, as one-hot coefficients."""
     basis = separators(domain)
-    uniform = uniforms(source, rows, len(basis))
+    uniform = leader_uniforms(source, rows, len(basis))
     laplace = -scale * np.sign(uniform - 0.5) * np.log1p(-2.0 * np.abs(uniform - 0.5))
     return np.asarray(laplace @ basis)
 
 
-SEP_FEM = Method(name="sep_fem", run=sep_fem, paper="Vietri et al. 2020", pure=True)
+SEP_FEM = SynthesisMethod(name="sep_fem", run=sep_fem, paper="Vietri et al. 2020", pure=True)

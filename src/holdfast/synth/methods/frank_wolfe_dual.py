@@ -13,10 +13,10 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import selection_epsilon
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import SCORE_SENSITIVITY, Counted, Truth
-from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, start
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
+from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initial_universe
 from holdfast.synth.methods.measure import best_rounds
-from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ THEOREM = "exponential mechanism, T adaptive selections of sensitivity 1 (soundn
 
 
 def frank_wolfe_dual(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -48,8 +48,8 @@ def frank_wolfe_dual(
     population add sqrt(ln(2|Q| / u) / (2 n)) at confidence 1 - u. On a sampled support only a certificate says how
     good it is.
     """
-    truth = Truth.of(data, workload, account=account, method="frank_wolfe_dual")
-    begun = start(data, account=account, held=held, support=support, share=share)
+    truth = ExactAnswers.of(data, workload, account=account, method="frank_wolfe_dual")
+    begun = initial_universe(data, account=account, held=held, support=support, share=share)
     universe, rest = begun.universe, begun.account
     times = rounds
     if times is None:
@@ -114,6 +114,6 @@ def softmax(values: Floats) -> Floats:
     return np.asarray(made / made.sum())
 
 
-METHOD = Method(
+METHOD = SynthesisMethod(
     name="frank_wolfe_dual", run=frank_wolfe_dual, paper="000, algorithm 7 (corrected)", pure=True
 )

@@ -13,18 +13,18 @@ from holdfast.data.sensitivity import counts_l2
 from holdfast.errors import ParameterError
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.measure import measure_tables
-from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel
-from holdfast.synth.models.graphical.estimation import estimate
+from holdfast.synth.models.graphical.estimation import estimate_model
 from holdfast.synth.models.graphical.junction_tree import JunctionTree
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.rows.fit_rows import fit_rows
 from holdfast.synth.spending import admit
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.residual_basis import Columns, Strategy, residual, restored
+from holdfast.synth.workload.residual_basis import Columns, Strategy, residual_table, restored_table
 
 Floats = NDArray[np.float64]
 MOST_CELLS = 300_000
@@ -43,7 +43,7 @@ FACTORISED = (
 
 
 def gaussian(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -71,7 +71,7 @@ def gaussian(
         measured, parameters = _factorised(data, tables, weights, objective, account)
         theorem = FACTORISED
     total = _total(data, measured)
-    model = fitted(measured, data, total, sweeps=sweeps, most_cells=most_cells, account=account)
+    model = fitted_model(measured, data, total, sweeps=sweeps, most_cells=most_cells, account=account)
     kind = "graphical" if isinstance(model, GraphicalModel) else "rows"
     return Synthesis(
         model=model,
@@ -82,7 +82,7 @@ def gaussian(
 
 
 def _plain(
-    data: Counted, tables: list[Columns], account: Account, pure: bool
+    data: ExactCounts, tables: list[Columns], account: Account, pure: bool
 ) -> tuple[tuple[Measurement, ...], dict[str, Any], str]:
     if pure:
         measured = measure_tables(data, tables, account=account, label="tables")
@@ -100,7 +100,7 @@ def _plain(
 
 
 def _factorised(
-    data: Counted, tables: list[Columns], weights: list[float], objective: str, account: Account
+    data: ExactCounts, tables: list[Columns], weights: list[float], objective: str, account: Account
 ) -> tuple[tuple[Measurement, ...], dict[str, Any]]:
     rows = data.public_rows
     strategy = Strategy.of(data.domain, tables, weights=weights, objective=objective, total=rows is None)
@@ -130,7 +130,7 @@ def _factorised(
     return measured, found
 
 
-def scaled_residuals(strategy: Strategy, data: Counted) -> Floats:
+def scaled_residuals(strategy: Strategy, data: ExactCounts) -> Floats:
     """All residuals of a private table, each in units of its own noise: what is released. Private until then."""
     exact = data.counts(strategy.sets)
     if data.public_rows is None and any(table.sum() > MOST_ROWS for table in exact):
@@ -138,12 +138,13 @@ def scaled_residuals(strategy: Strategy, data: Counted) -> Floats:
             "n_public must be declared for a table of more than 2**32 rows; nothing was spent"
         )
     parts = [
-        residual(table).reshape(-1) / s for table, s in zip(exact, strategy.deviations.tolist(), strict=True)
+        residual_table(table).reshape(-1) / s
+        for table, s in zip(exact, strategy.deviations.tolist(), strict=True)
     ]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def l2_sensitivity(strategy: Strategy, data: Counted, dimension: int) -> float:
+def l2_sensitivity(strategy: Strategy, data: ExactCounts, dimension: int) -> float:
     """The strategy's, and what rounding in the transform can add: 16 units in the last place of n, per coordinate.
 
     A private n is not looked at: `MOST_ROWS` stands for it, which at a million coordinates costs 2 % of noise.
@@ -177,14 +178,15 @@ def reconstructed(
         if set(subset) <= set(order):
             spread = math.prod(strategy.domain[name] for name in order if name not in subset)
             made += (
-                restored(values).reshape([strategy.domain[n] if n in subset else 1 for n in order]) / spread
+                restored_table(values).reshape([strategy.domain[n] if n in subset else 1 for n in order])
+                / spread
             )
     return np.ascontiguousarray(np.transpose(made, [order.index(name) for name in columns]))
 
 
-def fitted(
+def fitted_model(
     measured: Sequence[Measurement],
-    data: Counted,
+    data: ExactCounts,
     total: float,
     *,
     sweeps: int,
@@ -194,7 +196,7 @@ def fitted(
     """A graphical model where the junction tree of all tables is small enough, else rows."""
     tree = JunctionTree.of(data.domain, [entry.columns for entry in measured])
     if tree.cells <= most_cells:
-        return estimate(data.domain, measured, total=total).model
+        return estimate_model(data.domain, measured, total=total).model
     codes = fit_rows(
         measured,
         data.domain,
@@ -221,10 +223,10 @@ def least_gain(measured: Sequence[Measurement], total: float) -> float:
     return SIGNIFICANT * 2.0 * math.sqrt(2.0 * tables) / noise_std
 
 
-def _total(data: Counted, measured: Sequence[Measurement]) -> float:
+def _total(data: ExactCounts, measured: Sequence[Measurement]) -> float:
     """The number of rows where it is public, else what the tables say on average."""
     rows = data.public_rows
     return max(1.0, float(np.mean([entry.total for entry in measured])) if rows is None else float(rows))
 
 
-METHOD = Method(name="gaussian", run=gaussian, paper="Xiao et al. 2023", pure=True, currency="gdp")
+METHOD = SynthesisMethod(name="gaussian", run=gaussian, paper="Xiao et al. 2023", pure=True, currency="gdp")

@@ -13,8 +13,8 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
-from holdfast.synth.exact_counts import Counted
-from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.models.product import ProductModel
 from holdfast.synth.spending import admit
@@ -25,7 +25,7 @@ GAUSSIAN = "Gaussian mechanism on all 1-way marginals at once; columns drawn ind
 LAPLACE = "Laplace mechanism on all 1-way marginals at once; columns drawn independently (post-processing)"
 
 
-def independent(data: Counted, workload: Workload, *, account: Account, **options: Any) -> Synthesis:
+def independent(data: ExactCounts, workload: Workload, *, account: Account, **options: Any) -> Synthesis:
     """Count every column, add noise once, and draw the columns independently of each other.
 
     Private for rows and for users: a unit of c rows moves each table of counts by at most c (soundness,
@@ -54,7 +54,7 @@ def independent(data: Counted, workload: Workload, *, account: Account, **option
     )
 
 
-def _noise(data: Counted, account: Account, *, tables: int) -> tuple[Mechanism, float]:
+def _noise(data: ExactCounts, account: Account, *, tables: int) -> tuple[Mechanism, float]:
     left = account.remaining()
     pure = left.as_pure()
     if pure is None:
@@ -78,4 +78,4 @@ def on_simplex(values: Floats, *, total: float) -> Floats:
     return np.asarray(np.maximum(values - over[last], 0.0))
 
 
-METHOD = Method(name="independent", run=independent, paper="baseline", pure=True, currency="gdp")
+METHOD = SynthesisMethod(name="independent", run=independent, paper="baseline", pure=True, currency="gdp")

@@ -8,7 +8,7 @@ import numpy as np
 
 from holdfast.errors import require
 from holdfast.privacy.account import Account
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.measure import measure_tables
 from holdfast.synth.models.dense import universe_size
 from holdfast.synth.models.model import Measurement
@@ -37,8 +37,8 @@ class Start:
         return {"universe": kind, "points": self.universe.size}
 
 
-def start(
-    data: Counted, *, account: Account, held: int = HELD, support: int = SUPPORT, share: float = SHARE
+def initial_universe(
+    data: ExactCounts, *, account: Account, held: int = HELD, support: int = SUPPORT, share: float = SHARE
 ) -> Start:
     """All records if there are at most `held`; else `support` records with independent, noisy columns.
 
@@ -53,7 +53,7 @@ def start(
     one_way = measure_tables(
         data, [(name,) for name in data.names], account=for_tables, label="one-way tables"
     )
-    model = independent(one_way, float(max(1, data.public_count)))
+    model = independent_start(one_way, float(max(1, data.public_count)))
     return Start(
         universe=SampledSupport(data.domain, model.sample(support, account.source)),
         account=rest,
@@ -61,7 +61,7 @@ def start(
     )
 
 
-def independent(one_way: tuple[Measurement, ...], total: float) -> ProductModel:
+def independent_start(one_way: tuple[Measurement, ...], total: float) -> ProductModel:
     """Independent columns from noisy one-way tables; cells within the noise of nothing keep a little weight."""
     columns = {}
     for entry in one_way:

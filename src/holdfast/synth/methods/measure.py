@@ -16,12 +16,12 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian
 from holdfast.privacy.mechanisms.laplace import DiscreteLaplace
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.models.model import Measurement
 
 
 def measure_tables(
-    data: Counted, column_sets: Sequence[Sequence[str]], *, account: Account, label: str
+    data: ExactCounts, column_sets: Sequence[Sequence[str]], *, account: Account, label: str
 ) -> tuple[Measurement, ...]:
     """Noisy joint counts of all these columns at once, for what is left: exact integer noise, Gaussian or Laplace.
 
@@ -48,7 +48,7 @@ def measure_tables(
     )
 
 
-def noisy_rows(data: Counted, *, account: Account, share: float) -> int:
+def noisy_rows(data: ExactCounts, *, account: Account, share: float) -> int:
     """About how many rows there are, for a share of what is left in zCDP; at least one.
 
     A table without columns has the L2 sensitivity of any other: the rows of a unit, at most.

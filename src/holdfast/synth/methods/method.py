@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from holdfast.privacy.account import Account
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.workload import Workload
 
@@ -23,22 +23,24 @@ class Synthesis:
     assumptions: tuple[str, ...] = ()
 
 
-class Run(Protocol):
+class RunSynthesis(Protocol):
     """A method's function: exact counts and a workload in, a synthesis out; noise only through the account.
 
     The method spends the account's whole remaining limit unless its options say otherwise.
     """
 
-    def __call__(self, data: Counted, workload: Workload, *, account: Account, **options: Any) -> Synthesis:
+    def __call__(
+        self, data: ExactCounts, workload: Workload, *, account: Account, **options: Any
+    ) -> Synthesis:
         """Synthesise."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class SynthesisMethod:
     """An entry of METHODS."""
 
     name: str
-    run: Run
+    run: RunSynthesis
     paper: str
     pure: bool = False
     """Whether it works without delta."""

@@ -20,12 +20,12 @@ from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import SCORE_SENSITIVITY, Counted, Truth
-from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, start
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
+from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initial_universe
 from holdfast.synth.methods.measure import best_rounds, measure_tables
-from holdfast.synth.methods.method import Method, Synthesis
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import universe_size
-from holdfast.synth.models.graphical.estimation import estimate, log_shares
+from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
 from holdfast.synth.models.graphical.junction_tree import cells_with
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.models.universe import Universe
@@ -47,7 +47,7 @@ FACTORED_THEOREM = (
 
 
 def mwem_factored(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -78,7 +78,7 @@ def mwem_factored(
     )
     total = _total(data, measured)
     centre = {tuple(one.columns): log_shares(np.maximum(one.values, 0.0), total) for one in measured}
-    state = estimate(data.domain, measured, total=total, centre=centre)
+    state = estimate_model(data.domain, measured, total=total, centre=centre)
     shares = measuring.split(*[1.0 / (times * (1 + 1e-12))] * times)
     done: list[Columns] = []
     epsilon = selection_epsilon(selecting, times)
@@ -104,7 +104,7 @@ def mwem_factored(
             label = f"table {place + 1}"
             measured += measure_tables(data, [chosen], account=shares[place], label=label)
             done.append(chosen)
-            state = estimate(data.domain, measured, total=total, centre=centre, start=state.theta)
+            state = estimate_model(data.domain, measured, total=total, centre=centre, start=state.theta)
             bar.step()
     return Synthesis(
         model=state.model,
@@ -131,7 +131,7 @@ def _noise_std(one_way: float, columns: int, times: int) -> float:
     return one_way / math.sqrt(columns * share)
 
 
-def _total(data: Counted, one_way: list[Measurement]) -> float:
+def _total(data: ExactCounts, one_way: list[Measurement]) -> float:
     """The number of rows where it is public, else the mean of the noisy totals."""
     rows = data.public_rows
     return max(1.0, float(np.mean([entry.total for entry in one_way])) if rows is None else float(rows))
@@ -147,7 +147,7 @@ WITHOUT = (
 
 
 def mwem(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -171,8 +171,8 @@ def mwem(
     large = universe_size(data.domain) > held
     if factored or (factored is None and large and measure):
         return mwem_factored(data, workload, account=account, rounds=rounds, **options)
-    truth = Truth.of(data, workload, account=account, method="mwem")
-    begun = start(data, account=account, held=held, support=support, share=share)
+    truth = ExactAnswers.of(data, workload, account=account, method="mwem")
+    begun = initial_universe(data, account=account, held=held, support=support, share=share)
     universe, rest = begun.universe, begun.account
     times = rounds
     if times is None:
@@ -197,7 +197,7 @@ def mwem(
 
 
 def _measured(
-    truth: Truth, universe: Universe, times: int, passes: int, account: Account
+    truth: ExactAnswers, universe: Universe, times: int, passes: int, account: Account
 ) -> tuple[Floats, dict[str, object]]:
     selecting, measuring = account.split(0.5, 0.5)
     epsilon = selection_epsilon(selecting, times)
@@ -224,7 +224,7 @@ def _measured(
 
 
 def replayed(
-    universe: Universe, truth: Truth, log_weights: Floats, known: dict[int, list[float]], passes: int
+    universe: Universe, truth: ExactAnswers, log_weights: Floats, known: dict[int, list[float]], passes: int
 ) -> Floats:
     """All measurements, again and again: w(x) *= exp(q(x) (a - q(p)) / 2), each with the current p."""
     queries = [
@@ -240,7 +240,7 @@ def replayed(
 
 
 def _unmeasured(
-    truth: Truth, universe: Universe, times: int, passes: int, account: Account
+    truth: ExactAnswers, universe: Universe, times: int, passes: int, account: Account
 ) -> tuple[Floats, dict[str, object]]:
     epsilon = selection_epsilon(account, times)
     choose = account.permit(
@@ -273,4 +273,4 @@ def answer_noise(account: Account, times: int) -> tuple[Mechanism, float]:
     return Laplace(scale=scale, l1_sensitivity=reach, adjacency=adjacency), math.sqrt(2.0) * scale
 
 
-METHOD = Method(name="mwem", run=mwem, paper="Hardt, Ligett and McSherry 2012", pure=True)
+METHOD = SynthesisMethod(name="mwem", run=mwem, paper="Hardt, Ligett and McSherry 2012", pure=True)

@@ -18,11 +18,11 @@ from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import fractions_of_rest, selection_epsilon
 from holdfast.privacy.mechanisms.selection import Exponential
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.independent import on_simplex
 from holdfast.synth.methods.measure import measure_tables
-from holdfast.synth.methods.method import Method, Synthesis
-from holdfast.synth.models.graphical.estimation import estimate, log_shares
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
 from holdfast.synth.models.graphical.factors import Columns, shape_of
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.rows.impossible_rows import Zeros
@@ -40,7 +40,7 @@ LARGEST_PAIR = 2**20
 
 
 def tree(
-    data: Counted,
+    data: ExactCounts,
     workload: Workload,
     *,
     account: Account,
@@ -72,7 +72,7 @@ def tree(
 
 
 def _spanning_edges(
-    data: Counted, pairs: Sequence[Columns], measured: Sequence[Measurement], *, account: Account
+    data: ExactCounts, pairs: Sequence[Columns], measured: Sequence[Measurement], *, account: Account
 ) -> list[Columns]:
     """Kruskal's algorithm, with each edge drawn by the exponential mechanism among those that connect two parts."""
     total = _total(data, measured)
@@ -101,10 +101,10 @@ def _spanning_edges(
 
 
 def _synthesis(
-    data: Counted, measured: Sequence[Measurement], edges: Sequence[Columns], constraints: Sequence[Zeros]
+    data: ExactCounts, measured: Sequence[Measurement], edges: Sequence[Columns], constraints: Sequence[Zeros]
 ) -> Synthesis:
     total = _total(data, measured)
-    fitted = estimate(
+    fitted = estimate_model(
         data.domain,
         measured,
         total=total,
@@ -126,7 +126,7 @@ def _synthesis(
     )
 
 
-def _total(data: Counted, measured: Sequence[Measurement]) -> float:
+def _total(data: ExactCounts, measured: Sequence[Measurement]) -> float:
     """The public number of rows, or what the noisy tables say: each sum has variance cells sigma^2."""
     if data.public_rows is not None:
         return max(1.0, float(data.public_rows))
@@ -134,4 +134,4 @@ def _total(data: Counted, measured: Sequence[Measurement]) -> float:
     return max(1.0, float(np.average([one.total for one in measured], weights=weights)))
 
 
-METHOD = Method(name="tree", run=tree, paper="MMS21", pure=True, zeros=True)
+METHOD = SynthesisMethod(name="tree", run=tree, paper="MMS21", pure=True, zeros=True)

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
-class Fibres:
+class CoordinateScores:
     """Where the tables of given column sets are met by a record, and by the record with one column changed."""
 
     def __init__(self, domain: Mapping[str, int], column_sets: Sequence[Sequence[str]]) -> None:

@@ -19,7 +19,7 @@ from holdfast.synth.models.dense import (
     summed,
     universe_size,
 )
-from holdfast.synth.workload.workload import Layout
+from holdfast.synth.workload.workload import AnswerVector
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ class Universe(ABC):
         """Equal probabilities."""
         return np.full(self.size, 1.0 / self.size)
 
-    def answers(self, probabilities: Floats, layout: Layout) -> Floats:
+    def answers(self, probabilities: Floats, layout: AnswerVector) -> Floats:
         """The answers of all queries."""
         return layout.answers_of(lambda columns: self.project(probabilities, columns))
 

@@ -128,7 +128,7 @@ def _with_nulls(column: Any) -> Any:
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
-def decode(rows: CodedRows, schema: Schema, source: Source) -> Any:
+def decode_rows(rows: CodedRows, schema: Schema, source: Source) -> Any:
     """An Arrow table: whole numbers as int64, other numbers as float64, categories as texts.
 
     Categories that are all whole numbers (or `true` and `false`) come back as such. A number is uniform within
@@ -217,7 +217,7 @@ def _labels(column: Categorical, codes: Codes, missing: NDArray[np.bool_] | None
     return pyarrow.array(values[place], mask=missing)
 
 
-def coins(measurements: Sequence[Measurement], *, key: str) -> Source:
+def row_coins(measurements: Sequence[Measurement], *, key: str) -> Source:
     """The coins that turn a released model into rows: a function of what was released.
 
     Drawing rows is post-processing, so its coins protect nobody. Made from released values, they are the same in

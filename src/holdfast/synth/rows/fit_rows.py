@@ -27,7 +27,7 @@ from holdfast.errors import require
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
 from holdfast.progress import progress
-from holdfast.synth.models.coordinate_scores import Fibres
+from holdfast.synth.models.coordinate_scores import CoordinateScores
 from holdfast.synth.models.graphical.factors import Columns
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement
@@ -124,7 +124,7 @@ class _State:
         allowed: Sequence[tuple[Sequence[str], NDArray[np.bool_]]] = (),
     ) -> None:
         self.codes = np.array(codes, dtype=np.int64)
-        self.fibres = Fibres(domain, [entry.columns for entry in measurements])
+        self.fibres = CoordinateScores(domain, [entry.columns for entry in measurements])
         self.precision = [(scale * entry.noise_std) ** -2 for entry in measurements]
         self.excess = []
         for place, entry in enumerate(measurements):
@@ -132,7 +132,7 @@ class _State:
             self.excess.append(counts - scale * entry.values.reshape(-1))
         # What a value scores: precision times excess, so that records leave full cells for empty ones.
         self._scores = [p * e for p, e in zip(self.precision, self.excess, strict=True)]
-        self._barriers = Fibres(domain, [columns for columns, _ in allowed])
+        self._barriers = CoordinateScores(domain, [columns for columns, _ in allowed])
         self._walls = [np.where(mask, 0.0, np.inf).reshape(-1) for _, mask in allowed]
 
     def misfit(self) -> float:

@@ -42,7 +42,7 @@ def helmert(cells: int) -> Floats:
     return made
 
 
-def residual(table: Floats) -> Floats:
+def residual_table(table: Floats) -> Floats:
     """Q along every axis of a joint count."""
     made = np.asarray(table, dtype=np.float64)
     for axis, cells in enumerate(table.shape):
@@ -50,7 +50,7 @@ def residual(table: Floats) -> Floats:
     return made
 
 
-def restored(values: Floats) -> Floats:
+def restored_table(values: Floats) -> Floats:
     """The part of a joint count that a residual stands for: Q transposed along every axis."""
     made = np.asarray(values, dtype=np.float64)
     for axis, cells in enumerate(values.shape):

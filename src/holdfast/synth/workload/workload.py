@@ -114,7 +114,7 @@ Floats = NDArray[np.float64]
 Columns = tuple[str, ...]
 
 
-class Layout:
+class AnswerVector:
     """The queries of a workload over a domain, concatenated group by group.
 
     A group's weight, relative to the largest, scales its queries: they still lie in [0, 1], so that whatever is

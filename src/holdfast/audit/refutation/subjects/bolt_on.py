@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from holdfast.audit.refutation.subject import Subject
 from holdfast.audit.refutation.trial import Law, Neighbours, Trial
-from holdfast.audit.refutation.two_worlds import Worlds, along, calls
+from holdfast.audit.refutation.two_worlds import TwoWorlds, along, calls
 from holdfast.errors import require
 from holdfast.kernel import SgdOptions, StepSize, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
@@ -130,7 +130,7 @@ def moved(run: BoltOn, pair: Pair) -> float:
     return float(np.linalg.norm(run.train(rows, labels) - run.train(changed, flipped)))
 
 
-def shares(runs: tuple[BoltOn, ...], claimed: Callable[[BoltOn], float], _: Source) -> Iterator[float]:
+def claim_shares(runs: tuple[BoltOn, ...], claimed: Callable[[BoltOn], float], _: Source) -> Iterator[float]:
     """Observed distance over claimed sensitivity, over many runs and pairs."""
     for run in runs:
         for pair in (pair_a(run.records), pair_b(run.records), *random_pairs(run.records, 2, 6)):
@@ -170,8 +170,8 @@ def of_bolt_on(
             cdf=partial(noise.cdf, without),
             draws=draws // 2,
         ),
-        Neighbours(what="kernel runs on neighbours", shares=partial(shares, runs, claimed)),
-        Worlds(
+        Neighbours(what="kernel runs on neighbours", shares=partial(claim_shares, runs, claimed)),
+        TwoWorlds(
             what="one record swings across the others' axis",
             without=calls(noise.sample, without, score=score), present=calls(noise.sample, present, score=score),
             claim=noise.curve, draws=draws,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from holdfast.audit.refutation.subject import Subject
 from holdfast.audit.refutation.trial import Analysis, Coverage, Neighbours
-from holdfast.audit.refutation.two_worlds import Worlds
+from holdfast.audit.refutation.two_worlds import TwoWorlds
 from holdfast.kernel import SgdOptions, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity
 from holdfast.noise.idealised import laplace
@@ -62,7 +62,7 @@ def noisy_max(scale: float, *, name: str = "report_noisy_max", broken: str = "")
             what="log ratio of the second candidate's chance, gaps 40 and 38",
             value=lambda: noisy_max_log_ratio(scale, 40.0), claimed=1.0,
         ),
-        Worlds(
+        TwoWorlds(
             what="the second candidate catches up from 4 behind to 2 behind",
             without=partial(second_wins, 4.0), present=partial(second_wins, 2.0), claim=PureDP(1.0), draws=60_000,
         ),
@@ -97,7 +97,7 @@ def _ridge(rows: Floats, labels: Floats, penalty: float) -> Floats:
     return np.asarray(np.linalg.solve(rows.T @ rows + penalty * np.eye(rows.shape[1]), rows.T @ labels))
 
 
-def ridge(residual: float, *, name: str = "ridge", broken: str = "") -> Subject:
+def ridge_claim(residual: float, *, name: str = "ridge", broken: str = "") -> Subject:
     """Sensitivity M R / penalty with this bound M on the residual; R = Y = 1, penalty 5, n <= 10^4."""
     trial = Neighbours(what="one record added", shares=lambda _: [ridge_shift() / (residual / 5.0)])
     return Subject(name=name, claim=f"sensitivity {residual / 5.0:.4g}", trials=(trial,), broken=broken)
@@ -201,7 +201,7 @@ def sound_claims() -> tuple[Subject, ...]:
     return (
         certificate(sound_offset()),
         noisy_max(2.0),
-        ridge(sound_residual()),
+        ridge_claim(sound_residual()),
         averaging(sound_averaging()),
         short_batch(50),
         calibration(analytic, epsilon=16.0, delta=1e-6, name="gaussian_calibration"),

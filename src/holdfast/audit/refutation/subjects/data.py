@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from holdfast.audit.refutation.subject import Subject
 from holdfast.audit.refutation.trial import Neighbours
-from holdfast.audit.refutation.two_worlds import Worlds, along, calls
+from holdfast.audit.refutation.two_worlds import TwoWorlds, along, calls
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, RowSum, Schema, open_table
 from holdfast.data.sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.data.table import Table
@@ -100,13 +100,13 @@ def sum_shares(unit: PrivacyUnit, source: Source) -> Iterator[float]:
             yield float(np.linalg.norm(change)) / sum_l2(encoder.row_norm_bound, adjacency, unit)
 
 
-def _noisy_counts() -> Worlds:
+def _noisy_counts() -> TwoWorlds:
     unit, adjacency = PrivacyUnit.row(), Adjacency.replace
     first, second = next(neighbours(Source(seed=0), unit, adjacency))
     low, high = _stacked(first).astype(np.int64), _stacked(second).astype(np.int64)
     noise = Gaussian(sigma=2.0, l2_sensitivity=counts_l2(adjacency, unit, marginals=len(SETS)))
     score = along(low, high)
-    return Worlds(
+    return TwoWorlds(
         what="two marginals with Gaussian noise, one row replaced", claim=noise.curve, draws=1500,
         without=calls(noise.sample, low, score=score), present=calls(noise.sample, high, score=score),
     )  # fmt: skip

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.audit.refutation.subject import Subject
-from holdfast.audit.refutation.two_worlds import Worlds
+from holdfast.audit.refutation.two_worlds import TwoWorlds
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn.methods import METHODS
-from holdfast.learn.methods.method import Fit, Method
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Softmax, Squared
 from holdfast.learn.rows.examples import ArrayExamples
@@ -55,22 +55,22 @@ def examples(label: float, adjacency: Adjacency) -> ArrayExamples:
     return ArrayExamples(features=features, labels=labels, adjacency=adjacency, public_count=ROWS)
 
 
-def fitted(
-    method: Method, problem: Problem, limit: PrivacyCurve, currency: str, table: ArrayExamples, seed: int
+def fitted_weights(
+    method: Learner, problem: Problem, limit: PrivacyCurve, currency: str, table: ArrayExamples, seed: int
 ) -> Fit:
     """One training through an account of its own."""
     account = Account(limit, adjacency=table.adjacency, currency=currency, seed=seed)
     return method.run(table, problem, account=account)
 
 
-def terms(method: Method, adjacency: Adjacency) -> tuple[Problem, PrivacyCurve, str]:
+def terms(method: Learner, adjacency: Adjacency) -> tuple[Problem, PrivacyCurve, str]:
     """The first problem, limit and currency that the method accepts."""
     limits: list[tuple[PrivacyCurve, str]] = [(PureDP(EPSILON), "pure")] if method.pure else []
     limits += [(ApproxDP(EPSILON, DELTA), currency) for currency in CURRENCIES]
     for limit, currency in limits:
         for problem in PROBLEMS:
             try:
-                fitted(method, problem, limit, currency, examples(1.0, adjacency), 0)
+                fitted_weights(method, problem, limit, currency, examples(1.0, adjacency), 0)
             except HoldfastError:
                 continue
             return problem, limit, currency
@@ -79,7 +79,7 @@ def terms(method: Method, adjacency: Adjacency) -> tuple[Problem, PrivacyCurve, 
     )
 
 
-def of_method(method: Method) -> Subject:
+def learner_subject(method: Learner) -> Subject:
     """The method under a two-world audit, in the first adjacency that it is proved for."""
     adjacency = Adjacency.of(method.adjacencies[0])
     problem, limit, currency = terms(method, adjacency)
@@ -89,10 +89,13 @@ def of_method(method: Method) -> Subject:
         table = examples(label, adjacency)
         seeds = [int(word) >> 1 for word in source.words(size)]
         return np.array(
-            [fitted(method, problem, limit, currency, table, seed).weights.ravel()[1] for seed in seeds]
+            [
+                fitted_weights(method, problem, limit, currency, table, seed).weights.ravel()[1]
+                for seed in seeds
+            ]
         )
 
-    audit = Worlds(
+    audit = TwoWorlds(
         what=f"a {problem.loss.name} model with and without one record ({adjacency.value})",
         without=partial(world, other),
         present=partial(world, 1.0),
@@ -104,4 +107,4 @@ def of_method(method: Method) -> Subject:
 
 def method_subjects() -> Iterable[Subject]:
     """Every learning method."""
-    return (of_method(method) for method in METHODS)
+    return (learner_subject(method) for method in METHODS)

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.audit.refutation.subject import Subject
-from holdfast.audit.refutation.two_worlds import Worlds
+from holdfast.audit.refutation.two_worlds import TwoWorlds
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
-from holdfast.synth.exact_counts import Counted
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods import METHODS
-from holdfast.synth.methods.method import Method
+from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.synth.workload import Workload
 
 ROWS, DRAWS = 24, 200
@@ -42,7 +42,7 @@ ROUNDS: dict[str, dict[str, Any]] = {
 Floats = NDArray[np.float64]
 
 
-def table(present: bool, adjacency: Adjacency) -> Counted:
+def table(present: bool, adjacency: Adjacency) -> ExactCounts:
     """The records of one cell, and at the end the record in question or, under `replace`, one more of the others."""
     kept = ROWS if present or adjacency is Adjacency.replace else ROWS - 1
     codes = [0] * kept
@@ -51,17 +51,17 @@ def table(present: bool, adjacency: Adjacency) -> Counted:
     schema = Schema([Categorical(name, ["a", "b"]) for name in COLUMNS], adjacency=adjacency)
     n_public = None if adjacency.count_is_public else ROWS
     words = ["ab"[code] for code in codes]
-    return Counted(open_table({name: words for name in COLUMNS}, schema, n_public=n_public))
+    return ExactCounts(open_table({name: words for name in COLUMNS}, schema, n_public=n_public))
 
 
-def synthesised(method: Method, limit: PrivacyCurve, data: Counted, seed: int) -> float:
+def synthesised(method: SynthesisMethod, limit: PrivacyCurve, data: ExactCounts, seed: int) -> float:
     """What one run, through an account of its own, makes of the cell in question."""
     account = Account(limit, adjacency=data.adjacency, currency=method.currency, seed=seed)
     made = method.run(data, Workload.of([COLUMNS]), account=account, **ROUNDS.get(method.name, {}))
     return float(made.model.project(COLUMNS)[1, 1] / made.model.total)
 
 
-def of_method(method: Method) -> Subject:
+def synthesiser_subject(method: SynthesisMethod) -> Subject:
     """The method under a two-world audit, in the first adjacency that it is proved for."""
     adjacency = Adjacency.of(method.adjacencies[0])
 
@@ -69,7 +69,7 @@ def of_method(method: Method) -> Subject:
         data = table(present, adjacency)
         return np.array([synthesised(method, LIMIT, data, int(word) >> 1) for word in source.words(size)])
 
-    audit = Worlds(
+    audit = TwoWorlds(
         what=f"a synthetic table with and without one record ({adjacency.value})",
         without=partial(world, False),
         present=partial(world, True),
@@ -81,4 +81,4 @@ def of_method(method: Method) -> Subject:
 
 def synth_subjects() -> Iterable[Subject]:
     """Every synthesiser."""
-    return (of_method(method) for method in METHODS)
+    return (synthesiser_subject(method) for method in METHODS)

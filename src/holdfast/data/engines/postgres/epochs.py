@@ -77,7 +77,7 @@ class Reached:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Passes:
+class AggregatePasses:
     """So many passes over a public number of records."""
 
     options: SgdOptions
@@ -244,7 +244,7 @@ def statement(rows: str, plan: bytes, *, passes: int, ordered: bool) -> str:
     )
 
 
-def train(ask: Ask, rows: Callable[[int], str], course: Passes, *, ordered: bool = True) -> Floats:
+def train(ask: Ask, rows: Callable[[int], str], course: AggregatePasses, *, ordered: bool = True) -> Floats:
     """Run all passes over the rows of a query (`rows` of each portion); the result before any noise.
 
     `ordered=False` takes them as they are stored: for tables whose layout carries no information, and benchmarks.

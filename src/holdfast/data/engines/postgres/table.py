@@ -26,7 +26,7 @@ from holdfast.data.arrow_values import check_columns
 from holdfast.data.engines.duckdb.table import DuckDBTable
 from holdfast.data.engines.postgres.copy import KEEPS, Keep, keep_for, pull
 from holdfast.data.engines.postgres.dialect import PostgresDialect
-from holdfast.data.engines.postgres.epochs import Passes, SpelledRows, keyed_rows, train
+from holdfast.data.engines.postgres.epochs import AggregatePasses, SpelledRows, keyed_rows, train
 from holdfast.data.engines.postgres.extension import require_installed
 from holdfast.data.engines.postgres.session import Session
 from holdfast.data.engines.postgres.source import Address, find_relation
@@ -34,7 +34,7 @@ from holdfast.data.order import KEY_BYTES, Order
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Schema
 from holdfast.data.sql.statements import Statements, distinct_sets, zero_filled
-from holdfast.data.sql.sums import SpelledStatistic, StatementRow, evaluate
+from holdfast.data.sql.sums import SpelledStatistic, StatementRow, sum_in_sql
 from holdfast.data.table import CHUNK_ROWS, Statistic, Table
 from holdfast.errors import DataError, ParameterError, require
 from holdfast.kernel.options import SgdOptions
@@ -136,7 +136,7 @@ class PostgresTable(Table):
             if len(columns) <= MOST_COLUMNS:
                 spelling = statistic.spelled(StatementRow(self._statements))
             if spelling is not None:
-                return evaluate(self._statements, columns, spelling, self._ask).reshape(statistic.shape)
+                return sum_in_sql(self._statements, columns, spelling, self._ask).reshape(statistic.shape)
         return super().sums(statistic, rows=rows)
 
     def epochs(
@@ -146,7 +146,7 @@ class PostgresTable(Table):
         require(self.can("engine_epochs"), "way", self._way, "'extension' for epochs in the database")
         order.admit(self.adjacency, self.schema)
         self._select(rows.columns)
-        course = Passes(options=options, passes=passes, records=records)
+        course = AggregatePasses(options=options, passes=passes, records=records)
         return train(
             lambda made: self._session.answer(made, "train beside the rows", copy=False),
             lambda portion: keyed_rows(self._statements, rows, order, portion=portion),

@@ -170,14 +170,16 @@ class SparkTable(Table):
     def _packed(self, statement: str) -> Iterator[Any]:
         """The result as Arrow record batches, in order, a partition at a time."""
         with _withholding("read the rows"):
-            stream = self._session.sql(statement).mapInArrow(worker.pack, worker.PACKED).toLocalIterator()
+            stream = (
+                self._session.sql(statement).mapInArrow(worker.pack_rows, worker.PACKED).toLocalIterator()
+            )
         while True:
             row = None
             with _withholding("read the rows"):
                 row = next(stream, None)
             if row is None:
                 return
-            yield from worker.unpack(row[0])
+            yield from worker.unpack_rows(row[0])
 
     def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
         if isinstance(order, PerRecordBatches):

@@ -88,7 +88,7 @@ def _rises(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return above
 
 
-def pack(batches: Iterator[Any]) -> Iterator[Any]:
+def pack_rows(batches: Iterator[Any]) -> Iterator[Any]:
     """Each record batch as one row of bytes, so that whoever streams rows to the driver streams Arrow."""
     import pyarrow as pa
 
@@ -99,7 +99,7 @@ def pack(batches: Iterator[Any]) -> Iterator[Any]:
         yield pa.record_batch({"packed": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
 
 
-def unpack(packed: bytes) -> Iterator[Any]:
+def unpack_rows(packed: bytes) -> Iterator[Any]:
     """The record batches that `pack` packed."""
     import pyarrow as pa
 

@@ -38,7 +38,7 @@ from holdfast.synth.models.model import Measurement
 Floats = NDArray[np.float64]
 
 
-class Layout:
+class CliqueLayout:
     """Distinct column sets as one long vector; a set inside another is handled through the larger one.
 
     Only sets that no other contains touch the cliques, which are large; everything else is a sum of those.
@@ -115,7 +115,7 @@ SUFFICIENT = 1e-4
 SHORTEST = 2.0**-30
 
 
-def minimise(
+def lbfgs(
     function: Function, start: Floats, *, curvature: Floats, iterations: int, tolerance: float
 ) -> Floats:
     """A point at most `iterations` steps from the start, never of a larger value.
@@ -175,7 +175,7 @@ MOST_TRUST = 3.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate:
+class GraphicalEstimate:
     """A fitted model, and its potentials for the next estimate to start from."""
 
     model: GraphicalModel
@@ -204,7 +204,7 @@ def merge(measurements: Sequence[Measurement], total: float) -> dict[Columns, Me
     return made
 
 
-def estimate(
+def estimate_model(
     domain: Mapping[str, int],
     measurements: Sequence[Measurement],
     *,
@@ -214,7 +214,7 @@ def estimate(
     iterations: int = 60,
     gain: float = 1.0,
     zeros: Sequence[tuple[Columns, Floats]] = (),
-) -> Estimate:
+) -> GraphicalEstimate:
     """The model of these measurements, for a known or estimated number of records.
 
     `centre` holds theta0 (absent: uniform), `start` the potentials to begin with; kappa is `believed`. Stops when a
@@ -225,7 +225,7 @@ def estimate(
     merged = merge(measurements, total)
     sets = tuple(merged)
     tree = JunctionTree.of(domain, [*sets, *(columns for columns, _ in zeros)])
-    layout = Layout(tree, sets)
+    layout = CliqueLayout(tree, sets)
     wanted = layout.joined({columns: entry.values for columns, entry in merged.items()})
     ridge = layout.joined(
         {
@@ -251,9 +251,9 @@ def estimate(
     first = propagate(tree, layout.potentials(theta, fixed))
     # The diagonal of the Hessian is at most the expected counts plus the ridge.
     curvature = total * layout.marginals(first) + ridge + 1.0
-    theta = minimise(negative, theta, curvature=curvature, iterations=iterations, tolerance=gain)
+    theta = lbfgs(negative, theta, curvature=curvature, iterations=iterations, tolerance=gain)
     beliefs = propagate(tree, layout.potentials(theta, fixed))
-    return Estimate(
+    return GraphicalEstimate(
         model=GraphicalModel(tree=tree, beliefs=beliefs, total=total),
         theta={columns: layout.part(theta, place).copy() for place, columns in enumerate(sets)},
     )

@@ -66,10 +66,10 @@ def deal(shares: Floats, group: Codes, order: Codes, source: Source) -> Codes:
     # A group the model gives no mass (numerically): spread evenly rather than failing.
     even = np.arange(1, shares.shape[1] + 1) / shares.shape[1]
     cumulated = np.where(weight > 0, cumulated / np.where(weight > 0, weight, 1.0), even)
-    offset = uniforms(len(starts), source)
+    offset = row_uniforms(len(starts), source)
     # Systematic sampling: one point in each of m equal intervals, dealt out in the order of the bit-reversed rank.
     # Turned round by a random amount, each row's point is uniform whatever its place.
-    turned = np.floor(uniforms(len(starts), source) * sizes).astype(np.int64)
+    turned = np.floor(row_uniforms(len(starts), source) * sizes).astype(np.int64)
     many = np.repeat(sizes, sizes)
     slot = (bit_reversed_rank(within, many) + np.repeat(turned, sizes)) % np.maximum(many, 1)
     point = (slot + np.repeat(offset, sizes)) / many
@@ -104,7 +104,7 @@ def bit_reversed_rank(within: Codes, sizes: Codes) -> Codes:
     return np.asarray(rank - begin)
 
 
-def uniforms(count: int, source: Source) -> Floats:
+def row_uniforms(count: int, source: Source) -> Floats:
     """Uniform numbers in [0, 1) from the source's coins."""
     return np.asarray((source.words(count) >> np.uint64(11)) * 2.0**-53)
 
