@@ -1,0 +1,1 @@
+"""What a review broke, as tests of what must hold."""
