@@ -78,7 +78,7 @@ READERS: dict[str, Callable[[Path, Schema], Table]] = {
     "view": _as_view,
     "filtered": _as_filtered,
 }
-POLICIES = {
+POLICIES: dict[str, Numeric | Categorical] = {
     "category": Numeric("x", 0, 1, bins=2, null="category"),
     "low": Numeric("x", 0, 1, bins=2, null="low"),
     "number": Numeric("x", 0, 1, bins=2, null=0.1),
@@ -255,6 +255,7 @@ def _model(folder: Path) -> Path:
     x = rng.uniform(-1, 1, (300, 1))
     model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, random_state=1, classes=["no", "yes"])
     model.fit(x, np.where(x[:, 0] > 0, "yes", "no"))
+    assert model.release_ is not None
     model.release_.save(folder / "model.holdfast")
     return folder / "model.holdfast"
 
@@ -329,9 +330,16 @@ def test_draft_schema_raises_no_password(form: str) -> None:
 def test_a_mistyped_url_is_not_printed(tmp_path: Path, command: str, form: str) -> None:
     CLINIC.save(tmp_path / "clinic.toml")
     target = ["--target", "ill"] if command == "fit" else []
-    shown = _shown(
-        command, URLS[form], "--schema", tmp_path / "clinic.toml", *target, "--epsilon", "1", "-o", tmp_path / "made.parquet",
-    )  # fmt: skip
+    told: list[str | Path] = [
+        "--schema",
+        tmp_path / "clinic.toml",
+        *target,
+        "--epsilon",
+        "1",
+        "-o",
+        tmp_path / "made.parquet",
+    ]
+    shown = _shown(command, URLS[form], *told)
     assert PASSWORD not in shown
     assert QUOTED not in shown
 
