@@ -330,16 +330,8 @@ def test_draft_schema_raises_no_password(form: str) -> None:
 def test_a_mistyped_url_is_not_printed(tmp_path: Path, command: str, form: str) -> None:
     CLINIC.save(tmp_path / "clinic.toml")
     target = ["--target", "ill"] if command == "fit" else []
-    told: list[str | Path] = [
-        "--schema",
-        tmp_path / "clinic.toml",
-        *target,
-        "--epsilon",
-        "1",
-        "-o",
-        tmp_path / "made.parquet",
-    ]
-    shown = _shown(command, URLS[form], *told)
+    promise = ["--epsilon", "1", "-o", str(tmp_path / "made.parquet")]
+    shown = _shown(command, URLS[form], "--schema", tmp_path / "clinic.toml", *target, *promise)
     assert PASSWORD not in shown
     assert QUOTED not in shown
 
