@@ -1,1 +1,1 @@
-"""Findings of the review as tests that state the right behaviour: expected failures until each is closed."""
+"""What a review broke, as tests of what must hold."""
