@@ -43,6 +43,7 @@ docs: $(VENV)/.dev
 # Everything in the docs that a script makes: figures, command reference, tables, papers.
 figures: $(VENV)/.dev
 	$(BIN)/python docs/figures/make.py
+	$(BIN)/python docs/walks.py --draw docs/figures/walks.svg
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_tables.py
 	$(BIN)/python docs/make_papers.py
