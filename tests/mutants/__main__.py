@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(len(planted) < len(faults))
     outcomes = tried(planted)
     for fault, outcome in sorted(outcomes.items(), key=lambda each: -each[1].seconds)[:SLOWEST]:
-        say(f"slowest   {outcome.seconds:6.1f} s  {fault.name}")
+        say(f"slowest   {outcome.seconds:6.1f} s  {fault.name}  {outcome.killer}".rstrip())
     killed = sum(outcome.killed for outcome in outcomes.values())
     for fault in faults:
         if fault not in outcomes or not outcomes[fault].killed:
@@ -74,7 +74,7 @@ def tried(planted: dict[Fault, Planted]) -> dict[Fault, Outcome]:
         for done in as_completed(running):
             outcome = outcomes[running[done]] = done.result()
             verdict = "killed  " if outcome.killed else "SURVIVED"
-            say(f"{verdict}  {outcome.seconds:6.1f} s  {running[done].name}")
+            say(f"{verdict}  {outcome.seconds:6.1f} s  {running[done].name}  {outcome.killer}".rstrip())
             if outcome.code not in (0, 1):
                 say(outcome.said)
     return outcomes

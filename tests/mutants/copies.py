@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import os
 import py_compile
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,12 @@ class Outcome:
     def killed(self) -> bool:
         """Tests failed: 1. All else (0 passed, 2 interrupted, 4 usage, 5 none collected) is no kill."""
         return self.code == 1
+
+    @property
+    def killer(self) -> str:
+        """The test that failed; "" where none did."""
+        found = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - |$)", self.said, re.MULTILINE)
+        return found[1] if found and self.killed else ""
 
 
 @dataclass(frozen=True)
