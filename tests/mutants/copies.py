@@ -1,0 +1,89 @@
+"""Copies of the tree in which faults are tried: one for each worker, restored after each fault."""
+
+from __future__ import annotations
+
+import compileall
+import os
+import py_compile
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .planting import Planted
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = Path("src") / "holdfast"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the tests of one fault ended."""
+
+    code: int
+    seconds: float
+    said: str
+
+    @property
+    def killed(self) -> bool:
+        """Tests failed: 1. All else (0 passed, 2 interrupted, 4 usage, 5 none collected) is no kill."""
+        return self.code == 1
+
+    @property
+    def killer(self) -> str:
+        """The test that failed; "" where none did."""
+        found = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - |$)", self.said, re.MULTILINE)
+        return found[1] if found and self.killed else ""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Sources and tests in a folder of their own; the tests import the package from there."""
+
+    root: Path
+
+    @classmethod
+    def made(cls, folder: Path) -> Copy:
+        """Copied and compiled once. Byte code is checked by hash: a planted file is always read anew."""
+        leave = shutil.ignore_patterns("__pycache__")
+        for name in ("src", "tests"):
+            shutil.copytree(ROOT / name, folder / name, ignore=leave)
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        by_hash = py_compile.PycInvalidationMode.CHECKED_HASH
+        compileall.compile_dir(folder / SOURCES, quiet=1, invalidation_mode=by_hash)
+        copy = cls(folder)
+        copy._require_its_own_package()
+        return copy
+
+    @property
+    def sources(self) -> Path:
+        """The folder of the rooms."""
+        return self.root / SOURCES
+
+    def tried(self, planted: Planted, tests: tuple[str, ...]) -> Outcome:
+        """Run the tests with the fault in place, then take it out."""
+        file = self.sources / planted.file
+        start = time.perf_counter()
+        file.write_text(planted.after, encoding="utf-8")
+        try:
+            run = self._python("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests)
+        finally:
+            file.write_text(planted.before, encoding="utf-8")
+        return Outcome(run.returncode, time.perf_counter() - start, run.stdout[-2000:] + run.stderr[-2000:])
+
+    def _require_its_own_package(self) -> None:
+        said = self._python("-c", "import holdfast; print(holdfast.__file__)").stdout.strip()
+        if Path(said).resolve().parent != self.sources.resolve():
+            raise SystemExit(f"mutants: the copy in {self.root} imports holdfast from {said or 'nowhere'}")
+
+    def _python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.root,
+            env=os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+        )

@@ -1,0 +1,155 @@
+"""Planting: find the object that a fault names, wherever its room keeps it, and change its source.
+
+Texts are compared as words and marks: layout does not count, nor does a comma before a closing bracket.
+So neither a move within the room nor a formatter touches a fault.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
+from pathlib import Path
+
+from .fault import Fault
+
+TOKEN = re.compile(r"\w+|[^\w\s]")
+C_FUNCTION = re.compile(r"^(?:[\w *]+[ *])?(\w+)\([^;{}()]*\)\s*\{.*?^\}", re.MULTILINE | re.DOTALL)
+
+
+class CannotPlant(Exception):
+    """The fault names no object, or more than one, or its text does not occur in it once."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Where one object stands: a file, below the sources, and the characters from `start` to `end`."""
+
+    name: str
+    file: Path
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One file, below the sources, before and after a fault."""
+
+    file: Path
+    before: str
+    after: str
+
+
+def plant(fault: Fault, sources: Path) -> Planted:
+    """The one file that changes. `sources` is the folder of the rooms; nothing is written."""
+    found = find(fault.target, sources)
+    before = (sources / found.file).read_text(encoding="utf-8")
+    try:
+        segment = changed(before[found.start : found.end], fault.old, fault.new)
+        after = before[: found.start] + segment + before[found.end :]
+        if found.file.suffix == ".py":
+            compile(after, str(found.file), "exec", dont_inherit=True)
+    except (CannotPlant, SyntaxError) as problem:
+        raise CannotPlant(f"{fault.target} ({found.file}): {problem}") from problem
+    return Planted(found.file, before, after)
+
+
+def find(target: str, sources: Path) -> Definition:
+    """The one definition that `target` names."""
+    place, colon, name = target.partition(":")
+    if not (place and colon and name):
+        raise CannotPlant(f"{target!r} is not a room, a colon and a name, as in 'privacy:Gaussian.sample'")
+    room, *narrower = place.split("/")
+    found = [
+        each for each in _definitions(sources, room) if each.name == name and _lies_in(each.file, narrower)
+    ]
+    if not found:
+        raise CannotPlant(f"{target}: no file of {place} defines {name}")
+    if len(found) > 1:
+        files = ", ".join(str(each.file) for each in found)
+        raise CannotPlant(
+            f"{target}: {name} is defined {len(found)} times ({files}); "
+            f"narrow the room by a folder or a file: {room}/{found[0].file.stem}:{name}"
+        )
+    return found[0]
+
+
+def changed(source: str, old: str, new: str) -> str:
+    """`source` with the one place that reads `old` made `new`, whose further lines keep its indentation."""
+    there, wanted = _tokens(source), [each[0] for each in _tokens(old)]
+    if not wanted or wanted == [each[0] for each in _tokens(new)]:
+        raise CannotPlant(f"{old!r} to {new!r} changes nothing")
+    words = [each[0] for each in there]
+    size = len(wanted)
+    places = [at for at in range(len(words) - size + 1) if words[at : at + size] == wanted]
+    if len(places) != 1:
+        raise CannotPlant(f"{old!r} occurs {len(places)} times, not once")
+    start, end = there[places[0]].start(), there[places[0] + size - 1].end()
+    line = source[source.rfind("\n", 0, start) + 1 :]
+    indentation = line[: len(line) - len(line.lstrip())]
+    first, *further = textwrap.dedent(new).split("\n")
+    lines = [first, *(indentation + each if each else each for each in further)]
+    return source[:start] + "\n".join(lines) + source[end:]
+
+
+def _tokens(text: str) -> list[re.Match[str]]:
+    found = list(TOKEN.finditer(text))
+    return [
+        each
+        for each, after in zip_longest(found, found[1:])
+        if not (each[0] == "," and after is not None and after[0] in ")]}")
+    ]
+
+
+def _lies_in(file: Path, narrower: list[str]) -> bool:
+    """Whether the path goes through the named folders and files, in their order; others may lie between."""
+    parts = iter((*file.parts[1:-1], file.stem))
+    return all(part in parts for part in narrower)
+
+
+@cache
+def _definitions(sources: Path, room: str) -> tuple[Definition, ...]:
+    """Every object of a room: a folder, or a module that stands alone."""
+    files = sorted(path for kind in ("py", "c") for path in (sources / room).rglob(f"*.{kind}"))
+    alone = sources / f"{room}.py"
+    found: list[Definition] = []
+    for path in [*files, *([alone] if alone.exists() else [])]:
+        text = path.read_text(encoding="utf-8")
+        spans = _python_spans(text) if path.suffix == ".py" else _c_spans(text)
+        found += (Definition(name, path.relative_to(sources), start, end) for name, start, end in spans)
+    return tuple(found)
+
+
+def _python_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """Whole lines, decorators included."""
+    starts = [0, *(mark.end() for mark in re.finditer("\n", text)), len(text)]
+    for name, node in _objects(ast.parse(text), "", constants=True):
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(each.lineno for each in decorators)])
+        assert node.end_lineno is not None
+        yield name, starts[first - 1], starts[node.end_lineno]
+
+
+def _objects(node: ast.AST, prefix: str, *, constants: bool) -> Iterator[tuple[str, ast.stmt]]:
+    """Functions and classes at any depth; names that a module or a class assigns, not a function's own."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name = prefix + child.name
+            yield name, child
+            yield from _objects(child, name + ".", constants=isinstance(child, ast.ClassDef))
+        elif isinstance(child, ast.Assign | ast.AnnAssign):
+            targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+            for each in (part for target in targets for part in ast.walk(target)):
+                if constants and isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                    yield prefix + each.id, child
+        elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from _objects(child, prefix, constants=constants)
+
+
+def _c_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    for function in C_FUNCTION.finditer(text):
+        yield function[1], function.start(), function.end()
