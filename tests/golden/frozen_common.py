@@ -27,16 +27,16 @@ Floats = NDArray[np.float64]
 Plain = Any
 
 DEEP: dict[str, str] = {
-    "ArrayExamples": "holdfast.learn.examples",
-    "Problem": "holdfast.learn.problem",
-    "Logistic": "holdfast.learn.losses",
-    "Hinge": "holdfast.learn.losses",
-    "HuberHinge": "holdfast.learn.losses",
-    "Squared": "holdfast.learn.losses",
-    "Softmax": "holdfast.learn.softmax",
-    "OneVsAll": "holdfast.learn.softmax",
-    "Certificate": "holdfast.certificate",
-    "poisson": "holdfast.privacy.amplify",
+    "ArrayExamples": "holdfast.learn.rows.examples",
+    "Problem": "holdfast.learn.problem.problem",
+    "Logistic": "holdfast.learn.problem.losses",
+    "Hinge": "holdfast.learn.problem.losses",
+    "HuberHinge": "holdfast.learn.problem.losses",
+    "Squared": "holdfast.learn.problem.losses",
+    "Softmax": "holdfast.learn.problem.losses",
+    "OneVsAll": "holdfast.learn.problem.losses",
+    "Certificate": "holdfast.release.certificate",
+    "poisson_amplified": "holdfast.privacy.amplification",
 }
 """Names that no room exports, with the file they live in: a move changes this list and nothing else here."""
 

@@ -7,6 +7,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+
+from holdfast.attack import ATTACKS, ROWS_ATTACKS, membership, shadow_release, synthetic_membership
+from holdfast.audit import AuditResult, audit, membership_game
+from holdfast.dossier import Accuracy, Bars, Dossier, compare
+from holdfast.learn import PrivateLogisticRegression
+from holdfast.privacy import Account, ApproxDP, Gaussian, PureDP
+from holdfast.release import Release
+from holdfast.synth import Synthesizer, Workload
 from tests.golden.frozen_common import (
     Floats,
     Plain,
@@ -19,14 +27,6 @@ from tests.golden.frozen_common import (
     rows,
     without,
 )
-
-from holdfast.attack import ATTACKS, ROWS_ATTACKS, membership, shadow_release, synthetic_membership
-from holdfast.audit import AuditResult, audit, membership_game
-from holdfast.dossier import Accuracy, Bars, Dossier, compare
-from holdfast.learn import PrivateLogisticRegression
-from holdfast.privacy import Account, ApproxDP, Gaussian, PureDP
-from holdfast.release import Release
-from holdfast.synth import Synthesizer, Workload
 
 CLAIM = ApproxDP(1.0, 1e-6)
 AUDITS = {

@@ -14,9 +14,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tests.golden.frozen_common import Plain, clinic, clinic_schema, outcome, pinned, plain, quietly, without
-from tests.golden.frozen_evidence import counts, model
-from tests.golden.frozen_learn import tables
 
 from holdfast.data import (
     ENGINES,
@@ -42,6 +39,9 @@ from holdfast.privacy import (
 )
 from holdfast.release import Provenance, Release
 from holdfast.synth import Synthesizer, Workload
+from tests.golden.frozen_common import Plain, clinic, clinic_schema, outcome, pinned, plain, quietly, without
+from tests.golden.frozen_evidence import counts, model
+from tests.golden.frozen_learn import tables
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+Z")
 

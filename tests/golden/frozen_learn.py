@@ -8,7 +8,6 @@ from typing import Any
 
 import duckdb
 import numpy as np
-from tests.golden.frozen_common import Floats, Plain, clinic, clinic_schema, deep, outcome, pinned, rows
 
 from holdfast.data import Table, open_table
 from holdfast.learn import (
@@ -21,6 +20,7 @@ from holdfast.learn import (
     PrivateSearch,
 )
 from holdfast.privacy import Account, Adjacency, ApproxDP, PrivacyUnit, PureDP
+from tests.golden.frozen_common import Floats, Plain, clinic, clinic_schema, deep, outcome, pinned, rows
 
 COUNT, DIMENSION, BOUNDS = 240, 3, (-6.0, 6.0)
 LIMITS = {"approx": ApproxDP(2.0, 1e-5), "pure": PureDP(2.0)}

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from tests.golden.frozen_common import Plain, deep, outcome, plain, raw
 
 from holdfast.privacy import (
     MECHANISMS,
@@ -32,6 +31,7 @@ from holdfast.privacy import (
     compose,
     to_replace,
 )
+from tests.golden.frozen_common import Plain, deep, outcome, plain, raw
 
 DELTAS = (1e-9, 1e-6, 1e-3)
 
@@ -50,7 +50,7 @@ def curves() -> dict[str, PrivacyCurve]:
         "two laplace": compose([laplace, GaussianDP(0.5)]),
         "fifty laplace": laplace.repeat(50),
         "replaced": to_replace(laplace),
-        "sampled": deep("poisson")(laplace, rate=0.125),
+        "sampled": deep("poisson_amplified")(laplace, rate=0.125),
         "group": ZCDP(0.01).group(3),
     }
     losses = laplace.loss_distribution(spacing=2.0**-6)

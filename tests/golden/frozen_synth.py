@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tests.golden.frozen_common import Plain, clinic, clinic_schema, outcome, pinned
-from tests.golden.frozen_learn import tables
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.privacy import Account, ApproxDP
@@ -23,6 +21,8 @@ from holdfast.synth import (
     Workload,
     Zeros,
 )
+from tests.golden.frozen_common import Plain, clinic, clinic_schema, outcome, pinned
+from tests.golden.frozen_learn import tables
 
 ROWS = 200
 WORKLOAD = Workload.of([("a", "b"), ("b", "c"), ("a", "b", "c")])

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 from click.testing import CliRunner
-from tests.golden.frozen_common import clinic, clinic_schema, plain, quietly, without
 
 from holdfast.attack import membership
 from holdfast.audit import AuditResult, audit
@@ -29,6 +28,7 @@ from holdfast.ledger import Ledger, create_key
 from holdfast.privacy import ApproxDP, DiscreteGaussian, Gaussian
 from holdfast.release import Release
 from holdfast.synth import Synthesizer, Workload
+from tests.golden.frozen_common import clinic, clinic_schema, plain, quietly, without
 
 FOLDER = Path(__file__).with_name("stored")
 PLAN = """

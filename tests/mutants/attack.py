@@ -11,7 +11,7 @@ FAULTS: tuple[Fault, ...] = (
         old="clopper_pearson_upper(self.allowed",
         new="clopper_pearson_upper(max(self.allowed - 1, 0)",
         tests=(
-            "tests/test_attack_roc.py::test_limits_of_a_look_hold_though_its_threshold_was_read_from_the_scores",
+            "tests/attack/test_roc.py::test_limits_of_a_look_hold_though_its_threshold_was_read_from_the_scores",
         ),
     ),
     Fault(
@@ -20,7 +20,7 @@ FAULTS: tuple[Fault, ...] = (
         old="corrected_over=tried",
         new="corrected_over=1",
         tests=(
-            "tests/test_audit_membership.py::test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared",
+            "tests/audit/test_membership.py::test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared",
         ),
     ),
     Fault(
@@ -29,7 +29,7 @@ FAULTS: tuple[Fault, ...] = (
         old="TwoSteps(proof.curve)",
         new="proof.curve",
         tests=(
-            "tests/test_attack_evidence.py::test_a_promise_about_removal_counts_twice_for_people_who_replace_each_other",
+            "tests/attack/test_result.py::test_a_promise_about_removal_counts_twice_for_people_who_replace_each_other",
         ),
     ),
     Fault(
@@ -37,34 +37,36 @@ FAULTS: tuple[Fault, ...] = (
         target="attack:AttackResult.__post_init__",
         old='self.audited is None or self.game == "flipped"',
         new="True",
-        tests=("tests/test_attack_evidence.py::test_a_given_game_never_refutes_whatever_it_shows",),
+        tests=("tests/attack/test_result.py::test_a_given_game_never_refutes_whatever_it_shows",),
     ),
     Fault(
         name="shadow release: trained on what it is judged by",
         target="attack:shadow_release",
         old="_learned(views[: trials // 2]",
         new="_learned(views",
-        tests=("tests/test_attack_targeted.py::test_an_independent_draw_shows_nothing",),
+        tests=("tests/attack/rows/test_shadow_release.py::test_an_independent_draw_shows_nothing",),
     ),
     Fault(
         name="looks: the error is not shared",
         target="attack:limits",
         old="(2 * len(LOOKS) * tried)",
         new="tried",
-        tests=("tests/test_attack_targeted.py::test_the_error_is_shared_among_all_looks_of_both_directions",),
+        tests=(
+            "tests/attack/rows/test_shadow_release.py::test_the_error_is_shared_among_all_looks_of_both_directions",
+        ),
     ),
     Fault(
         name="layers: gradients without the slope",
         target="attack:passed",
         old="* slope(entered[place])",
         new="",
-        tests=("tests/test_attack_layers.py::test_gradients_are_those_of_the_loss",),
+        tests=("tests/attack/models/test_layers.py::test_gradients_are_those_of_the_loss",),
     ),
     Fault(
         name="lessons: members and others exchanged",
         target="attack:reference_models",
         old="included=included[",
         new="included=~included[",
-        tests=("tests/test_attack_contract.py::test_a_planted_leak_is_found",),
+        tests=("tests/contracts/test_attacks.py::test_a_planted_leak_is_found",),
     ),
 )

@@ -11,7 +11,7 @@ FAULTS: tuple[Fault, ...] = (
         old="(failure - delta) / (delta + failure * math.exp(epsilon))",
         new="math.exp(-epsilon)",
         tests=(
-            "tests/test_dossier_sureness.py::test_the_bound_holds_for_the_gaussian_law_and_is_not_far_off",
+            "tests/dossier/test_sureness.py::test_the_bound_holds_for_the_gaussian_law_and_is_not_far_off",
         ),
     ),
     Fault(
@@ -19,34 +19,34 @@ FAULTS: tuple[Fault, ...] = (
         target="dossier:Standing._row",
         old="self.free - cost",
         new="self.free",
-        tests=("tests/test_dossier_budget.py::test_what_one_more_release_leaves_is_what_the_ledger_leaves",),
+        tests=("tests/ledger/test_standing.py::test_what_one_more_release_leaves_is_what_the_ledger_leaves",),
     ),
     Fault(
         name="evidence: audits on real members called public",
         target="dossier:audience_of",
         old='"public" if audit.coins == "holdfast" and audit.planted else "internal"',
         new='"public"',
-        tests=("tests/test_dossier_page.py::test_the_public_edition_refuses_what_is_not_public",),
+        tests=("tests/dossier/test_page.py::test_the_public_edition_refuses_what_is_not_public",),
     ),
     Fault(
         name="together: two accounts of one ledger taken for one",
         target="dossier:_covers",
         old="set(other.entries) <= set(made.entries)",
         new="True",
-        tests=("tests/test_dossier_together.py::test_releases_of_one_account_share_its_limit",),
+        tests=("tests/dossier/test_together.py::test_releases_of_one_account_share_its_limit",),
     ),
     Fault(
         name="demo: what was released is released again",
         target="dossier:paid_once",
         old="path.exists()",
         new="not path.parent.exists()",
-        tests=("tests/test_dossier_demo.py::test_running_again_pays_nothing_and_changes_no_release",),
+        tests=("tests/demo/test_demo.py::test_running_again_pays_nothing_and_changes_no_release",),
     ),
     Fault(
         name="demo: a contradiction ends well",
         target="cli:demo",
         old="made.contradictions or not made.verification.ok",
         new="not made.verification.ok",
-        tests=("tests/test_dossier_demo.py::test_a_contradiction_ends_with_1",),
+        tests=("tests/demo/test_demo.py::test_a_contradiction_ends_with_1",),
     ),
 )

@@ -10,63 +10,69 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:certificate_noise",
         old="max_rows + ARITHMETIC",
         new="1 + ARITHMETIC",
-        tests=("tests/test_synth_certify.py::test_noise_grows_with_the_rows_of_a_user_and_with_the_groups",),
+        tests=(
+            "tests/synth/test_certificate.py::test_noise_grows_with_the_rows_of_a_user_and_with_the_groups",
+        ),
     ),
     Fault(
         name="certificate: groups do not share the failure probability",
         target="synth:_upper",
         old="failure / errors.size",
         new="failure",
-        tests=("tests/test_synth_certify.py::test_groups_hold_together_at_the_stated_confidence",),
+        tests=("tests/synth/test_certificate.py::test_groups_hold_together_at_the_stated_confidence",),
     ),
     Fault(
         name="certificate: other rows get an old one",
         target="synth:_key",
         old='f"certificate-{mark[:16]}"',
         new='"certificate"',
-        tests=("tests/test_synth_resume.py::test_other_rows_never_get_an_old_certificate",),
+        tests=("tests/privacy/account/test_resume.py::test_other_rows_never_get_an_old_certificate",),
     ),
     Fault(
         name="independent: many tables, the sensitivity of one",
         target="synth/independent:_noise",
         old="counts_l2(data.adjacency, data.unit, marginals=tables)",
         new="counts_l2(data.adjacency, data.unit, marginals=1)",
-        tests=("tests/test_synth_independent.py::test_the_noise_is_as_large_as_it_says",),
+        tests=("tests/synth/methods/test_independent.py::test_the_noise_is_as_large_as_it_says",),
     ),
     Fault(
         name="dual query: half of each draw charged",
         target="synth:Plan.draw_epsilon",
         old="2.0 * self.step",
         new="self.step",
-        tests=("tests/test_synth_dual_query.py::test_the_account_is_charged_what_the_formula_says",),
+        tests=("tests/synth/methods/test_dual_query.py::test_the_account_is_charged_what_the_formula_says",),
     ),
     Fault(
         name="residuals: replace taken for two independent removals",
         target="synth:Strategy.sensitivity",
         old="math.sqrt(2.0 * self._apart(precision)) * (1 + 1e-12)",
         new="math.sqrt(2.0) * alone",
-        tests=("tests/test_synth_residuals.py::test_the_sensitivity_is_reached_by_the_worst_neighbours",),
+        tests=(
+            "tests/synth/workload/test_residual_basis.py::test_the_sensitivity_is_reached_by_the_worst_neighbours",
+        ),
     ),
     Fault(
         name="dqrs: the normaliser's history forgotten",
         target="synth:odds_sensitivity",
         old="2.0 + 2.0 * (past - 1) * math.tanh(plan.step / 2.0)",
         new="2.0",
-        tests=("tests/test_synth_dqrs.py::test_the_declared_reach_is_of_the_right_size",),
+        tests=("tests/synth/methods/test_dqrs.py::test_the_declared_reach_is_of_the_right_size",),
     ),
     Fault(
         name="selections: sensitivity halved",
         target="synth:SCORE_SENSITIVITY",
         old="1.0 + 2.0**-20",
         new="0.5 + 2.0**-20",
-        tests=("tests/test_synth_frank_wolfe_dual.py::test_selections_cost_what_the_notes_say",),
+        tests=("tests/synth/methods/test_frank_wolfe_dual.py::test_selections_cost_what_the_notes_say",),
     ),
     Fault(
         name="adaptive: scores move by the largest weight only",
         target="synth:_Run._select",
         old="* counts_l1(self.data.adjacency, self.data.unit)",
         new="",
-        tests=("tests/test_synth_adaptive.py::test_scores_have_the_sensitivity_of_the_largest_weight",),
+        tests=(
+            "tests/synth/methods/test_adaptive.py::test_scores_have_the_sensitivity_of_the_largest_weight",
+        ),
     ),
     Fault(
         name="adaptive: many columns, the sensitivity of one",
@@ -74,7 +80,7 @@ FAULTS: tuple[Fault, ...] = (
         old="marginals=len(names)",
         new="marginals=1",
         tests=(
-            "tests/test_synth_adaptive.py::test_neighbours_are_within_every_declared_sensitivity_and_reach_it",
+            "tests/synth/methods/test_adaptive.py::test_neighbours_are_within_every_declared_sensitivity_and_reach_it",
         ),
     ),
     Fault(
@@ -83,7 +89,7 @@ FAULTS: tuple[Fault, ...] = (
         old="counts_l1(data.adjacency, data.unit)",
         new="1.0",
         tests=(
-            "tests/test_synth_tree.py::test_neighbours_are_within_every_declared_sensitivity_and_reach_it",
+            "tests/synth/methods/test_tree.py::test_neighbours_are_within_every_declared_sensitivity_and_reach_it",
         ),
     ),
     Fault(
@@ -91,20 +97,24 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:deal",
         old="+ np.repeat(turned, sizes)",
         new="",
-        tests=("tests/test_synth_graphical_rows.py::test_counts_are_right_on_average",),
+        tests=("tests/synth/models/graphical/test_rows.py::test_counts_are_right_on_average",),
     ),
     Fault(
         name="rows: a private number at half its price",
         target="synth:noisy_rows",
         old="2.0 * share",
         new="4.0 * share",
-        tests=("tests/test_synth_adaptive.py::test_a_private_number_of_rows_is_paid_for_and_never_read",),
+        tests=(
+            "tests/synth/methods/test_adaptive.py::test_a_private_number_of_rows_is_paid_for_and_never_read",
+        ),
     ),
     Fault(
         name="rows: a private number is read",
         target="synth:adaptive",
         old="noisy_rows(data, account=account, share=COUNTING)",
         new="data.public_count",
-        tests=("tests/test_synth_adaptive.py::test_a_private_number_of_rows_is_paid_for_and_never_read",),
+        tests=(
+            "tests/synth/methods/test_adaptive.py::test_a_private_number_of_rows_is_paid_for_and_never_read",
+        ),
     ),
 )

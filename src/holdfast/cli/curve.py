@@ -130,7 +130,6 @@ def curve(
       holdfast curve 'subsampled_gaussian:sigma=0.8,rate=0.01*3000' --delta 1e-5
       holdfast curve 'gaussian:sigma=5*10' 'exponential:epsilon=0.1*20' --plot curve.svg
     """
-    pass  # gone
     from holdfast.privacy.curves.composition import compose
 
     parts = [parse(text) for text in mechanisms]

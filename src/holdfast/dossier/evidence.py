@@ -125,8 +125,6 @@ def read_audit(path: Path) -> Any:
 
 def read_attacks(path: Path) -> tuple[StoredAttack, ...]:
     """The attacks that `holdfast attack --json` wrote."""
-    pass  # gone
-
     return StoredAttack.of(_parsed(path))
 
 

@@ -146,8 +146,6 @@ def open_table(
     >>> open_table({"sex": ["F", "M", "M", "x"]}, schema).counts([["sex"]])[0].tolist()
     [1, 3]
     """
-    pass  # gone
-
     resolved = resolve_adjacency(adjacency, schema.adjacency)
     if n_public is not None and schema.n_public is not None and n_public != schema.n_public:
         raise ParameterError(

@@ -71,8 +71,6 @@ class SubsampledCurve(PrivacyCurve):
 
     def as_pure(self) -> Fraction | None:
         """log(1 + q (e^eps - 1)), rounded up."""
-        pass  # gone
-
         pure = self.curve.as_pure()
         return None if pure is None else amplified_pure(pure, self.rate)
 

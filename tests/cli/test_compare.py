@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.app import app
+from holdfast.data import Categorical, Numeric, Schema
+from tests.dossier.dossier_samples import counts, model
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_releases_side_by_side(tmp_path: Path) -> None:
+    counts().save(tmp_path / "a.holdfast")
+    model().save(tmp_path / "b.holdfast")
+    shown = run("compare", tmp_path / "a.holdfast", tmp_path / "b.holdfast", "-o", tmp_path / "c.html")
+    assert shown.exit_code == 0, shown.output
+    assert "weight of age" in shown.output
+    assert "Releases side by side" in (tmp_path / "c.html").read_text(encoding="utf-8")
+    again = run("compare", tmp_path / "a.holdfast", tmp_path / "a.holdfast", "--json")
+    assert json.loads(again.stdout)["names"] == ["a", "a (2)"]
+    refused = run("compare", tmp_path / "a.holdfast", tmp_path / "b.holdfast", "-o", tmp_path / "c.html")
+    assert refused.exit_code == 2
+    assert "--force" in refused.output
+
+
+def test_methods_on_own_data(tmp_path: Path) -> None:
+    age = np.random.default_rng(3).integers(0, 100, 600)
+    parquet.write_table(
+        pa.table({"age": age, "ill": np.where(age > 50, "yes", "no")}), tmp_path / "t.parquet"
+    )
+    Schema([Numeric("age", 0, 100), Categorical("ill", ["no", "yes"])]).save(tmp_path / "t.toml")
+    data = ("compare", "--data", tmp_path / "t.parquet", "--schema", tmp_path / "t.toml")
+    shown = run(*data, "--target", "ill", "--methods", "output", "--fits", "1", "--json")
+    assert shown.exit_code == 0, shown.output
+    assert json.loads(shown.stdout)["audience"] == "internal"
+    for wrong in (
+        ("--target", "ill"),
+        ("--target", "height", "--methods", "output"),
+        ("--target", "ill", "--methods", "magic"),
+    ):
+        assert run(*data, *wrong).exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [(), ("--methods", "output")])
+def test_nothing_to_compare_exits_with_2(arguments: tuple[str, ...]) -> None:
+    assert run("compare", *arguments).exit_code == 2

@@ -1,0 +1,123 @@
+"""A reader of one call opens few files, and the tracer that says so sees every one."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from docs import walks
+
+
+@pytest.fixture(scope="module")
+def traces() -> dict[str, walks.Entered]:
+    return {name: walks.traced(name) for name in walks.WALKS}
+
+
+def test_every_walk_keeps_its_limit(traces: dict[str, walks.Entered]) -> None:
+    assert list(walks.LIMITS) == list(walks.WALKS) == list(walks.TITLES)
+    counts = {name: len(walk) for name, walk in traces.items()}
+    assert walks.too_long(counts, walks.LIMITS) == []
+    # A walk that went nowhere would keep any limit.
+    for name, first, last in (
+        ("fit", "learn", "release"),
+        ("synthesise", "synth", "release"),
+        ("dossier", "dossier", "dossier"),
+        ("ledger", "ledger", "privacy"),
+    ):
+        files = list(traces[name])
+        assert walks.room(files[0]) == first
+        assert walks.room(files[-1]) == last
+        assert all((walks.PACKAGE / file).is_file() for file in files)
+        assert {walks.room(file) for file in files} <= set(walks.LAYERS)
+
+
+def test_one_file_more_is_too_long(traces: dict[str, walks.Entered]) -> None:
+    counts = {name: len(walk) for name, walk in traces.items()}
+    one_less = {name: count - 1 for name, count in counts.items()}
+    assert len(walks.too_long(counts, one_less)) == len(counts)
+    assert walks.too_long(counts, counts) == []
+
+
+def _package(folder: Path, name: str, *, extra: bool) -> ModuleType:
+    """A package of three files, of which a call enters two, or three with `extra`."""
+    room = folder / name
+    room.mkdir()
+    (room / "__init__.py").write_text("")
+    (room / "a.py").write_text(f"from {name} import b\n\ndef go():\n    return b.step()\n")
+    helper = f"\n    from {name} import c\n    c.helped()" if extra else ""
+    (room / "b.py").write_text(f"def step():{helper}\n    return [k for k in range(2)]\n")
+    (room / "c.py").write_text("class Body:\n    value = 1\n\ndef helped():\n    return Body.value\n")
+    invalidate_caches()
+    return import_module(f"{name}.a")
+
+
+@pytest.mark.parametrize(("extra", "files"), [(False, ["a.py", "b.py"]), (True, ["a.py", "b.py", "c.py"])])
+def test_a_file_more_raises_the_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extra: bool, files: list[str]
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"walked_{extra}".lower()
+    module: Any = _package(tmp_path, name, extra=extra)
+    found = walks.entered(module.go, tmp_path / name)
+    assert list(found) == files
+    assert list(found.values())[:2] == ["go", "step"]
+
+
+def test_bodies_do_not_count_and_threads_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    module: Any = _package(tmp_path, "walked_thread", extra=False)
+    package = tmp_path / "walked_thread"
+    assert walks.entered(lambda: import_module("walked_thread.c"), package) == {}
+
+    def threaded() -> None:
+        other = threading.Thread(target=module.go)
+        other.start()
+        other.join()
+
+    before = sys.getprofile(), threading.getprofile()
+    assert list(walks.entered(threaded, package)) == ["a.py", "b.py"]
+    assert (sys.getprofile(), threading.getprofile()) == before
+
+
+def test_a_walk_that_fails_stops_the_tracer(tmp_path: Path) -> None:
+    def fails() -> None:
+        raise ArithmeticError
+
+    before = sys.getprofile(), threading.getprofile()
+    with pytest.raises(ArithmeticError):
+        walks.entered(fails, tmp_path)
+    assert (sys.getprofile(), threading.getprofile()) == before
+
+
+def test_turns_are_counted_once_a_climb() -> None:
+    assert walks.turns([]) == walks.turns(["learn/a.py", "privacy/b.py", "errors.py"]) == 0
+    assert walks.turns(["learn/a.py", "errors.py", "privacy/b.py", "learn/c.py", "noise/d.py"]) == 1
+    assert walks.turns(["noise/a.py", "learn/b.py", "noise/c.py", "learn/d.py"]) == 2
+
+
+def test_the_drawing_has_a_dot_for_each_file(traces: dict[str, walks.Entered]) -> None:
+    drawn = ElementTree.fromstring(walks.drawing({name: traces[name] for name in walks.DRAWN}))
+    named = {title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")}
+    for name in walks.DRAWN:
+        assert {f"{file}: {function}" for file, function in traces[name].items()} <= named
+
+
+def test_the_command_fails_above_the_limit(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake = {"fit": {"learn/a.py": "f"}, "dossier": {"dossier/a.py": "g", "dossier/b.py": "h"}}
+    monkeypatch.setattr(walks, "traced", fake.__getitem__)
+    for limits, status in ((["1", "2"], 0), (["1"], 0), (["1", "1"], 1)):
+        monkeypatch.setattr(sys, "argv", ["walks.py", "fit", "dossier", "--json", "--check", *limits])
+        assert walks.main() == status
+        printed = capsys.readouterr()
+        assert json.loads(printed.out) == {"fit": 1, "dossier": 2}
+        assert ("dossier: 2 files" in printed.err) == bool(status)

@@ -1,0 +1,209 @@
+"""The scikit-learn faces: contracts of scikit-learn, what is promised, and bad input."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from holdfast.errors import AssumptionWarning, BudgetWarning, DataError, ParameterError
+from holdfast.learn import (
+    PrivateLasso,
+    PrivateLinearRegression,
+    PrivateLinearSVC,
+    PrivateLogisticRegression,
+    PrivateRidge,
+)
+from holdfast.learn.estimators import ESTIMATORS
+from holdfast.privacy import Account, ApproxDP
+from tests.learn.learn_cases import BOUNDS, QUIET, classifier, data_for, declared, every, labelled
+
+pytestmark = QUIET
+
+# scikit-learn.
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(every())
+def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_naming_the_room_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, holdfast.learn; print(not {'sklearn', 'scipy', 'numpy', 'pyarrow'} & set(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "True"
+
+
+def test_all_estimators_are_tested() -> None:
+    assert {type(made) for made in every()} == set(ESTIMATORS)
+
+
+@pytest.mark.parametrize("made", every(), ids=lambda e: type(e).__name__)
+def test_a_pipeline_a_search_and_a_cross_validation_run_and_say_what_they_cost(made: Any) -> None:
+    x, y = data_for(made, 300)
+    x = x + 1e-3 * np.random.default_rng(len(type(made).__name__)).normal(size=x.shape)
+    whole = make_pipeline(MaxAbsScaler(), declared(made, epsilon=50.0))
+    with pytest.warns(BudgetWarning, match="spends its epsilon again"):
+        assert np.isfinite(cross_val_score(whole, x, y, cv=3)).all()
+    step = whole.steps[-1][0]
+    with pytest.warns(BudgetWarning, match="grid search once per fit"):
+        search = GridSearchCV(whole, {f"{step}__epsilon": [10.0, 20.0]}, cv=2).fit(x, y)
+    assert search.best_params_[f"{step}__epsilon"] in (10.0, 20.0)
+
+
+def test_new_rows_and_an_account_give_no_budget_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BudgetWarning)
+        for seed in (71, 72):
+            declared(PrivateLogisticRegression()).fit(*labelled(seed=seed))
+        x, y = labelled(seed=73)
+        for _ in range(2):
+            declared(PrivateLogisticRegression()).fit(
+                x, y, account=Account(ApproxDP(1.0, 1e-6), currency="gdp")
+            )
+
+
+def test_data_frames_and_sparse_rows_give_the_same_fit() -> None:
+    import pandas as pd
+    import polars as pl
+    from scipy.sparse import csr_array
+
+    x, y = labelled()
+    names = ["age", "height", "weight"]
+    model = declared(PrivateLogisticRegression(), random_state=3)
+    plain = clone(model).fit(x, y).coef_
+    for frame in (pd.DataFrame(x, columns=names), pl.DataFrame(x, schema=names)):
+        fitted = clone(model).fit(frame, y)
+        assert fitted.feature_names_in_.tolist() == names
+        assert fitted.model_.feature_names == tuple(names)
+        np.testing.assert_array_equal(fitted.coef_, plain)
+        np.testing.assert_array_equal(fitted.predict(frame), fitted.predict(frame))
+    sparse = clone(model).fit(csr_array(x), y)
+    np.testing.assert_array_equal(sparse.coef_, plain)
+    np.testing.assert_array_equal(sparse.predict(csr_array(x)), sparse.predict(x))
+
+
+@pytest.mark.parametrize("made", every(), ids=lambda e: type(e).__name__)
+def test_a_fitted_estimator_is_pickled_and_predicts_the_same(made: Any) -> None:
+    x, y = data_for(made)
+    fitted = declared(made, epsilon=10.0).fit(x, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict(x), fitted.predict(x))
+    assert again.release_ == fitted.release_
+
+
+# Bad input: a clear error before anything is spent.
+
+
+@pytest.mark.parametrize(
+    ("made", "match"),
+    [
+        (classifier(delta=1 / 400), "delta must be < 1 / n"),
+        (classifier(delta=0.5), "delta must be < 1 / n"),
+        (classifier(delta=1.5), "delta must be in"),
+        (classifier(epsilon=0.0), "epsilon must be > 0"),
+        (classifier(epsilon=-1.0), "epsilon must be > 0"),
+        (classifier(epsilon=math.nan), "epsilon must be > 0"),
+        (classifier(row_norm=0.0), "row_norm must be > 0"),
+        (classifier(penalty=-1.0), "penalty must be >= 0"),
+        (classifier(radius=0.0), "radius must be > 0"),
+        (classifier(method="magic"), "method must be 'auto' or one of"),
+        (classifier(adjacency="nearby"), "adjacency must be one of"),
+        (classifier(n_public=7), "n_public must be the number of rows"),
+        (classifier(random_state=-1), "random_state must be None or"),
+        (classifier(classes=[0]), "one class"),
+        (classifier(classes=[0, 2]), "labels must be among the 2 declared classes"),
+        (
+            classifier(classes=[0, 1, 2], method="output"),
+            "method must be 'auto' or 'frank_wolfe' or 'softmax'",
+        ),
+        (PrivateLasso(target_bounds=(0, 1), method="adassp"), "method must be 'auto' or 'frank_wolfe'"),
+        (PrivateLinearSVC(classes=[0, 1, 2]), "Only binary classification"),
+        (classifier(fit_intercept=3), "fit_intercept must be"),
+        (classifier(method="ridge"), "least squares"),
+        (classifier(method="softmax"), "method must be 'auto' or 'adassp'"),
+        (classifier(classes=[0, 1, 2], method="frank_wolfe"), "l1_radius must be > 0 and finite"),
+        (PrivateRidge(), "target_bounds must be declared"),
+        (PrivateRidge(target_bounds=(1.0, 1.0)), "target_bounds must be"),
+        (PrivateRidge(target_bounds=(0.0, math.inf)), "target_bounds must be"),
+        (PrivateLinearRegression(target_bounds=(0, 1), method="bolt_on"), "finite radius"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_spent(made: Any, match: str) -> None:
+    x, y = labelled()
+    with pytest.raises(ValueError, match=match):
+        made.fit(x, y)
+    assert not hasattr(made, "release_")
+
+
+def test_bad_input_spends_nothing_from_an_account() -> None:
+    x, y = labelled()
+    account = Account(ApproxDP(1.0, 1 / 400), currency="gdp")
+    with pytest.raises(ParameterError, match="delta must be < 1 / n"):
+        classifier().fit(x, y, account=account)
+    with pytest.raises(DataError, match="declared classes"):
+        classifier(classes=[0, 5]).fit(x, y, account=account)
+    with pytest.raises(ParameterError, match="one class"):
+        PrivateLogisticRegression().fit(x, 0 * y, account=account)
+    assert float(account.spent().as_gdp() or 0) == 0
+
+
+def test_errors_name_no_label() -> None:
+    x, y = labelled()
+    with pytest.raises(ValueError, match="declared classes") as caught:
+        classifier(classes=["healthy", "ill"]).fit(x, np.where(y > 0, "secret", "ill"))
+    assert "secret" not in str(caught.value)
+    texts = x.astype(object)
+    texts[3, 1] = "secret"
+    for made, rows_, targets in [
+        (classifier(), texts, y),
+        (PrivateRidge(target_bounds=BOUNDS), x, np.where(y > 0, "secret", "ill")),
+    ]:
+        with pytest.raises(DataError, match="must be numbers") as caught:
+            made.fit(rows_, targets)
+        assert "secret" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "class_weight"])
+def test_weights_are_refused_with_a_reason(name: str) -> None:
+    x, y = labelled()
+    with pytest.raises(ParameterError, match=f"{name} must not be given to fit.*; "):
+        classifier().fit(x, y, **{name: np.ones(400)})
+    with pytest.raises(ParameterError, match="fit takes"):
+        classifier().fit(x, y, colour="red")
+
+
+def test_what_fit_reads_from_the_data_is_an_assumption() -> None:
+    x, y = labelled()
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", AssumptionWarning)
+        fitted = PrivateLogisticRegression(adjacency="add_remove").fit(x, y)
+    said = [str(warning.message) for warning in seen if warning.category is AssumptionWarning]
+    assert [text.split(" was read")[0] for text in said] == ["the set of labels", "the number of rows"]
+    assert fitted.release_ is not None
+    found = " ".join(fitted.release_.guarantee.assumptions)
+    assert "set of labels" in found
+    assert "number of rows" in found
+    assert "assumes: the set of labels" in fitted.summary()
+    quiet = PrivateLogisticRegression(adjacency="add_remove", classes=[0, 1], n_public=400, epsilon=2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AssumptionWarning)
+        quiet.fit(x, y)
+    assert quiet.release_ is not None
+    assert not any("read from the data" in a for a in quiet.release_.guarantee.assumptions)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.errors import ParameterError
+from holdfast.noise.source import Source
+from holdfast.synth.models.model import Measurement
+from holdfast.synth.rows.fit_rows import fit_rows, independent_rows, misfit
+from tests.synth.synth_binary import bits
+
+DOMAIN = {f"x{place}": 2 for place in range(4)}
+PAIRS = [("x0", "x1"), ("x1", "x2"), ("x2", "x3"), ("x3", "x0")]
+
+
+def tables(noise_std: float, seed: int = 0, rows: int = 400) -> list[Measurement]:
+    codes = bits(rows, seed=seed)
+    random = np.random.default_rng(seed)
+    made = []
+    for columns in PAIRS:
+        counts = np.zeros((2, 2))
+        np.add.at(counts, tuple(codes[:, int(name[1:])] for name in columns), 1.0)
+        made.append(
+            Measurement(
+                columns=columns, values=counts + random.normal(0, noise_std, (2, 2)), noise_std=noise_std
+            )
+        )
+    return made
+
+
+def test_nearly_exact_tables_are_met() -> None:
+    measured = tables(1e-3)
+    codes = fit_rows(measured, DOMAIN, 400, Source(seed=1), sweeps=30)
+    for entry in measured:
+        counts = np.zeros((2, 2))
+        np.add.at(counts, tuple(codes[:, int(name[1:])] for name in entry.columns), 1.0)
+        assert np.abs(counts - entry.values).max() <= 2.0
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**5), noise_std=st.floats(0.5, 30.0))
+def test_rows_never_fit_worse_than_they_began(seed: int, noise_std: float) -> None:
+    measured = tables(noise_std, seed)
+    start = independent_rows(measured, DOMAIN, 300, Source(seed=seed))
+    made = fit_rows(measured, DOMAIN, 300, Source(seed=seed), start=start, sweeps=2)
+    assert misfit(measured, DOMAIN, made) <= misfit(measured, DOMAIN, start)
+    assert made.shape == (300, 4)
+    assert made.min() >= 0
+    assert made.max() <= 1
+
+
+def test_a_move_must_be_worth_its_price() -> None:
+    measured = tables(5.0)
+    start = independent_rows(measured, DOMAIN, 400, Source(seed=2))
+    still = fit_rows(measured, DOMAIN, 400, Source(seed=2), start=start, sweeps=3, least_gain=1e9)
+    assert np.array_equal(still, start)
+
+
+def test_no_record_moves_into_a_forbidden_cell() -> None:
+    measured = tables(1.0)
+    mask = np.array([[True, True], [True, False]])
+    start = np.zeros((200, 4), dtype=np.int64)
+    made = fit_rows(measured, DOMAIN, 200, Source(seed=3), start=start, allowed=[(("x0", "x1"), mask)])
+    assert not np.any((made[:, 0] == 1) & (made[:, 1] == 1))
+    assert np.any(made[:, 0] == 1)
+
+
+def test_the_start_is_left_alone_and_sizes_may_differ() -> None:
+    measured = tables(1.0)
+    start = np.zeros((77, 4), dtype=np.int64)
+    made = fit_rows(measured, DOMAIN, 77, Source(seed=3), start=start, sweeps=20)
+    assert not start.any()
+    assert made[:, 0].mean() == pytest.approx(bits()[:, 0].mean(), abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"rows": 0}, "rows"),
+        ({"sweeps": -1}, "sweeps"),
+        ({"least_gain": -1.0}, "least_gain"),
+        ({"start": np.zeros((3, 4), dtype=int)}, "start"),
+        ({"measurements": []}, "measurements"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, Any], word: str) -> None:
+    arguments: dict[str, Any] = {
+        "measurements": tables(1.0),
+        "domain": DOMAIN,
+        "rows": 10,
+        "source": Source(seed=1),
+    }
+    with pytest.raises(ParameterError, match=word):
+        fit_rows(**(arguments | changes))
