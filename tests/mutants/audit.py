@@ -14,7 +14,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: the path pays delta once",
-        target="audit/path:epsilon_lower",
+        target="audit/guess_path:epsilon_lower",
         old="one_run.error_of(confidence) - canaries * delta",
         new="one_run.error_of(confidence) - delta",
         tests=("tests/audit/bounds/test_guess_path.py",),
@@ -63,14 +63,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="decoder: wrong prior variance",
-        target="audit/decoder:ridge",
+        target="audit:ridge_scores",
         old="4.0 * noise_std**2",
         new="2.0 * noise_std**2",
         tests=("tests/audit/canaries/test_decoder.py",),
     ),
     Fault(
         name="simulator: a degree of freedom too many",
-        target="audit:GaussianSum._triangle",
+        target="reproductions:GaussianSum._triangle",
         old="self.dimension - inside",
         new="self.dimension - inside + 1",
         tests=("tests/reproductions/test_gaussian_sum.py",),

@@ -16,7 +16,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="budget: one more release costs nothing",
-        target="dossier:Standing._row",
+        target="ledger:Standing._row",
         old="self.free - cost",
         new="self.free",
         tests=("tests/ledger/test_standing.py::test_what_one_more_release_leaves_is_what_the_ledger_leaves",),
@@ -37,7 +37,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="demo: what was released is released again",
-        target="dossier:paid_once",
+        target="demo:paid_once",
         old="path.exists()",
         new="not path.parent.exists()",
         tests=("tests/demo/test_demo.py::test_running_again_pays_nothing_and_changes_no_release",),

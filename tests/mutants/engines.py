@@ -74,7 +74,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="extension: the number of rows is not compared",
-        target="data:Passes.check",
+        target="data:AggregatePasses.check",
         old="(reached.steps, reached.rows, reached.passes) != wanted",
         new="(reached.steps, reached.passes) != (wanted[0], wanted[2])",
         tests=(

@@ -7,6 +7,7 @@ So neither a move within the room nor a formatter touches a fault.
 from __future__ import annotations
 
 import ast
+import os
 import re
 import textwrap
 from collections.abc import Iterator
@@ -114,13 +115,16 @@ def _lies_in(file: Path, narrower: list[str]) -> bool:
 @cache
 def _definitions(sources: Path, room: str) -> tuple[Definition, ...]:
     """Every object of a room: a folder, or a module that stands alone."""
-    files = sorted(path for kind in ("py", "c") for path in (sources / room).rglob(f"*.{kind}"))
+    # Simulators and printed constants are no part of the package; they lie beside it.
+    home = sources.parents[1] / room if room == "reproductions" else sources / room
+    files = sorted(path for kind in ("py", "c") for path in home.rglob(f"*.{kind}"))
     alone = sources / f"{room}.py"
     found: list[Definition] = []
     for path in [*files, *([alone] if alone.exists() else [])]:
         text = path.read_text(encoding="utf-8")
         spans = _python_spans(text) if path.suffix == ".py" else _c_spans(text)
-        found += (Definition(name, path.relative_to(sources), start, end) for name, start, end in spans)
+        file = Path(os.path.relpath(path, sources))
+        found += (Definition(name, file, start, end) for name, start, end in spans)
     return tuple(found)
 
 

@@ -37,7 +37,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="dual query: half of each draw charged",
-        target="synth:Plan.draw_epsilon",
+        target="synth:DualQueryPlan.draw_epsilon",
         old="2.0 * self.step",
         new="self.step",
         tests=("tests/synth/methods/test_dual_query.py::test_the_account_is_charged_what_the_formula_says",),
