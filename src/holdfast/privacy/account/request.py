@@ -1,0 +1,142 @@
+"""From (epsilon, delta) to an account, and what is asked of data before anything is spent.
+
+Everything here is public and happens before any charge: learners, synthesisers and plans ask the same questions in
+the same words.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+
+from holdfast.errors import AdjacencyError, BudgetExceeded, ParameterError, require
+from holdfast.privacy.account.account import Account
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+
+LEAST_LEFT = 1e-3
+"""An account with less than this share of its limit left buys noise and nothing else."""
+
+
+class Admissible(Protocol):
+    """Rows or counts: whom they protect, and against which neighbours."""
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The declared neighbours."""
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Who is protected."""
+
+
+class Payable(Protocol):
+    """A method as an account sees it."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+
+    @property
+    def pure(self) -> bool:
+        """Whether it works without delta."""
+
+    @property
+    def currency(self) -> str:
+        """What an account opened for it counts in, where delta > 0."""
+
+    @property
+    def adjacencies(self) -> tuple[str, ...]:
+        """The relations that it is proved for."""
+
+    @property
+    def single_rows(self) -> str:
+        """Empty, or what to do where a unit owns several rows, which the method's proof does not cover."""
+
+
+def limit_of(epsilon: float, delta: float) -> PrivacyCurve:
+    """The promise asked for.
+
+    >>> limit_of(1.0, 0.0)
+    PureDP(epsilon=1)
+    """
+    require(_is_number(epsilon) and 0 < epsilon < float("inf"), "epsilon", epsilon, "> 0 and finite")
+    require(_is_number(delta) and 0 <= delta < 1, "delta", delta, "in [0, 1)", "use 0 for pure privacy")
+    return PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
+
+
+def open_account(
+    limit: PrivacyCurve, method: Payable, *, adjacency: Adjacency, unit: PrivacyUnit, seed: int | None
+) -> Account:
+    """An account of this limit, in the currency that suits the method."""
+    pure = limit.as_pure() is not None
+    if pure and not method.pure:
+        raise ParameterError(
+            f"delta must be > 0 for method={method.name!r}, got delta=0; use method='auto' for pure privacy"
+        )
+    currency = "pure" if pure else method.currency
+    return Account(limit, adjacency=adjacency, unit=unit, currency=currency, seed=seed)
+
+
+def admit(data: Admissible, account: Account, method: Payable) -> None:
+    """Refuse, before anything is spent, data and accounts that speak of different things."""
+    if data.adjacency is not account.adjacency:
+        raise AdjacencyError(
+            f"the rows declare adjacency={data.adjacency.value!r}, the account {account.adjacency.value!r}; "
+            "open the account with the adjacency of the rows"
+        )
+    if data.unit != account.unit:
+        raise AdjacencyError(
+            f"the rows protect {data.unit.summary()}, the account {account.unit.summary()}; "
+            "open the account with the privacy unit of the rows"
+        )
+    if account.adjacency.value not in method.adjacencies:
+        raise AdjacencyError(
+            f"{method.name} is proved for adjacency {', '.join(method.adjacencies)}, got "
+            f"adjacency={account.adjacency.value!r}; use one of these, or another method"
+        )
+    if method.single_rows:
+        refuse_users(data, what=method.name, instead=method.single_rows)
+
+
+def refuse_users(data: Admissible, *, what: str, instead: str) -> None:
+    """Refuse units that own several rows (soundness, section 18): for proofs that count single rows."""
+    if data.unit.max_rows > 1:
+        raise ParameterError(
+            f"{what} protects single rows, got a unit of max_rows={data.unit.max_rows}; {instead}"
+        )
+
+
+def require_small_delta(limit: PrivacyCurve, public_count: int) -> None:
+    """Refuse delta >= 1/n: it would permit the release of a random row as it is (soundness, section 0)."""
+    point = limit.as_approximate()
+    delta = 0.0 if point is None else float(point[1])
+    largest = 1 / max(public_count, 1)
+    require(delta == 0 or delta < largest, "delta", delta, f"< 1 / n = {largest:g}", "use a smaller delta")
+
+
+def require_something_left(account: Account, *, least: float = 0.0) -> None:
+    """Refuse an account that is spent but for a rounding error: what it buys is noise and nothing else.
+
+    `least` is an advantage below which no use is made of what is left, whatever the limit was.
+    """
+    left = account.remaining().delta(0.0)
+    if left <= max(least, LEAST_LEFT * account.guarantee().curve.delta(0.0)):
+        raise BudgetExceeded("less than a thousandth of the account's limit remains; nothing was drawn")
+
+
+def seed_of(random_state: Any) -> int | None:
+    """None for secure noise, else a whole number: the run can be repeated and is not private."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    require(whole and random_state >= 0, "random_state", random_state, "None or a whole number >= 0")
+    return int(random_state)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
