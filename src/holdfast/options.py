@@ -58,10 +58,10 @@ def options_of(
 def check_options(given: Mapping[str, Any], declared: tuple[Option, ...], *, method: str) -> None:
     """Refuse what is not declared, with the nearest name that is, and values of a wrong type.
 
-    >>> check_options({"stpes": 3}, (Option("steps", int, 10),), method="noisy_gd")
+    >>> check_options({"stpes": 3}, (Option("steps", int, 10),), method="output")
     Traceback (most recent call last):
     ...
-    holdfast.errors.ParameterError: options must be among steps for method='noisy_gd', got 'stpes'; did you mean 'steps'?
+    holdfast.errors.ParameterError: options must be among steps for method='output', got 'stpes'; did you mean 'steps'?
     """
     known = {option.name: option for option in declared}
     for name, value in given.items():
