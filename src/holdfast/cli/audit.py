@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from holdfast.audit.run import load
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()
@@ -77,25 +73,27 @@ def audit(
     from holdfast.audit import audit as run
     from holdfast.data.engines.files import read_arrays
     from holdfast.privacy.curves.curve import ApproxDP
+    from holdfast.progress import progress
 
     claim = ApproxDP(epsilon, delta)
     rows, labels = read_arrays(data, label)
     named = None if labels is None else [type(labels[0].item())(name) for name in classes or ()]
-    result = run(
-        load(function),
-        rows if labels is None else (rows, labels),
-        claim=claim,
-        kind=kind,
-        adjacency=adjacency,
-        canaries=canaries,
-        row_norm=row_norm,
-        classes=named,
-        bound=bound,
-        runs=runs,
-        confidence=confidence,
-        seed=seed,
-        progress=_progress,
-    )
+    with progress(desc="training", total=1 if kind == "one-run" else runs) as bar:
+        result = run(
+            load(function),
+            rows if labels is None else (rows, labels),
+            claim=claim,
+            kind=kind,
+            adjacency=adjacency,
+            canaries=canaries,
+            row_norm=row_norm,
+            classes=named,
+            bound=bound,
+            runs=runs,
+            confidence=confidence,
+            seed=seed,
+            progress=lambda done, total: bar.update(done - bar.n),
+        )
     verdict = result.verdict(claim, confidence)
     if as_json:
         found = {
@@ -114,9 +112,3 @@ def audit(
     if verdict == "refuted":
         click.secho("REFUTED: the claim is false with the stated confidence", fg="red", bold=True, err=True)
         raise SystemExit(1)
-
-
-def _progress(done: int, total: int) -> None:
-    if total > 1 and sys.stderr.isatty():
-        end = "\n" if done == total else "\r"
-        click.echo(f"  training {done} of {total}{end}", err=True, nl=False)

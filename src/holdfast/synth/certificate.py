@@ -67,7 +67,7 @@ def largest_errors(data: ExactCounts, rows: CodedRows, workload: Workload) -> Fl
     require(len(rows) > 0, "rows", len(rows), ">= 1 to be certified")
     count = data.table.count()
     largest: list[float] = []
-    with progress("certifying", total=len(workload.groups)) as bar:
+    with progress(desc="certifying", total=len(workload.groups)) as bar:
         for part in _parts(data, workload):
             exact = data.counts([workload.groups[place].columns for place in part])
             for place, counted in zip(part, exact, strict=True):
@@ -75,7 +75,7 @@ def largest_errors(data: ExactCounts, rows: CodedRows, workload: Workload) -> Fl
                 made = group.answers(rows(group.columns))
                 gap = group.answers(counted) - made * (count / len(rows))
                 largest.append(float(np.max(np.abs(gap))))
-                bar.step()
+                bar.update()
     return np.array(largest)
 
 

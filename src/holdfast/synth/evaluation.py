@@ -77,7 +77,7 @@ class Evaluation:
 def evaluate(truth: Tables, released: Tables, workload: Workload, *, name: str = "") -> Evaluation:
     """Compare two sources of joint counts over a workload, a group at a time."""
     variation, largest = [], []
-    with progress("evaluating", total=len(workload.groups)) as bar:
+    with progress(desc="evaluating", total=len(workload.groups)) as bar:
         for group in workload.groups:
             exact, made = (
                 np.asarray(tables(group.columns), dtype=np.float64) for tables in (truth, released)
@@ -85,7 +85,7 @@ def evaluate(truth: Tables, released: Tables, workload: Workload, *, name: str =
             gap = group.answers(_shares(exact)) - group.answers(_shares(made))
             variation.append(0.5 * float(np.abs(gap).sum()))
             largest.append(float(np.abs(gap).max()))
-            bar.step()
+            bar.update()
     return Evaluation(total_variation=np.array(variation), max_errors=np.array(largest), name=name)
 
 

@@ -141,9 +141,9 @@ class Terminal(io.StringIO):
 def test_a_fit_says_how_far_it_is_on_a_terminal_only(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = labelled()
     seconds = itertools.count()
-    monkeypatch.setattr("holdfast.progress.time.monotonic", lambda: float(next(seconds)))
+    monkeypatch.setattr("tqdm.std.time", lambda: float(next(seconds)))
     for stream, seen in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
         classifier(method=method).fit(x, y)
-        assert (f"{method} [" in stream.getvalue()) is seen
+        assert (f"{method}: " in stream.getvalue()) is seen
         assert seen or not stream.getvalue()

@@ -34,7 +34,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.progress import counted
+from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
 
@@ -204,7 +204,8 @@ class Pass:
         if self.adjacency.count_is_public:
             return self._cut(examples, source)
         passes = (
-            drawn_batches(examples, source, batches=self.batches) for _ in counted("bolt_on", self.passes)
+            drawn_batches(examples, source, batches=self.batches)
+            for _ in progress(range(self.passes), desc="bolt_on")
         )
         return self.over(chain.from_iterable(passes))
 
@@ -216,7 +217,7 @@ class Pass:
             return beside(options, source=source, passes=self.passes, records=self.records)
         run = start(options)
         with one_order(examples, passes=self.passes) as ordered:
-            for done in counted("bolt_on", self.passes, first=1):
+            for done in progress(range(1, self.passes + 1), desc="bolt_on"):
                 seen = 0
                 for rows, labels, order in secret_pass(ordered, source):
                     seen += len(order)

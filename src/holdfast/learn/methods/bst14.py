@@ -27,7 +27,7 @@ from holdfast.privacy.calibration import calibrate
 from holdfast.privacy.curves.renyi import RenyiDP
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.subsampled import ORDERS, FixedSizeGaussian, sampled_divergence
-from holdfast.progress import counted
+from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
 ADJACENCIES = ("replace", "zero_out")
@@ -68,7 +68,7 @@ def bst14(
     permit = account.permit(mechanism, times=steps, label="bst14")
     noise_std = float(mechanism.sigma) / batch
     w = np.zeros(problem.dimension)
-    for t in counted("bst14", steps, first=1):
+    for t in progress(range(1, steps + 1), desc="bst14"):
         chosen = without_replacement(account.source, size=batch, population=population)
         slopes = problem.loss.slopes(features[chosen] @ w, labels[chosen])
         total = permit.release(features[chosen].T @ slopes)

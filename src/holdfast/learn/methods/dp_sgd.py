@@ -35,7 +35,7 @@ from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.subsampled import SubsampledGaussian
 from holdfast.privacy.rounding import as_written
-from holdfast.progress import counted
+from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
 THEOREM = "DP-SGD: composed Poisson-subsampled Gaussian mechanisms (soundness, section 6)"
@@ -203,7 +203,7 @@ def dp_sgd(
     velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
     kept = max(1, math.ceil(sgd.average * sgd.steps))
     with one_thread():
-        for number in counted("dp_sgd", sgd.steps):
+        for number in progress(range(sgd.steps), desc="dp_sgd"):
             noisy = permit.release(sgd.batch_gradient(weights, examples, account.source))
             # The divisor is public: the expected size of a batch, never the size of this one.
             velocity = sgd.momentum * velocity + noisy / (sgd.rate * sgd.count)

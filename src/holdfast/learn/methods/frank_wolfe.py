@@ -26,7 +26,7 @@ from holdfast.learn.rows.examples import Chunk, Examples
 from holdfast.learn.spending import admit
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.progress import counted
+from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
 
@@ -150,7 +150,7 @@ def frank_wolfe(
         )
     )  # fmt: skip
     w = polytope.centre()
-    for t in counted("frank_wolfe", plan.steps):
+    for t in progress(range(plan.steps), desc="frank_wolfe"):
         total = _gradient(plan.rows(), w.reshape(shape), problem, bounds).ravel()
         gradient = total / plan.divisor + problem.penalty * w
         chosen = plan.choose(t, -polytope.products(gradient))

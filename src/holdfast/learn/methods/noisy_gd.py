@@ -39,7 +39,7 @@ from holdfast.privacy.account import Account, Permit
 from holdfast.privacy.account.remaining import is_pure
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.progress import counted
+from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
 THEOREM = "Noisy gradient descent: composed Gaussian mechanisms, rows clipped after whitening (soundness, section 20)"
@@ -174,7 +174,7 @@ def noisy_descent(gradients: Gradients, setting: DescentSchedule, permit: Permit
         step /= problem.row_norm**2
     weights = np.zeros(problem.dimension)
     velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
-    for number in counted("noisy_gd", setting.steps):
+    for number in progress(range(setting.steps), desc="noisy_gd"):
         noisy = permit.release(gradients.at(weights))
         velocity = setting.momentum * velocity + noisy / count
         # The penalty takes an implicit step, which is stable whatever the whitening made of it.

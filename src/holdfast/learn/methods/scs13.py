@@ -27,7 +27,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
-from holdfast.progress import counted
+from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
 THEOREM = (
@@ -72,7 +72,7 @@ def scs13(
     permit = account.permit(mechanism, times=passes, parts=batches, label="scs13")
     w = np.zeros(problem.dimension)
     chunks = _batches(examples, account.source, passes=passes, batch=batch)
-    for t, chunk in zip(counted("scs13", passes * batches, first=1), chunks, strict=True):
+    for t, chunk in zip(progress(range(1, passes * batches + 1), desc="scs13"), chunks, strict=True):
         noisy = permit.release(gradient_sum(problem, w, chunk) / batch)
         eta = min(step, 1.0 / (problem.penalty * t)) if problem.penalty > 0 else step / math.sqrt(t)
         w = (1.0 - eta * problem.penalty) * w - eta * noisy

@@ -37,7 +37,7 @@ from holdfast.learn.whitening import Whitener, no_whitening, release_whitener
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import is_pure, noise_within
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.progress import counted
+from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
 Engine = Literal["noisy_gd", "objective", "output"]
@@ -143,7 +143,7 @@ def _descent(
         step /= problem.row_norm**2
     weights = np.zeros((loss.classes, problem.dimension))
     velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
-    for number in counted(loss.name, setting.steps):
+    for number in progress(range(setting.steps), desc=loss.name):
         noisy = permit.release(gradients.at(weights))
         velocity = setting.momentum * velocity + noisy / count
         moved = weights - step * velocity

@@ -171,7 +171,7 @@ class _Run:
         sigma = l2 * math.sqrt(planned / (2.0 * MEASURE * whole))
         epsilon = math.sqrt(8.0 * (1.0 - MEASURE) * whole / planned)
         left = whole
-        with progress("synthesising", total=100) as bar:
+        with progress(desc="synthesising", total=100) as bar:
             while True:
                 # The account stops before a charge that does not fit, so what is left is asked first.
                 last = left < 2.0 * (l2**2 / (2.0 * sigma**2) + epsilon**2 / 8.0)
@@ -180,7 +180,7 @@ class _Run:
                     epsilon = math.sqrt(8.0 * (1.0 - MEASURE) * left * SAFE)
                 learnt = self._round(sigma, epsilon, share=begun + (1.0 - begun) * (1.0 - left / whole))
                 left = amount(self.account)[1] - reserve if not last else 0.0
-                bar.step(round(100 * (1.0 - left / whole)) - bar.done)
+                bar.update(round(100 * (1.0 - left / whole)) - bar.n)
                 if last:
                     return
                 if not learnt:  # AIM, annealing: a table within its noise means too much noise

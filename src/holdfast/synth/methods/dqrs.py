@@ -80,7 +80,7 @@ def dqrs(
     scores, gain = np.zeros(2 * truth.layout.size), np.zeros(0)
     kept = [int(index) for index in integers(account.source, bound=scores.size, size=plan.samples)]
     records, gaps, redrawn = [], [], plan.samples
-    with progress("dqrs", total=plan.rounds) as bar:
+    with progress(desc="dqrs", total=plan.rounds) as bar:
         for past in range(plan.rounds):
             if past:
                 if not fits(account, truth, plan, past):
@@ -92,7 +92,7 @@ def dqrs(
             gaps.append(found.gap / plan.samples)
             gain = payoff(truth, data, records[-1])
             scores += gain
-            bar.step()
+            bar.update()
     return Synthesis(
         model=RowsModel(domain=data.domain, codes=np.array(records), total=truth.size),
         theorem=THEOREM,

@@ -92,14 +92,14 @@ def dual_query(
         rounds=rounds, samples=samples, step=step, most_draws=most_draws,
     )  # fmt: skip
     scores, records, gaps = np.zeros(2 * truth.layout.size), [], []
-    with progress("dual_query", total=plan.rounds) as bar:
+    with progress(desc="dual_query", total=plan.rounds) as bar:
         for past in range(plan.rounds):
             drawn = draw(truth, plan, scores, past, plan.samples, account)
             found = best_records(liked(truth, data, drawn), account.source, oracle=oracle)
             records.append(found.codes[0])
             gaps.append(found.gap / plan.samples)
             scores += payoff(truth, data, records[-1])
-            bar.step()
+            bar.update()
     return Synthesis(
         model=RowsModel(domain=data.domain, codes=np.array(records), total=truth.size),
         theorem=THEOREM,

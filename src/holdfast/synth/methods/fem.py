@@ -91,7 +91,7 @@ def play(
         label="worst queries",
     )
     leader, records, gaps = RecordObjective(domain=data.domain), [], []
-    with progress(method, total=times) as bar:
+    with progress(desc=method, total=times) as bar:
         for _ in range(times):
             found = best_records(
                 leader,
@@ -104,7 +104,7 @@ def play(
             rows = RowsModel(domain=data.domain, codes=found.codes, total=1.0)
             index, sign = truth.chosen(permit.release(truth.signed(truth.layout.answers_of(rows.project))))
             leader.add(*truth.layout.query(index), sign)
-            bar.step()
+            bar.update()
     return Synthesis(
         model=RowsModel(domain=data.domain, codes=np.concatenate(records), total=truth.size),
         theorem=theorem,

@@ -72,7 +72,7 @@ def frank_wolfe_dual(
         label="worst queries",
     )
     dual, average = np.zeros(universe.size), np.zeros(universe.size)
-    with progress("frank_wolfe_dual", total=times) as bar:
+    with progress(desc="frank_wolfe_dual", total=times) as bar:
         for _ in range(times):
             current = softmax(dual / alpha)
             average += current / times
@@ -81,7 +81,7 @@ def frank_wolfe_dual(
             # v <- (1 - gamma) v + gamma s; s is centred, which moves no softmax but keeps v in [-1/2, 1/2].
             dual *= 1.0 - step
             dual += step * sign * universe.values(columns, table - 0.5)
-            bar.step()
+            bar.update()
     return Synthesis(
         model=universe.model(average, truth.size),
         theorem=THEOREM,

@@ -86,7 +86,7 @@ def mwem_factored(
     mechanism = Exponential(epsilon=epsilon, sensitivity=reach, adjacency=account.adjacency)
     permit = selecting.permit(mechanism, times=times, label="worst tables")
     noise_std = _noise_std(measured[0].noise_std, len(data.names), times)
-    with progress("mwem", total=times) as bar:
+    with progress(desc="mwem", total=times) as bar:
         for place in range(times):
             known = [(name,) for name in data.names] + done
             open_to = [
@@ -105,7 +105,7 @@ def mwem_factored(
             measured += measure_tables(data, [chosen], account=shares[place], label=label)
             done.append(chosen)
             state = estimate_model(data.domain, measured, total=total, centre=centre, start=state.theta)
-            bar.step()
+            bar.update()
     return Synthesis(
         model=state.model,
         theorem=FACTORED_THEOREM,
@@ -211,7 +211,7 @@ def _measured(
     log_weights, average = np.zeros(universe.size), np.zeros(universe.size)
     current = universe.uniform()
     known: dict[int, list[float]] = {}
-    with progress("mwem", total=times) as bar:
+    with progress(desc="mwem", total=times) as bar:
         for _ in range(times):
             gap = np.abs(truth.excess(universe.answers(current, truth.layout)))
             index = choose.release(gap)
@@ -219,7 +219,7 @@ def _measured(
             known.setdefault(index, []).append(min(1.0, max(0.0, noisy / truth.size)))
             current = replayed(universe, truth, log_weights, known, passes)
             average += current / times
-            bar.step()
+            bar.update()
     return average, {"epsilon_per_selection": epsilon, "noise_std": noise_std, "passes": passes}
 
 
@@ -251,14 +251,14 @@ def _unmeasured(
     # The limit of frank_wolfe_dual without smoothing: steps of sqrt(2 ln|X| / T).
     step = math.sqrt(2.0 * universe.log_size / times)
     log_weights, average = np.zeros(universe.size), np.zeros(universe.size)
-    with progress("mwem", total=times) as bar:
+    with progress(desc="mwem", total=times) as bar:
         for _ in range(times):
             weights = np.exp(log_weights - log_weights.max())
             current = weights / weights.sum()
             average += current / times
             index, sign = truth.chosen(choose.release(truth.signed(universe.answers(current, truth.layout))))
             log_weights += step * sign * universe.values(*truth.layout.query(index))
-            bar.step()
+            bar.update()
     return average, {"epsilon_per_selection": epsilon, "step": step}
 
 

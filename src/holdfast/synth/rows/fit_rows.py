@@ -65,14 +65,14 @@ def fit_rows(
     state = _State(measurements, domain, codes, scale=rows / total, allowed=allowed)
     best, least = state.codes.copy(), state.misfit()
     order = [column for column in range(len(domain)) if state.fibres.touching(column)]
-    with progress("fitting rows", total=sweeps * len(order)) as bar:
+    with progress(desc="fitting rows", total=sweeps * len(order)) as bar:
         for _ in range(sweeps):
             moved = 0
             for column in np.array(order)[permutation(source, len(order))].tolist():
                 shuffled = permutation(source, rows)
                 for first in range(0, rows, BATCH):
                     moved += state.improve(shuffled[first : first + BATCH], column, least_gain)
-                bar.step()
+                bar.update()
             if (fit := state.misfit()) < least:
                 best, least = state.codes.copy(), fit
             if moved == 0:
