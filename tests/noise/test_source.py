@@ -20,9 +20,8 @@ from holdfast.noise.choose import choose_by_score, choose_many, permute_and_flip
 from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
 from holdfast.noise.idealised import gamma_ball
 from holdfast.noise.laplace import discrete_laplace, truncated_laplace
-from holdfast.noise.lazy_uniform import signed_magnitudes
 from holdfast.noise.source import Source
-from holdfast.noise.symmetric import symmetric
+from holdfast.noise.symmetric import signed_magnitudes, symmetric
 from holdfast.noise.uniform import integers, permutation
 
 CHOICE: dict[str, Any] = {"scores": np.arange(50), "factor": Fraction(1, 99)}

@@ -1,8 +1,12 @@
 """Safe sampling: exact integer noise, exact choice, and idealised noise for inner loops.
 
 Every function takes a `Source` first: there is no hidden generator. Exact samplers have exactly the
-law they name; those of `continuous` and `ball` are idealised real arithmetic and not for releases.
-Import from the file that carries the name: `holdfast.noise.discrete_gaussian.discrete_gaussian`.
+law they name; those of `idealised` are real arithmetic in doubles and not for releases. Coins are in
+`holdfast.noise.bernoulli`, whose name is that of its first function.
 """
 
 from __future__ import annotations
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.fixed_point import exp_minus, rational
-from holdfast.noise.lazy_uniform import CHUNK, WORD, LazyUniform, last_integer
-from holdfast.noise.source import Source
+from holdfast.noise.bernoulli import LazyUniform, last_integer, rational
+from holdfast.noise.fixed_point import exp_minus
+from holdfast.noise.source import CHUNK, WORD, Source
 from holdfast.noise.uniform import permutation
 
 WEIGHT_ERROR = 2.0**-46
@@ -32,7 +32,7 @@ def choose_by_score(source: Source, *, scores: NDArray[np.int64], factor: Fracti
     This is the exponential mechanism: for scores of sensitivity D (in grid steps) it is epsilon-DP,
     and of bounded range epsilon, with epsilon = 2 * D * factor.
 
-    >>> choose(Source(seed=1), scores=np.array([0, 5, 20]), factor=Fraction(1, 2))
+    >>> choose_by_score(Source(seed=1), scores=np.array([0, 5, 20]), factor=Fraction(1, 2))
     2
     """
     return int(choose_many(source, scores=scores, factor=factor, size=1)[0])
@@ -41,7 +41,7 @@ def choose_by_score(source: Source, *, scores: NDArray[np.int64], factor: Fracti
 def choose_many(
     source: Source, *, scores: NDArray[np.int64], factor: Fraction, size: int
 ) -> NDArray[np.int64]:
-    """Independent indices, each as from `choose`.
+    """Independent indices, each as from `choose_by_score`.
 
     >>> choose_many(Source(seed=1), scores=np.array([0, 1, 2]), factor=Fraction(1), size=6)
     array([2, 2, 1, 2, 1, 2])
@@ -74,7 +74,7 @@ def permute_and_flip(source: Source, *, scores: NDArray[np.int64], factor: Fract
     """Visit the candidates in random order; take one with probability exp(factor * (score - best)).
 
     McKenna and Sheldon 2020, Algorithm 1, without rounding anywhere. The same pure privacy as
-    `choose`, never a worse expected score; it is not of bounded range.
+    `choose_by_score`, never a worse expected score; it is not of bounded range.
 
     >>> permute_and_flip(Source(seed=1), scores=np.array([0, 5, 20]), factor=Fraction(1, 2))
     2

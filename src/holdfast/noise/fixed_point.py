@@ -1,45 +1,18 @@
 """Probabilities as integers: t * 2^bits to within 1, for any number of bits.
 
-These are the thresholds of `lazy.LazyUniform`. They use mpmath's number kernel (`libmp`), whose
+These are the thresholds of `bernoulli.LazyUniform`. They use mpmath's number kernel (`libmp`), whose
 functions take the precision as an argument and touch no global context, so threads cannot disturb
 each other. Every value is computed with at least 60 bits more than it is asked for; the claim
 "within 1" thus allows for an error 2^59 times the unit of the working precision.
-
-Noise parameters are rational numbers, so that "exactly this law" has a meaning.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from numbers import Rational
 from typing import Any
 
-from holdfast.errors import require
-
-LARGEST = Fraction(2**50)
-"""A draw beyond the 64-bit integers then lies 8,192 widths out: probability below exp(-8192)."""
-SMALLEST = Fraction(1, 2**40)
-
-
-def width(name: str, value: Fraction) -> Fraction:
-    """A scale or sigma in grid units, checked to be a rational number within [2^-40, 2^50].
-
-    >>> width("sigma", Fraction(3, 2))
-    Fraction(3, 2)
-    """
-    return rational(name, value, least=SMALLEST, most=LARGEST, range_text="in [2^-40, 2^50] grid units")
-
-
-def rational(name: str, value: Fraction, *, least: Fraction, most: Fraction, range_text: str) -> Fraction:
-    """The value as a Fraction, checked to be rational and within its range."""
-    require(
-        isinstance(value, Rational), name, value, "a rational number", f"pass {name}=fractions.Fraction(...)"
-    )
-    require(least <= value <= most, name, value, range_text)
-    return Fraction(value)
-
-
 GUARD = 64
+"""Bits of the working precision beyond those asked for."""
 
 
 def _real(x: Fraction, precision: int) -> Any:

@@ -1,6 +1,7 @@
-"""Exact Gaussian noise on the integers, by rejection from the rounded normal.
+"""Exact Gaussian noise on the integers: the nearest integer to a normal number, and the discrete Gaussian.
 
-With f(k) = exp(-k^2 / (2 sigma^2)), the rounded normal has P[k] = h(k) f(k) where, up to a constant,
+The discrete Gaussian is drawn by rejection from the rounded normal. With f(k) = exp(-k^2 / (2 sigma^2)),
+the rounded normal has P[k] = h(k) f(k) where, up to a constant,
 h(k) = integral over |t| < 1/2 of exp(-t^2 / (2 sigma^2)) cosh(k t / sigma^2). This h is even and grows
 with |k|, so a proposal accepted with probability h(0) / h(k) has the law f(k) / sum f, exactly. The
 rounded normal is so close (soundness: total variation 0.02 / sigma^2) that the worst acceptance over
@@ -8,12 +9,10 @@ all sigma is 0.856 (near sigma = 0.425), 0.96 at sigma = 1, and 1 - 1 / (24 sigm
 Canonne, Kamath and Steinke 2020 reject from the discrete Laplace instead: simpler in rational
 arithmetic, about 1.3 proposals and twice the bits each.
 
-The acceptance is decided by lazy `coins` of 16 bits against bounds in doubles:
+The acceptance is decided by lazy coins of 16 bits (`bernoulli_many`) against bounds in doubles:
 h(k) / h(0) is a mean of cosh(k t / sigma^2) over |t| < 1/2, hence at most cosh(k / (2 sigma^2)), and
 1 / cosh(x) >= 1 - x^2 / 2 gives 1 - k^2 / (8 sigma^4) <= h(0) / h(k) <= 1. For small sigma, where that
 is not sharp, a table of h(0) / h(k) itself is used.
-
-The integer nearest to a normal number, exactly.
 """
 
 from __future__ import annotations
@@ -26,11 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.bernoulli import bernoulli_many
-from holdfast.noise.fixed_point import midpoint_ratio, normal_mass_ratio, normal_survival, width
-from holdfast.noise.lazy_uniform import CHUNK, POSITION_ERROR, Threshold
-from holdfast.noise.source import Source
-from holdfast.noise.symmetric import symmetric
+from holdfast.noise.bernoulli import Threshold, bernoulli_many
+from holdfast.noise.fixed_point import midpoint_ratio, normal_mass_ratio, normal_survival
+from holdfast.noise.source import CHUNK, Source
+from holdfast.noise.symmetric import POSITION_ERROR, symmetric, width
+
+TABLE_BELOW = 16
+"""The sigma below which acceptances are read from a table."""
 
 
 def rounded_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[np.int64]:
@@ -74,9 +75,6 @@ class _Rounded:
 
     def ratio(self, k: int, nearest: int) -> Threshold:
         return partial(normal_mass_ratio, k, nearest, self.width)
-
-
-TABLE_BELOW = 16
 
 
 def discrete_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[np.int64]:

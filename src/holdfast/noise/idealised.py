@@ -4,8 +4,6 @@ These functions return doubles near to draws from continuous laws. Their proofs 
 numbers: a double that is released can betray the value it was added to (Mironov 2012; Haney et al.
 2022). What leaves through an account goes through the integer samplers of this room; what stays
 inside may use these, and its provenance says `arithmetic="idealised"`.
-
-Idealised vector noise: a random direction with a Gamma length. NOT for final releases.
 """
 
 from __future__ import annotations
@@ -16,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.lazy_uniform import CHUNK
-from holdfast.noise.source import Source
+from holdfast.noise.source import CHUNK, Source
 
 BELOW_ONE = 1 - 2.0**-53
 Doubles = NDArray[np.float64]
@@ -77,6 +74,25 @@ def gamma(source: Source, *, shape: float, size: int) -> Doubles:
     return draws
 
 
+def gamma_ball(source: Source, *, dimension: int, scale: float) -> NDArray[np.float64]:
+    """A vector with density proportional to exp(-||x|| / scale).
+
+    Its direction is uniform on the sphere and its length Gamma(dimension, scale): with any other
+    length it would not be private for a dimension above one (Chaudhuri, Monteleoni and Sarwate 2011).
+    It has no exact twin on a grid; a strict release uses `discrete_laplace` per coordinate.
+
+    >>> gamma_ball(Source(seed=1), dimension=3, scale=1.0).shape
+    (3,)
+    """
+    require(dimension >= 1, "dimension", dimension, ">= 1")
+    require(scale > 0 and np.isfinite(scale), "scale", scale, "positive and finite")
+    direction = normal(source, size=dimension)
+    # `normal` never returns 0, so the direction has a length to divide by.
+    length = scale * gamma(source, shape=dimension, size=1)[0]
+    noise: NDArray[np.float64] = direction * (length / np.linalg.norm(direction))
+    return noise
+
+
 def _in_chunks(source: Source, transform: Callable[[Words], Doubles], size: int) -> Doubles:
     require(size >= 0, "size", size, ">= 0")
     draws = np.empty(size)
@@ -95,22 +111,3 @@ def _signed(words: Words, magnitude: Callable[[Doubles], Doubles]) -> Doubles:
     tail = np.minimum(((words >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-63, BELOW_ONE)
     signed: Doubles = np.copysign(magnitude(tail), np.where(words & np.uint64(1), -1.0, 1.0))
     return signed
-
-
-def gamma_ball(source: Source, *, dimension: int, scale: float) -> NDArray[np.float64]:
-    """A vector with density proportional to exp(-||x|| / scale), in idealised real arithmetic.
-
-    Its direction is uniform on the sphere and its length Gamma(dimension, scale): with any other
-    length it would not be private for a dimension above one (Chaudhuri, Monteleoni and Sarwate 2011).
-    It has no exact twin on a grid; a strict release uses `discrete_laplace` per coordinate.
-
-    >>> gamma_ball(Source(seed=1), dimension=3, scale=1.0).shape
-    (3,)
-    """
-    require(dimension >= 1, "dimension", dimension, ">= 1")
-    require(scale > 0 and np.isfinite(scale), "scale", scale, "positive and finite")
-    direction = normal(source, size=dimension)
-    # `normal` never returns 0, so the direction has a length to divide by.
-    length = scale * gamma(source, shape=dimension, size=1)[0]
-    noise: NDArray[np.float64] = direction * (length / np.linalg.norm(direction))
-    return noise

@@ -13,6 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Provenance = Literal["secure", "seeded"]
+WORD = 64
+"""Bits of a word."""
+CHUNK = 1 << 16
+"""Words that are drawn at once, so that memory does not grow beyond the result."""
 
 
 class Source:

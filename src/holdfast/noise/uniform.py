@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.noise.lazy_uniform import CHUNK, WORD
-from holdfast.noise.source import Source
+from holdfast.noise.source import CHUNK, WORD, Source
 
 KEY_BITS = WORD
 """Bits of a sorting key, where its index leaves room for so many."""
