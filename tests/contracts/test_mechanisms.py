@@ -15,7 +15,7 @@ from holdfast.audit.refutation.suite import refute
 from holdfast.errors import AdjacencyError, HoldfastError, ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import MECHANISMS, Account, Adjacency, ApproxDP, Mechanism
-from holdfast.privacy.curves.storage import curve_from_json
+from holdfast.privacy.curves.curve import curve_from_json
 from holdfast.privacy.mechanisms import mechanism_from_json
 
 EXAMPLES = [example for cls in MECHANISMS for example in cls.examples()]

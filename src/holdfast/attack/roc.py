@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import missing_extra, require
-from holdfast.privacy.confidence import clopper_pearson_lower, clopper_pearson_upper
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy.tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
 
 # Okabe and Ito's palette, and line styles, so that colour is never the only difference.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")

@@ -22,7 +22,7 @@ def poisson_amplified(curve: PrivacyCurve, *, rate: Number) -> SubsampledCurve:
     """Each unit takes part with probability `rate`; base and result under add_remove (or zero_out).
 
     >>> from holdfast.privacy.curves.laplace import LaplaceCurve
-    >>> poisson(LaplaceCurve(1.0), rate=0.1).epsilon(1e-6) < 0.16
+    >>> poisson_amplified(LaplaceCurve(1.0), rate=0.1).epsilon(1e-6) < 0.16
     True
     """
     return SubsampledCurve(curve, rate)

@@ -1,4 +1,7 @@
-"""The least noise within a target, rounded towards privacy."""
+"""The least noise within a target, rounded towards privacy.
+
+`calibrate` serves every family of curves; the Gaussian has its own, exact and classical, by name.
+"""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from holdfast.errors import AdjacencyError, FormatError
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve, curve_from_json
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """What is promised (curve), between which worlds (adjacency), for whom (unit), and why (theorem)."""
+    """What is promised (curve), between which neighbours (adjacency), for whom (unit), and why (theorem)."""
 
     curve: PrivacyCurve
     adjacency: Adjacency
@@ -78,8 +78,6 @@ class Guarantee:
     @classmethod
     def from_json(cls, data: Any) -> Guarantee:
         """The guarantee that `to_json` wrote; `FormatError` for anything else."""
-        from holdfast.privacy.curves.storage import curve_from_json
-
         try:
             return cls(
                 curve=curve_from_json(data["curve"]),

@@ -1,17 +1,30 @@
-"""Numbers on the safe side.
+"""Numbers on the safe side, and the public grid on which strict releases live.
 
 Budgets are added and compared as exact fractions, so that ten charges of 0.1 fit into 1 and the
 eleventh does not. Where a float is unavoidable it is rounded towards privacy.
+
+Continuous noise on doubles leaks low bits, through holes in the noise and through the rounding of
+the sum (soundness, section 16). So a released value is rounded to a grid that depends on public
+numbers only, and noise is exact and integer on that grid. Rounding moves each coordinate of a
+neighbour by at most half a step, hence sensitivities grow by sqrt(d) g (L2) or d g (L1); the noise is
+enlarged by the same factor, so that the mechanism's curve stays what it declares.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
 
 Number = float | Fraction
 """A parameter: a float as the user wrote it, or an exact fraction that was computed from such."""
+FINE_BITS, FINEST_BITS = 20, 36
+"""Steps per noise scale: at least 2^20; up to 2^36 where many coordinates share a small sensitivity."""
+_EDGE = 2**61
 
 
 def as_written(value: Number) -> Fraction:
@@ -68,3 +81,58 @@ def safe_side(
         else:
             unsafe = middle
     return safe
+
+
+def root_above(number: int) -> Fraction:
+    """A fraction that is not below the square root."""
+    return Fraction(math.isqrt(number << 40) + 1, 2**20)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All multiples of 2^exponent.
+
+    >>> Grid(-2).nearest(np.array([0.3, -1.1])).tolist()
+    [1, -4]
+    """
+
+    exponent: int
+
+    @classmethod
+    def for_noise(cls, noise: Fraction, growth_room: Fraction) -> Grid:
+        """A grid far below the noise, and fine enough that rounding takes little of the sensitivity.
+
+        `growth_room` is the sensitivity over sqrt(d) or d; the step is at most 2^-14 of it if that
+        needs no more than 2^36 steps per noise scale.
+        """
+        top = _log2_ceiling(noise)
+        wanted = min(top - FINE_BITS, _log2_ceiling(growth_room) - 15)
+        return cls(max(wanted, top - FINEST_BITS))
+
+    @property
+    def step(self) -> Fraction:
+        """The distance between neighbouring points."""
+        return Fraction(2) ** self.exponent
+
+    def nearest(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The nearest grid point, in steps; what is beyond the range of integers is clamped.
+
+        Clamping never moves two values apart, so it costs no sensitivity.
+        """
+        with np.errstate(over="ignore", under="ignore"):
+            steps = np.rint(np.ldexp(values, -self.exponent))
+        return np.asarray(np.clip(steps, -float(_EDGE), float(_EDGE))).astype(np.int64)
+
+    def values(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Grid points as floats (post-processing)."""
+        return np.asarray(np.ldexp(steps.astype(np.float64), self.exponent), dtype=np.float64)
+
+
+def _log2_ceiling(value: Fraction) -> int:
+    """The least k with 2^k >= value, for a positive fraction."""
+    k = value.numerator.bit_length() - value.denominator.bit_length()
+    while Fraction(2) ** k < value:
+        k += 1
+    while Fraction(2) ** (k - 1) >= value:
+        k -= 1
+    return k

@@ -1,8 +1,8 @@
-"""TradeOff: one picture for proofs, attacks and audits.
+"""TradeOff: one picture for proofs, attacks and audits; and the exact limits of a measured rate.
 
-Any test between two worlds has a false-alarm rate and a miss rate. A proof says which pairs no
-test can reach, an attack shows a pair that one test did reach, an audit bounds what the best
-test reaches. All three are a curve of miss against false alarm (seed 002, definition 3).
+Any test between two neighbouring tables has a false-alarm rate and a miss rate. A proof says which
+pairs no test can reach, an attack shows a pair that one test did reach, an audit bounds what the best
+test reaches. All three are a curve of miss against false alarm (Dong, Roth and Su 2019).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -150,7 +151,7 @@ class TradeOff:
         return 0.5 + 0.5 * self.advantage()
 
     def delta(self, epsilon: float) -> float:
-        """The dual: max over tests of 1 - miss - e^epsilon false_alarm (seed 002, lemma 1)."""
+        """The dual: max over tests of 1 - miss - e^epsilon false_alarm (Dong, Roth and Su 2019)."""
         if math.isinf(epsilon):
             return float(np.max(1.0 - self.miss[self.false_alarm == 0.0]))
         return float(max(0.0, np.max(1.0 - self.miss - math.exp(min(epsilon, 700.0)) * self.false_alarm)))
@@ -177,6 +178,34 @@ class TradeOff:
             f"{self.claim}: advantage {sign} {self.advantage():.4f}, detection at 1 % false alarms "
             f"{sign} {self.detection_at(0.01):.4f}{sure}".replace("  ", " ")
         )
+
+
+@lru_cache(maxsize=65_536)
+def clopper_pearson_upper(successes: int, trials: int, *, error: float) -> float:
+    """The exact upper limit of a binomial rate, exceeded by the truth with probability at most `error`.
+
+    Clopper and Pearson 1934, rounded outwards.
+
+    >>> round(clopper_pearson_upper(0, 1000, error=0.025), 6)
+    0.003682
+    """
+    from scipy.special import betaincinv
+
+    if successes >= trials:
+        return 1.0
+    limit = float(betaincinv(successes + 1, trials - successes, 1.0 - error))
+    return min(1.0, limit * (1.0 + 1e-10))
+
+
+def clopper_pearson_lower(successes: int, trials: int, *, error: float) -> float:
+    """The exact lower limit: the truth is below it with probability at most `error`.
+
+    >>> round(clopper_pearson_lower(1000, 1000, error=0.025), 6)
+    0.996318
+    >>> clopper_pearson_lower(0, 1000, error=0.025)
+    0.0
+    """
+    return max(0.0, 1.0 - clopper_pearson_upper(trials - successes, trials, error=error))
 
 
 def _one_minus(deltas: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -23,9 +23,9 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.mechanisms.grid import FINE_BITS
 from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
+from holdfast.privacy.rounding import FINE_BITS
 from holdfast.progress import progress
 from holdfast.release.certificate import Certificate
 from holdfast.synth.exact_counts import ExactCounts

@@ -15,8 +15,9 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from holdfast.errors import ParameterError
+from holdfast.privacy.curves import CURVES
 from holdfast.privacy.curves.composition import Composed
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP, curve_from_json
 from holdfast.privacy.curves.finite_curve import BoundedRange, FinitePair
 from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy.curves.group_replace import GroupReplace
@@ -25,7 +26,6 @@ from holdfast.privacy.curves.loss_distribution import LossDistribution
 from holdfast.privacy.curves.objective import ObjectiveCurve
 from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
 from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.curves.storage import CURVES, curve_from_json
 from holdfast.privacy.curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
 
 EXAMPLES: list[PrivacyCurve] = [

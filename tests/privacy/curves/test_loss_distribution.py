@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from reproductions.textbook_composition import optimal
 
 from holdfast.errors import ParameterError
+from holdfast.privacy.curves.curve import curve_from_json
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.curves.laplace import LaplaceCurve
 from holdfast.privacy.curves.loss_distribution import LossDistribution
-from holdfast.privacy.curves.storage import curve_from_json
 from holdfast.privacy.losses.dominating_pair import AtomicPair, DominatingPair
 from holdfast.privacy.losses.fft_compose import convolve, fast_size
 from holdfast.privacy.losses.grid_losses import LARGEST_GRID, GridLosses

@@ -26,7 +26,7 @@ from holdfast.privacy import (
     SubsampledPure,
     VectorLaplace,
 )
-from holdfast.privacy.mechanisms.grid import Grid, root_above
+from holdfast.privacy.rounding import Grid, root_above
 
 
 def spread(mechanism: Any, value: float, size: int = 100_000) -> NDArray[np.float64]:

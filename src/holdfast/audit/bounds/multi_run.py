@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast.audit.bounds.fdp import gaussian_epsilon
 from holdfast.audit.bounds.one_run import error_of
 from holdfast.errors import require
-from holdfast.privacy.confidence import clopper_pearson_upper as clopper_pearson_upper
+from holdfast.privacy.tradeoff import clopper_pearson_upper as clopper_pearson_upper
 
 _PANELS = 12
 """Panels of the quadrature of the Bayesian bound; 32 nodes in each."""

@@ -1,9 +1,8 @@
 """Journal: where charges are written down before any noise is drawn.
 
 An entry goes charged -> released, or charged -> abandoned; either way it stays charged. The
-journal in memory serves one process; the ledger's journal is a file and serves many.
-
-Released values as text, so that a journal can give them back exactly as they were.
+journal in memory serves one process; the ledger's journal is a file and serves many. Released values
+are kept as text, so that a journal can give them back exactly as they were.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from holdfast.privacy.account.currency import Cost
 def encode_payload(value: Any) -> str:
     """JSON for numbers, and base64 for arrays.
 
-    >>> decode(encode(np.array([1.5, 2.0]))).tolist()
+    >>> decode_payload(encode_payload(np.array([1.5, 2.0]))).tolist()
     [1.5, 2.0]
     """
     if isinstance(value, np.ndarray):
@@ -39,7 +38,7 @@ def encode_payload(value: Any) -> str:
 
 
 def decode_payload(text: str) -> Any:
-    """The value that `encode` wrote."""
+    """The value that `encode_payload` wrote."""
     try:
         data = json.loads(text)
         if "array" not in data:

@@ -1,7 +1,7 @@
 """Accounts for disjoint parts of the data: the cost is the largest, not the sum (soundness, section 19).
 
 Valid only if rows, or users, are assigned to parts by themselves and without looking at their values: then
-neighbours differ in one part, and whatever the other parts reveal is the same in both worlds.
+neighbours differ in one part, and whatever the other parts reveal has the same law for both.
 """
 
 from __future__ import annotations

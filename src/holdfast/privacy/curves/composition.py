@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP, curve_from_json
 from holdfast.privacy.curves.loss_distribution import LossDistribution
 from holdfast.privacy.curves.loss_sum import LossSum, LossSums
 from holdfast.privacy.curves.renyi import ORDERS, ZCDP, RenyiDP
@@ -187,8 +187,6 @@ class Composed(PrivacyCurve):
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Composed:
         """The composition of the stored parts."""
-        from holdfast.privacy.curves.storage import curve_from_json
-
         return cls(tuple((curve_from_json(curve), times) for curve, times in data["parts"]))
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import ParameterError, require
+from holdfast.errors import FormatError, HoldfastError, ParameterError, require
 from holdfast.privacy.rounding import Number, as_written, round_up, safe_side
 from holdfast.privacy.tradeoff import TradeOff
 
@@ -181,8 +181,23 @@ def plain_curve(value: Any) -> Any:
 
 
 def number(value: Any) -> Any:
-    """The inverse of `plain`."""
+    """The inverse of `plain_curve`."""
     return Fraction(value) if isinstance(value, str) and "/" in value else value
+
+
+def curve_from_json(data: Any) -> PrivacyCurve:
+    """The curve that `to_json` wrote; `FormatError` for anything else."""
+    from holdfast.privacy.curves import CURVES
+
+    kinds = {cls.STORED_AS or cls.__name__: cls for cls in CURVES}
+    if not isinstance(data, dict) or data.get("kind") not in kinds:
+        raise FormatError("a privacy curve needs a known 'kind': " + ", ".join(kinds))
+    try:
+        return kinds[data["kind"]].from_json({name: value for name, value in data.items() if name != "kind"})
+    except HoldfastError:
+        raise
+    except Exception as error:
+        raise FormatError(f"the fields of a stored {data['kind']} do not make one") from error
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -261,7 +276,7 @@ class PureDP(PrivacyCurve):
         return (AtomicPair(np.array([own, -own]), np.array([high, low]), 0.0, own),)
 
     def group(self, size: int) -> PureDP:
-        """K epsilon."""
+        """k epsilon."""
         return PureDP(size * self.as_pure())
 
     def admits(self, curve: PrivacyCurve) -> bool:

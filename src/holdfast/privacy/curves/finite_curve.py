@@ -1,8 +1,7 @@
-"""The curve of two laws on finitely many outcomes, such as k-ary randomised response.
+"""Curves of finitely many privacy losses, by exact sums.
 
-Curves of pairs with finitely many losses, by exact sums.
-
-The exponential mechanism's own curve: likelihood ratios in an interval of length epsilon.
+`FinitePair` is the curve of two laws on finitely many outcomes, such as k-ary randomised response;
+`BoundedRange` that of the exponential mechanism, whose log-ratios lie in an interval of length epsilon.
 """
 
 from __future__ import annotations

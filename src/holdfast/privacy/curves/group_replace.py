@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve, curve_from_json
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,8 +77,6 @@ class GroupReplace(PrivacyCurve):
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> GroupReplace:
         """The curve of these fields."""
-        from holdfast.privacy.curves.storage import curve_from_json
-
         return cls(curve_from_json(data["curve"]))
 
     def __repr__(self) -> str:

@@ -1,7 +1,4 @@
-"""The exact curve of one-dimensional discrete Laplace (geometric) noise.
-
-The exact curve of continuous Laplace noise.
-"""
+"""The exact curves of Laplace noise, continuous and discrete (geometric), in one dimension."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Renyi differential privacy on a fixed grid of orders.
+"""Bounds on Renyi divergences: of all orders at once (zCDP), or on a fixed grid of orders.
 
-Zero-concentrated differential privacy, and the conversion from Renyi bounds to delta.
+Both become delta(epsilon) by the same conversion, at the best order.
 """
 
 from __future__ import annotations

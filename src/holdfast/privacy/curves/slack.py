@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from holdfast.errors import require
-from holdfast.privacy.curves.curve import PrivacyCurve, number, plain_curve
+from holdfast.privacy.curves.curve import PrivacyCurve, curve_from_json, number, plain_curve
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 
@@ -102,8 +102,6 @@ class WithSlack(PrivacyCurve):
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> WithSlack:
         """The curve of these fields."""
-        from holdfast.privacy.curves.storage import curve_from_json
-
         return cls(curve_from_json(data["curve"]), number(data["tau"]), number(data["probability"]))
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
-"""One DP-SGD step: Gaussian noise on a Poisson sample, under add_remove.
+"""Poisson subsampling, under add_remove: both directions, in closed form.
 
-Poisson subsampling of a symmetric curve, under add_remove: both directions, in closed form.
+`SubsampledCurve` takes any symmetric curve; `SubsampledGaussianCurve` is one step of DP-SGD.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.privacy.curves.curve import PrivacyCurve, number, plain_curve
+from holdfast.privacy.curves.curve import PrivacyCurve, curve_from_json, number, plain_curve
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.pairs import AddedUnit, RemovedUnit
@@ -101,8 +101,6 @@ class SubsampledCurve(PrivacyCurve):
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> SubsampledCurve:
         """The curve of these fields."""
-        from holdfast.privacy.curves.storage import curve_from_json
-
         return cls(curve_from_json(data["curve"]), number(data["rate"]))
 
     def __repr__(self) -> str:

@@ -1,14 +1,11 @@
-"""From a pair to a grid, rounded outwards.
+"""From a pair to a grid, rounded outwards, and how fine a grid a composition needs.
 
 Upper: connect the dots (Doroshenko et al. 2022). Each cell keeps its P- and its Q-mass but moves
 them to its two ends, so that every test gets better. Lower: each cell is merged into one outcome
 (a post-processing) whose loss is then rounded down by as little as its borders can arrange.
-Both errors are quadratic in the spacing.
-
-How fine a grid a composition needs.
-
-Connecting the dots adds at most h^2 / 8 per release to the log-moment, times t (t + 1) at tilt t, so it
-moves epsilon by at most (t + 1) h^2 / 8 for each release, t being the tilt at which delta is decided.
+Both errors are quadratic in the spacing h: connecting the dots adds at most h^2 / 8 per release to the
+log-moment, times t (t + 1) at tilt t, so it moves epsilon by at most (t + 1) h^2 / 8 for each release,
+t being the tilt at which delta is decided.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 A mechanism's privacy is the hockey-stick curve of such a pair (Zhu, Dong and Wang 2022), and the
 curve of many releases is that of the product of their pairs. All that the numeric core asks of a
 pair is how much mass both laws put on intervals of the privacy loss, and how sure that number is.
-
-Pairs on finitely many outcomes: randomised response, discrete noise, a leak with some probability.
+`AtomicPair` has finitely many outcomes: randomised response, discrete noise, a leak with some probability.
 """
 
 from __future__ import annotations

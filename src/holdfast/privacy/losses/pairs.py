@@ -1,11 +1,7 @@
-"""Poisson subsampling of any pair: each unit takes part with probability `rate`.
+"""The dominating pairs of Laplace and normal noise, and of any pair on a Poisson sample.
 
 Zhu, Dong and Wang 2022, theorem 11: if (P, Q) dominates the mechanism when a unit is removed,
 then ((1 - q) Q + q P, Q) dominates the subsampled one; when a unit is added the two change places.
-
-The Laplace mechanism's pair: two double exponentials, `ratio` apart in units of their scale.
-
-The Gaussian mechanism's pair: N(mu, 1) against N(0, 1).
 """
 
 from __future__ import annotations

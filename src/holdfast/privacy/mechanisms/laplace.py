@@ -1,7 +1,4 @@
-"""Laplace noise, for values with bounded L1 sensitivity.
-
-Two-sided geometric noise on a declared grid, with the curve that is really its own.
-"""
+"""Laplace noise, for values with bounded L1 sensitivity: the Laplace mechanism, and its discrete relative."""
 
 from __future__ import annotations
 
@@ -18,9 +15,8 @@ from holdfast.noise.laplace import discrete_laplace
 from holdfast.noise.source import Source
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
-from holdfast.privacy.mechanisms.grid import Grid, OnGrid
-from holdfast.privacy.mechanisms.mechanism import Mechanism
-from holdfast.privacy.rounding import Number, as_written
+from holdfast.privacy.mechanisms.mechanism import Mechanism, OnGrid
+from holdfast.privacy.rounding import Grid, Number, as_written
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,49 +83,6 @@ class Laplace(Mechanism):
         return cls(scale=1.0, l1_sensitivity=1.0), cls(scale=2.0, l1_sensitivity=1.0, arithmetic="idealised")
 
 
-def laplace_cdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """P[Laplace(1) <= z]."""
-    tail = 0.5 * np.exp(-np.abs(z))
-    return np.where(z < 0, tail, 1.0 - tail)
-
-
-def discrete_laplace_cdf(steps: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """P[K <= k] for whole k, with P[K = k] proportional to exp(-|k| / scale).
-
-    >>> import math
-    >>> float(discrete_laplace_cdf(np.array([0.0]), 1.0)[0]) == 1 - math.exp(-1) / (1 + math.exp(-1))
-    True
-    """
-    decay = np.exp(-1.0 / scale)
-    tail = np.exp(-np.abs(np.where(steps < 0, steps, steps + 1)) / scale) / (1.0 + decay)
-    return np.asarray(np.where(steps < 0, tail, 1.0 - tail))
-
-
-def discrete_release_cdf(
-    value: NDArray[Any], at: NDArray[np.float64], *, scale: Number, l1_sensitivity: Number
-) -> NDArray[np.float64]:
-    """The law of the first number of a strict release (soundness, section 16: the scale grows by d g)."""
-    if value.dtype == np.int64:
-        return discrete_laplace_cdf(np.floor(at) - float(value.flat[0]), float(scale))
-    grid = Grid.for_noise(as_written(scale), as_written(l1_sensitivity) / value.size)
-    growth = float(1 + value.size * grid.step / as_written(l1_sensitivity))
-    steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
-    return discrete_laplace_cdf(steps, float(scale) * growth / float(grid.step))
-
-
-def add_discrete_laplace(
-    value: NDArray[Any], source: Source, *, scale: Number, l1_sensitivity: Number
-) -> NDArray[Any]:
-    """The strict release: on the public grid, with the scale enlarged for the rounding of the centre."""
-    exact, sensitivity = as_written(scale), as_written(l1_sensitivity)
-    if value.dtype == np.int64:
-        return np.asarray(value + discrete_laplace(source, scale=exact, size=value.size).reshape(value.shape))
-    grid = Grid.for_noise(exact, sensitivity / value.size)
-    enlarged = exact * (sensitivity + value.size * grid.step) / sensitivity
-    noise = discrete_laplace(source, scale=enlarged / grid.step, size=value.size)
-    return grid.values(grid.nearest(value) + noise.reshape(value.shape))
-
-
 @dataclass(frozen=True, kw_only=True)
 class DiscreteLaplace(OnGrid):
     """Integer noise with P[k] proportional to exp(-|k| / scale).
@@ -193,3 +146,46 @@ class DiscreteLaplace(OnGrid):
             cls(scale=2.0, l1_sensitivity=2),
             cls(scale=1.0, l1_sensitivity=1.0, dimension=1, grid=0.125),
         )
+
+
+def add_discrete_laplace(
+    value: NDArray[Any], source: Source, *, scale: Number, l1_sensitivity: Number
+) -> NDArray[Any]:
+    """The strict release: on the public grid, with the scale enlarged for the rounding of the centre."""
+    exact, sensitivity = as_written(scale), as_written(l1_sensitivity)
+    if value.dtype == np.int64:
+        return np.asarray(value + discrete_laplace(source, scale=exact, size=value.size).reshape(value.shape))
+    grid = Grid.for_noise(exact, sensitivity / value.size)
+    enlarged = exact * (sensitivity + value.size * grid.step) / sensitivity
+    noise = discrete_laplace(source, scale=enlarged / grid.step, size=value.size)
+    return grid.values(grid.nearest(value) + noise.reshape(value.shape))
+
+
+def laplace_cdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P[Laplace(1) <= z]."""
+    tail = 0.5 * np.exp(-np.abs(z))
+    return np.where(z < 0, tail, 1.0 - tail)
+
+
+def discrete_laplace_cdf(steps: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """P[K <= k] for whole k, with P[K = k] proportional to exp(-|k| / scale).
+
+    >>> import math
+    >>> float(discrete_laplace_cdf(np.array([0.0]), 1.0)[0]) == 1 - math.exp(-1) / (1 + math.exp(-1))
+    True
+    """
+    decay = np.exp(-1.0 / scale)
+    tail = np.exp(-np.abs(np.where(steps < 0, steps, steps + 1)) / scale) / (1.0 + decay)
+    return np.asarray(np.where(steps < 0, tail, 1.0 - tail))
+
+
+def discrete_release_cdf(
+    value: NDArray[Any], at: NDArray[np.float64], *, scale: Number, l1_sensitivity: Number
+) -> NDArray[np.float64]:
+    """The law of the first number of a strict release (soundness, section 16: the scale grows by d g)."""
+    if value.dtype == np.int64:
+        return discrete_laplace_cdf(np.floor(at) - float(value.flat[0]), float(scale))
+    grid = Grid.for_noise(as_written(scale), as_written(l1_sensitivity) / value.size)
+    growth = float(1 + value.size * grid.step / as_written(l1_sensitivity))
+    steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
+    return discrete_laplace_cdf(steps, float(scale) * growth / float(grid.step))

@@ -1,10 +1,14 @@
-"""Mechanism: a law and its proof in one object, so that they cannot drift apart."""
+"""Mechanism: a law and its proof in one object, so that they cannot drift apart.
+
+`OnGrid` is what integer noise on a declared grid shares: whole steps, and what rounding adds to the sensitivity.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from enum import Enum
+from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,6 +18,7 @@ from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve, number, plain_curve
+from holdfast.privacy.rounding import Number, as_written
 
 Arithmetic = Literal["strict", "idealised"]
 
@@ -124,6 +129,83 @@ class Mechanism(ABC):
 
 def _stored(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else plain_curve(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnGrid(Mechanism):
+    """Values are integers, unless `grid` declares a step: then real values are rounded to it.
+
+    The parameters stay in the value's units; rounding the centre adds to the sensitivity, by an amount that
+    depends on the number of coordinates, which is why a grid needs the `dimension`.
+    """
+
+    dimension: int | None = None
+    grid: Number | None = None
+
+    public: ClassVar[tuple[str, ...]] = ("the grid", "the number of coordinates")
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> Number:
+        """How far one unit moves the value, in the mechanism's norm and the value's units."""
+
+    @abstractmethod
+    def rounding(self, dimension: int) -> Fraction:
+        """How many steps rounding the centre can add to that."""
+
+    def validate(self) -> None:
+        """A positive grid, and a dimension where there is one."""
+        known = self.dimension is None or (isinstance(self.dimension, int) and self.dimension >= 1)
+        require(known, "dimension", self.dimension, "a whole number >= 1")
+        require(self.grid is None or 0 < self.grid < float("inf"), "grid", self.grid, "> 0 and finite")
+        require(self.grid is None or self.dimension is not None, "dimension", None, "given when a grid is")
+
+    @property
+    def step(self) -> Fraction:
+        """The distance between grid points."""
+        return Fraction(1) if self.grid is None else as_written(self.grid)
+
+    @property
+    def shift(self) -> Fraction:
+        """The sensitivity in steps, after rounding."""
+        shift = as_written(self.sensitivity) / self.step
+        return shift if self.grid is None else shift + self.rounding(self.dimension or 1)
+
+    @property
+    def whole_shift(self) -> int:
+        """In one dimension shifts are whole numbers of steps."""
+        return max(1, int(self.shift))
+
+    def check(self, value: Any) -> NDArray[Any]:
+        """Integers where no grid is declared; the declared dimension where one is."""
+        array: NDArray[Any] = super().check(value)
+        if self.grid is None and array.dtype != np.int64:
+            raise ParameterError(
+                "value must be integers where no grid is declared; declare grid=... and dimension=..."
+            )
+        fits = self.dimension is None or array.size == self.dimension
+        require(fits, "value.size", array.size, f"the declared {self.dimension}")
+        return array
+
+    def moved(self, value: NDArray[Any], noise: NDArray[np.int64]) -> NDArray[Any]:
+        """Round to the grid, move by whole steps."""
+        steps = noise.reshape(value.shape)
+        if self.grid is None:
+            return np.asarray(value + steps)
+        step = float(self.grid)
+        centre = np.clip(np.rint(value / step), -(2.0**61), 2.0**61).astype(np.int64)
+        return np.asarray((centre + steps) * step)
+
+    def steps_from(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The last grid point that is not above, in steps from the centre; near a point counts as it."""
+        step = float(self.step)
+        steps = at / step
+        return np.asarray(np.floor(steps + np.abs(steps) * 2.0**-50) - np.rint(float(value.flat[0]) / step))
+
+    def worst_pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """A shift by the whole sensitivity."""
+        dtype = np.int64 if self.grid is None else np.float64
+        return np.zeros(1, dtype), np.array([self.sensitivity]).astype(dtype)
 
 
 def index_cdf(probabilities: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:

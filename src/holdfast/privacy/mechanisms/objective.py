@@ -20,11 +20,10 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.objective import ObjectiveCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.mechanisms.grid import Grid, root_above
 from holdfast.privacy.mechanisms.laplace import laplace_cdf
 from holdfast.privacy.mechanisms.mechanism import Mechanism, vector
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
-from holdfast.privacy.rounding import Number, as_written, round_up
+from holdfast.privacy.rounding import Grid, Number, as_written, root_above, round_up
 
 Floats = NDArray[np.float64]
 

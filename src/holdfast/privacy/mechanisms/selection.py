@@ -1,8 +1,7 @@
-"""What mechanisms that choose by score share: scores of bounded sensitivity, and the grid they live on.
+"""Choosing by score, among candidates whose scores have bounded sensitivity.
 
-Choosing by score: the exponential mechanism, which is report-noisy-max with Gumbel noise.
-
-Choosing by score, never worse than the exponential mechanism in pure DP.
+The exponential mechanism, which is report-noisy-max with Gumbel noise, and permute-and-flip, which is never worse
+in pure DP. Strict arithmetic rounds scores to a public grid and chooses exactly.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ from holdfast.noise.idealised import exponential, gumbel
 from holdfast.noise.source import Source
 from holdfast.privacy.curves.curve import PureDP
 from holdfast.privacy.curves.finite_curve import BoundedRange
-from holdfast.privacy.mechanisms.grid import Grid
 from holdfast.privacy.mechanisms.mechanism import Mechanism, index_cdf
-from holdfast.privacy.rounding import Number, as_written
+from holdfast.privacy.rounding import Grid, Number, as_written
 
 
 @dataclass(frozen=True, kw_only=True)

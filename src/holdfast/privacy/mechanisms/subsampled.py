@@ -1,10 +1,6 @@
-"""One noisy step on a batch of fixed size, drawn without replacement: the replace twin of the Poisson step.
+"""One noisy step on a secret sample: a Poisson one (a step of DP-SGD, or any pure mechanism), or one of fixed size.
 
-What normal noise on a secret sample shares, however the sample is drawn.
-
-One step of DP-SGD: a Poisson sample, summed, with normal noise.
-
-A pure mechanism on a Poisson sample.
+A sample drawn without replacement is the replace twin of the Poisson sample, whose proof is for add_remove.
 """
 
 from __future__ import annotations
@@ -53,7 +49,7 @@ class SampledGaussian(Mechanism):
         return self._noise.sample(value, source)
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The two worlds of the unit, given that it was sampled."""
+        """Without and with the unit, given that it was sampled."""
         return self._noise.worst_pair()
 
     def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -70,7 +66,7 @@ class SubsampledGaussian(SampledGaussian):
     """Sum over a Poisson sample of rate `rate`, secret and fresh, + N(0, sigma^2).
 
     `l2_sensitivity` is the largest norm of one unit's contribution. Proved for add_remove and
-    zero_out only: under replace both worlds become mixtures (soundness, section 6). Shuffled or
+    zero_out only: under replace both neighbours become mixtures (soundness, section 6). Shuffled or
     fixed-size batches are not Poisson samples and are not covered.
     """
 

@@ -12,10 +12,9 @@ from holdfast.errors import require
 from holdfast.noise.idealised import gamma_ball
 from holdfast.noise.source import Source
 from holdfast.privacy.curves.curve import PureDP
-from holdfast.privacy.mechanisms.grid import root_above
 from holdfast.privacy.mechanisms.laplace import add_discrete_laplace, discrete_release_cdf, laplace_cdf
 from holdfast.privacy.mechanisms.mechanism import Mechanism
-from holdfast.privacy.rounding import Number, as_written
+from holdfast.privacy.rounding import Number, as_written, root_above
 
 
 @dataclass(frozen=True, kw_only=True)
