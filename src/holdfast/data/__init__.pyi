@@ -13,6 +13,10 @@ from .schema import Categorical as Categorical
 from .schema import Identifier as Identifier
 from .schema import Numeric as Numeric
 from .schema import Schema as Schema
+from .sensitivity import counts_l1 as counts_l1
+from .sensitivity import counts_l2 as counts_l2
+from .sensitivity import row_steps as row_steps
+from .sensitivity import sum_l2 as sum_l2
 from .statistics import RowSum as RowSum
 from .statistics import SecondMoment as SecondMoment
 from .table import Partition as Partition

@@ -37,7 +37,7 @@ def identifier_texts(values: Any) -> list[str]:
     >>> identifier_texts(pa.array([7, None]))
     ['v7', 'n']
     """
-    from holdfast.data.arrow_values import texts
+    from holdfast.data.rows import texts
 
     return ["n" if text is None else f"v{text}" for text in texts(values).to_pylist()]
 

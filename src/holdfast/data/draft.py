@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.data.arrow_values import Kind, kind_of, numbers, texts
+from holdfast.data.rows import Kind, kind_of, numbers, texts
 from holdfast.data.schema import Categorical, Identifier, Numeric, Schema
 from holdfast.data.schema.columns import Column
 from holdfast.errors import DataError, NotPrivateWarning
@@ -36,8 +36,8 @@ def draft_schema(source: Any) -> Schema:
 
 
 def _columns(source: Any) -> dict[str, Any]:
-    from holdfast.data.arrow_values import arrow_columns
     from holdfast.data.engines import engine_for
+    from holdfast.data.rows import arrow_columns
 
     engine = engine_for(source)
     if engine.name == "memory":

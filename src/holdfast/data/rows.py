@@ -1,19 +1,34 @@
-"""Batch: some rows of a table, already clipped and coded, on their way to a method."""
+"""Rows as a schema reads them: raw Arrow values -> clipped numbers and category codes, in batches.
+
+No value can make it raise. This is the meaning of a schema; SQL engines compute the same codes
+(`holdfast.data.sql`) and the engine contract compares the two. The rules, in the order they apply:
+
+* a value is read as a number (`Numeric`) or as a text (`Categorical`, `Identifier`);
+* a number comes from numbers and truth values as they are, and from texts that are plain decimals
+  (`"12"`, `" -1.5e3 "`); NaN, other texts, dates and nested values are missing; infinities are clipped;
+* a text comes from whole numbers, truth values (`true`), dates and timestamps (ISO, UTC); a floating or
+  decimal number matches a category that is a numeral of the same value; nested and binary values are missing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.arrow_values import categorical_cells, numeric_cells, numeric_values
-from holdfast.data.schema import Identifier, Numeric, Schema
+from holdfast.data.schema import Categorical, Identifier, Numeric, Schema
 from holdfast.errors import DataError
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+#: The texts that are read as numbers. Lengths are bounded so that no engine overflows on them.
+NUMERAL = r"[+-]?([0-9]{1,100}(\.[0-9]{0,100})?|\.[0-9]{1,100})([eE][+-]?[0-9]{1,2})?"
+BLANKS = " \t\r\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,3 +100,246 @@ def encode_batch(schema: Schema, columns: Mapping[str, object], rows: int) -> Ba
         if len(values[column.name]) != rows:
             raise DataError(f"column {column.name!r} must have as many rows as the others")
     return Batch(schema=schema, values=values, missing=missing, rows=rows)
+
+
+# Values.
+
+
+class Kind(Enum):
+    """How a storage type is read; every engine maps its own types to these."""
+
+    integer = "integer"
+    floating = "floating"
+    decimal = "decimal"
+    boolean = "boolean"
+    text = "text"
+    date = "date"
+    timestamp = "timestamp"
+    zoned = "zoned"  # a timestamp with a time zone
+    unknown = "unknown"
+
+
+def kind_of(dtype: Any) -> Kind:
+    """The kind of an Arrow type (of the values, where the type is a dictionary)."""
+    import pyarrow.types as types
+
+    if types.is_dictionary(dtype):
+        return kind_of(dtype.value_type)
+    if types.is_timestamp(dtype):
+        return Kind.timestamp if dtype.tz is None else Kind.zoned
+    tests: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
+        (types.is_integer, Kind.integer),
+        (types.is_floating, Kind.floating),
+        (types.is_decimal, Kind.decimal),
+        (types.is_boolean, Kind.boolean),
+        (types.is_string, Kind.text),
+        (types.is_large_string, Kind.text),
+        (types.is_string_view, Kind.text),
+        (types.is_date, Kind.date),
+    )
+    return next((kind for test, kind in tests if test(dtype)), Kind.unknown)
+
+
+def numbers(values: Any) -> NDArray[np.float64]:
+    """Arrow values as float64; NaN where they are missing.
+
+    >>> import pyarrow as pa
+    >>> numbers(pa.array(["12", " -1.5e3 ", "a dozen", None])).tolist()
+    [12.0, -1500.0, nan, nan]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = _plain(values)
+    kind = kind_of(values.type)
+    if kind is Kind.decimal:  # through text, because engines round decimals to doubles differently
+        values, kind = values.cast(pa.large_string()), Kind.text
+    if kind is Kind.text:
+        trimmed = pc.ascii_trim(values.cast(pa.large_string()), characters=BLANKS)
+        good = pc.match_substring_regex(trimmed, pattern=f"^(?:{NUMERAL})$")
+        unsigned = pc.replace_substring_regex(trimmed, pattern=r"^\+", replacement="")
+        values = pc.if_else(pc.fill_null(good, False), unsigned, None)
+        values, kind = _parse(values), Kind.floating
+    if kind not in (Kind.integer, Kind.floating, Kind.boolean):
+        return np.full(len(values), np.nan)
+    if kind is Kind.boolean:
+        values = values.cast(pa.int8())
+    doubles = values.cast(pa.float64(), safe=False)
+    filled = pc.fill_null(doubles, float("nan"))
+    return np.array(filled.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def texts(values: Any) -> Any:
+    """Arrow values as an Arrow array of texts; null where they are missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = _plain(values)
+    kind = kind_of(values.type)
+    if kind in (Kind.timestamp, Kind.zoned):
+        micro = values.cast(pa.timestamp("us", tz=values.type.tz), safe=False)
+        written = micro.cast(pa.timestamp("us"), safe=False).cast(pa.large_string())  # drops the zone: UTC
+        return (
+            pc.replace_substring_regex(written, pattern=r"\.?0{1,6}$", replacement="")
+            if len(written)
+            else written
+        )
+    if kind in (Kind.floating, Kind.decimal):
+        return pa.array([_numeral(number) for number in numbers(values).tolist()], pa.large_string())
+    if kind is Kind.unknown:
+        return pa.nulls(len(values), pa.large_string())
+    return values.cast(pa.large_string())
+
+
+def numeric_values(column: Numeric, values: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The column's values, clipped and filled, and where they were missing."""
+    raw = numbers(values)
+    missing = np.isnan(raw)
+    raw[missing] = column.fill
+    clipped = np.clip(raw, column.low, column.high) + 0.0  # + 0.0 turns -0.0 into 0.0
+    return (np.floor(clipped + 0.5) if column.integer else clipped), missing
+
+
+def numeric_cells(
+    column: Numeric, clipped: NDArray[np.float64], missing: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """The cell of each value: how many inner edges are not above it."""
+    cells = np.searchsorted(np.asarray(column.edges[1:-1]), clipped, side="right").astype(np.int64)
+    if column.has_null_cell:
+        cells[missing] = column.cells - 1
+    return cells
+
+
+def categorical_cells(column: Categorical, values: Any) -> NDArray[np.int64]:
+    """The cell of each value: its category, or where `other` and `null` say."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = _plain(values)
+    if kind_of(values.type) in (Kind.floating, Kind.decimal):
+        return _numeral_cells(column, numbers(values))
+    words = texts(values)
+    position = pc.index_in(words, value_set=pa.array(column.categories, pa.large_string()))
+    cells = np.array(pc.fill_null(position, column.other_code).to_numpy(zero_copy_only=False), dtype=np.int64)
+    cells[words.is_null().to_numpy(zero_copy_only=False)] = column.null_code
+    return cells
+
+
+def category_numbers(column: Categorical) -> list[tuple[int, float]]:
+    """Code and number of each category that is a numeral; the first of equal numbers only."""
+    found: dict[float, int] = {}
+    for code, category in enumerate(column.categories):
+        if re.fullmatch(NUMERAL, str(category), flags=re.ASCII):
+            found.setdefault(float(category), code)
+    return [(code, number) for number, code in found.items()]
+
+
+def _numeral_cells(column: Categorical, raw: NDArray[np.float64]) -> NDArray[np.int64]:
+    cells = np.full(len(raw), column.other_code, dtype=np.int64)
+    for code, number in category_numbers(column):
+        cells[raw == number] = code
+    cells[np.isnan(raw)] = column.null_code
+    return cells
+
+
+def _plain(values: Any) -> Any:
+    """One contiguous array without dictionary encoding."""
+    import pyarrow as pa
+
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+        values = pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+
+
+def _parse(words: Any) -> Any:
+    """Numerals as doubles, correctly rounded. `5.` and `.5` are numerals here but not to every Arrow."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    padded = pc.replace_substring_regex(words, pattern=r"^(-?)\.", replacement=r"\10.")  # group 1, then "0."
+    padded = pc.replace_substring_regex(padded, pattern=r"\.([eE]|$)", replacement=r".0\1")
+    return padded.cast(pa.float64())
+
+
+def _numeral(number: float) -> str | None:
+    """A number as identifier text: `7.0` is `"7"`, as in a column of whole numbers.
+
+    >>> _numeral(7.0), _numeral(float("nan"))
+    ('7', None)
+    """
+    if number != number:
+        return None
+    whole = abs(number) < 2**53 and number == int(number)
+    return str(int(number)) if whole else repr(number)
+
+
+# Columns of a data frame, Arrow table or mapping.
+
+
+def arrow_column(values: Any) -> Any:
+    """An Arrow array of any one-dimensional values; mixed ones are read as texts, one by one.
+
+    >>> arrow_column([1, "two", None, 3.0]).to_pylist()
+    ['1', 'two', None, '3']
+    """
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return _plain(values)
+    try:
+        made = pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        made = pa.array(_one_by_one(values), pa.large_string())
+    return _plain(made)
+
+
+def _one_by_one(values: Iterable[Any]) -> list[str | None]:
+    return [_element_text(value) for value in values]
+
+
+def _element_text(value: Any) -> str | None:
+    """One element of a mixed column as text, None where there is none."""
+    try:
+        if value is None or value != value or isinstance(value, bytes):
+            return None
+        if isinstance(value, bool | np.bool_):
+            return "true" if value else "false"
+        if isinstance(value, float | np.floating):
+            return _numeral(float(value))
+        text = str(value)
+        text.encode()
+    except Exception:  # whatever an object's own methods raise, a value never raises here
+        return None
+    return text
+
+
+def arrow_columns(source: Any, names: list[str]) -> dict[str, Any]:
+    """The named columns as Arrow arrays of equal length."""
+    present = list(source.keys()) if isinstance(source, Mapping) else _column_names(source)
+    check_columns(names, present)
+    columns = {name: _column(source, name) for name in names}
+    if len({len(column) for column in columns.values()}) > 1:
+        raise DataError("all columns must have the same number of rows")
+    return columns
+
+
+def check_columns(names: list[str], present: list[Any]) -> None:
+    """Refuse a table that lacks a declared column, before anything is read."""
+    missing = [name for name in names if present.count(name) != 1]
+    if missing:
+        raise DataError(
+            f"the table must have each declared column exactly once; missing or repeated: {missing}"
+        )
+
+
+def _column_names(source: Any) -> list[Any]:
+    return list(source.column_names) if hasattr(source, "column_names") else list(source.columns)
+
+
+def _column(source: Any, name: str) -> Any:
+    values = source[name]
+    if getattr(values, "ndim", 1) != 1:
+        raise DataError(f"column {name!r} must have one dimension")
+    to_arrow = getattr(values, "to_arrow", None)
+    return arrow_column(values if to_arrow is None else to_arrow())

@@ -1,6 +1,6 @@
 """How far one privacy unit moves a count, a sum or a score.
 
-Rows of one user are bounded by c = `unit.max_rows` before anything is computed (`holdfast.data.bound`).
+Rows of one user are bounded by c = `unit.max_rows` before anything is computed (`holdfast.data.bounded_users`).
 `zero_out` moves as much as `add_remove`: what a unit contributed is gone. Results are rounded up, never down.
 """
 

@@ -17,6 +17,7 @@ import numpy as np
 from holdfast.attack import MembershipReport, membership
 from holdfast.audit import AuditResult, audit
 from holdfast.data.encode import Encoder
+from holdfast.data.engines.files import read_table
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
 from holdfast.dossier.utility import Accuracy
@@ -104,10 +105,8 @@ REFERENCE_MODELS = 8
 
 def people(part: str) -> Any:
     """The bundled rows of one part as an Arrow table."""
-    import pyarrow.parquet as parquet
-
     with as_file(files("holdfast.data.datasets") / f"adult_{part}.parquet") as path:
-        return parquet.read_table(path)
+        return read_table(path)
 
 
 def attacks(model: PrivateLogisticRegression, *, count: int) -> MembershipReport:

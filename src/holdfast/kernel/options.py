@@ -1,6 +1,7 @@
-"""What is public about a permutation SGD run, checked once, before any row is seen.
+"""What a permutation SGD run is told: what is public about it, and the arrays that come in.
 
-What comes in from the caller, brought into the one form that both implementations read.
+Options are checked once, before any row is seen; arrays are brought into the one form that both
+implementations read.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
-from holdfast.data.arrow_values import numbers, texts
+from holdfast.data.rows import numbers, texts
 from holdfast.data.schema.columns import Column
 from holdfast.data.sql.dialect import Dialect
 
@@ -104,7 +104,7 @@ def test_literals_are_read_bit_for_bit(value: float) -> None:
 
 def test_statements_name_no_data_column_twice() -> None:
     """A hostile name is quoted once, at the lowest layer; above it only generated names appear."""
-    from holdfast.data.arrow_values import Kind
+    from holdfast.data.rows import Kind
     from holdfast.data.sql.statements import Statements
 
     schema = Schema([Numeric("MARK", 0, 1, null="category"), Identifier("WHO")])

@@ -6,6 +6,7 @@ from importlib.resources import as_file, files
 from typing import Literal
 
 from holdfast.data.engines import open_table
+from holdfast.data.engines.files import read_table
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
 from holdfast.errors import require
@@ -30,7 +31,5 @@ def adult(part: Literal["train", "test"] = "train") -> Table:
     16281
     """
     require(part in ("train", "test"), "part", part, "'train' or 'test'")
-    import pyarrow.parquet as parquet
-
     with as_file(_HERE / f"adult_{part}.parquet") as path:
-        return open_table(parquet.read_table(path), adult_schema())
+        return open_table(read_table(path), adult_schema())

@@ -1,20 +1,20 @@
-"""Where rows can live. An engine is one file and one line here."""
+"""Where rows can live, and `open_table`, which finds the engine that takes a source.
+
+An engine is one file or folder, whose `connect` gives a `Table`, and one entry of ENGINES.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
-
-if TYPE_CHECKING:
-    from holdfast.data.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The one reader of whole files: Parquet, CSV and NumPy, for commands that take rows as they are."""
+"""The one reader of whole files: Parquet, CSV and NumPy, for whatever takes rows as they are."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What is public about the data, declared and never inferred.
+"""Schema: what is public about the data, declared and never inferred; and its files.
 
-Schema files: TOML for people, JSON for programs, one format version for both.
-
-The standard library reads TOML and does not write it; a schema needs so little of TOML that the
-writer is one screen. What it writes, `tomllib` reads back as an equal schema (a property test says so).
+TOML is for people, JSON for programs, with one format version for both. The standard library reads TOML
+and does not write it; a schema needs so little of TOML that the writer is one screen. What it writes, `tomllib`
+reads back as an equal schema (a property test says so).
 """
 
 from __future__ import annotations

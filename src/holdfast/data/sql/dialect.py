@@ -1,6 +1,6 @@
 """How a SQL engine spells the reading, clipping and coding of one value.
 
-Each expression computes exactly what `holdfast.data.values` computes for the same value, on doubles written
+Each expression computes exactly what `holdfast.data.rows` computes for the same value, on doubles written
 so that the engine reads them back bit for bit; the engine contract compares the two.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.data.arrow_values import BLANKS, NUMERAL, Kind, category_numbers
+from holdfast.data.rows import BLANKS, NUMERAL, Kind, category_numbers
 from holdfast.data.schema import Categorical, Numeric
 
 

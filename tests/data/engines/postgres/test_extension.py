@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from holdfast.cli.app import app
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, open_table
-from holdfast.data.arrow_values import Kind
 from holdfast.data.engines.postgres import epochs as postgres_epochs
 from holdfast.data.engines.postgres import epochs as postgres_plan
 from holdfast.data.engines.postgres.dialect import PostgresDialect
@@ -28,6 +27,7 @@ from holdfast.data.engines.postgres.session import Session
 from holdfast.data.engines.postgres.source import Address
 from holdfast.data.engines.postgres.table import PostgresTable
 from holdfast.data.order import KeyedHash, keyed_hash
+from holdfast.data.rows import Kind
 from holdfast.data.sql.statements import Statements
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from holdfast.kernel import SgdOptions, start

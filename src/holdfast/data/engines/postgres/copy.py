@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from holdfast.data.arrow_values import Kind
 from holdfast.data.engines.duckdb.source import Scan
 from holdfast.data.engines.duckdb.table import DuckDBTable, _withholding
+from holdfast.data.rows import Kind
 from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.statements import Statements

@@ -6,10 +6,9 @@ subquery's order, and `agg(... ORDER BY key)`, which does, would sort a copy of 
 aggregate is given the keys and refuses rows that do not come in their order. What comes back is exact, hence private:
 the driver adds the noise.
 
-What the aggregate in the database is told, and what it answers: doubles in a fixed order.
-
-A run of several passes may take several queries. Each gets a plan for its own passes, which counts steps from 1,
-and starts where the one before ended (`Reached`), bit for bit.
+What the aggregate is told and what it answers are doubles in a fixed order. A run of several passes may take several
+queries: each gets a plan for its own passes, which counts steps from 1, and starts where the one before ended
+(`Reached`), bit for bit.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What the extension is in a database: one schema, three functions, one aggregate for each kind of array.
+"""The extension: one schema, three functions and one aggregate for each kind of array, and the library behind them.
 
-The extension's C source, its version, and the one compiler line that makes a shared library of it.
-
-The library is built from the very kernel that Python compiles (kernel/sgd.c), against the running server's headers.
-No makefile of PostgreSQL is used: it would ask for the compiler and the warnings of whoever packaged the server.
+The library is built by one compiler line from the very kernel that Python compiles (kernel/sgd.c), against the
+running server's headers. No makefile of PostgreSQL is used: it would ask for the compiler and the warnings of whoever
+packaged the server.
 """
 
 from __future__ import annotations

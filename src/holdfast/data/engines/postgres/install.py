@@ -2,9 +2,8 @@
 
 PostgreSQL loads C code only for superusers, from a file that its own process can read. The library is built here, put
 into a folder that nobody else can write to, and read back through the server before anything is created: that shows at
-once whether server and client are on one machine. All statements are one transaction.
-
-A connection of an administrator: it may write, and its errors never pass on a driver's message.
+once whether server and client are on one machine. All statements are one transaction, on an administrator's connection
+whose errors never pass on a driver's message.
 """
 
 from __future__ import annotations

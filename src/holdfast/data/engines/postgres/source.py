@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
-from holdfast.data.arrow_values import Kind
 from holdfast.data.engines.postgres.dialect import KINDS, PostgresDialect
 from holdfast.data.engines.postgres.session import Session
+from holdfast.data.rows import Kind
 from holdfast.errors import DataError, ParameterError
 
 SCHEMES = ("postgresql", "postgres")

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from holdfast.data.arrow_values import Kind
 from holdfast.data.order import KeyedHash, Order
+from holdfast.data.rows import Kind
 from holdfast.data.schema import Numeric
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.statements import Statements
