@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import BudgetExceeded
 from holdfast.privacy import Account, DiscreteLaplace, Permit, PureDP
-from tests.review.support import all_at_once
+from tests.review.support import Gate, all_at_once
 
 NOISE = DiscreteLaplace(scale=1.0, l1_sensitivity=1.0)
 THREADS = 16
@@ -31,6 +31,35 @@ def test_sixteen_threads_draw_exactly_what_was_paid_for(times: int) -> None:
     drawn: list[int] = []
     all_at_once(lambda: _draw_until_refused(permit, drawn), threads=THREADS)
     assert (sum(drawn), permit.left) == (times, 0)
+
+
+class Watched(Permit):
+    """A permit on which every reader of the count waits for another one, so that an unlocked count is caught."""
+
+    gate: Gate
+
+    @property
+    def left(self) -> int:
+        found = int(self.__dict__["count"])
+        self.gate.wait()
+        return found
+
+    @left.setter
+    def left(self, count: int) -> None:
+        self.__dict__["count"] = count
+
+
+def test_no_thread_reads_the_count_before_another_has_written_it() -> None:
+    account = Account(PureDP(2.0))
+    paid = account.permit(NOISE, times=2)
+    paid.release([0])
+    permit = object.__new__(Watched)
+    permit.gate = Gate(2)
+    permit.__dict__.update({name: value for name, value in paid.__dict__.items() if name != "left"})
+    permit.left = 1
+    drawn: list[int] = []
+    all_at_once(lambda: _draw_until_refused(permit, drawn), threads=2)
+    assert sum(drawn) == 1
 
 
 @pytest.mark.parametrize("affordable", [1, 5, 400])
