@@ -235,4 +235,11 @@ FAULTS: tuple[Fault, ...] = (
         new="False",
         tests=("tests/review/test_spending_findings.py",),
     ),
+    Fault(
+        name="renyi account: one order of several is kept",
+        target="privacy:RenyiCurrency.of",
+        old="cls(listed.orders)",
+        new="cls(listed.orders[len(listed.orders) // 2 :][:1])",
+        tests=("tests/review/test_privacy_findings.py",),
+    ),
 )

@@ -261,7 +261,7 @@ def _currency(
     if currency == "plan":
         return PlanCurrency(tuple((mechanism, times) for mechanism, times in plan or ()))
     if currency == "renyi":
-        return RenyiCurrency(default_order(limit) if order is None else order)
+        return RenyiCurrency.of(limit, order)
     simple: dict[str, type[Currency]] = {
         "pure": PureCurrency,
         "basic": BasicCurrency,
@@ -269,14 +269,3 @@ def _currency(
         "gdp": GaussianCurrency,
     }
     return simple[currency]()
-
-
-def default_order(limit: PrivacyCurve) -> float:
-    """A public choice: the order at which a zCDP curve that just fits the limit is converted best."""
-    orders = getattr(limit, "orders", None)
-    if orders is not None:
-        return float(orders[len(orders) // 2])
-    rho = float(ConcentratedCurrency().limit(limit).amounts[0])
-    point = limit.as_approximate()
-    assert point is not None  # Concentrated refused anything else
-    return (float(point[0]) + rho) / (2 * rho)
