@@ -242,4 +242,18 @@ FAULTS: tuple[Fault, ...] = (
         new="cls(listed.orders[len(listed.orders) // 2 :][:1])",
         tests=("tests/review/test_privacy_findings.py",),
     ),
+    Fault(
+        name="sampled pure: the neighbours of the base are not asked for",
+        target="privacy:SubsampledPure.require_adjacency",
+        old="self.base.require_adjacency(adjacency)",
+        new="pass",
+        tests=("tests/review/test_privacy_findings.py",),
+    ),
+    Fault(
+        name="sampled pure: slack of the base is lost",
+        target="privacy:SubsampledPure.validate",
+        old="self.base.curve.total_variation or self.base.curve.failure",
+        new="False",
+        tests=("tests/review/test_privacy_findings.py",),
+    ),
 )
