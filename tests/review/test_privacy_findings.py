@@ -77,9 +77,6 @@ _TOO_MUCH = Gaussian(sigma=3.1622777, l2_sensitivity=1.0)
 """Divergences of 0.1, 0.2 and 0.4 at the three orders."""
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding P6: one order enforced, others forgotten"
-)
 @pytest.mark.parametrize("order", [None, 2.0, 4.0])
 def test_a_renyi_account_refuses_what_breaks_its_limit_at_a_higher_order(order: float | None) -> None:
     """By the account, or where it is opened: one order of several cannot be asked for."""
@@ -88,18 +85,12 @@ def test_a_renyi_account_refuses_what_breaks_its_limit_at_a_higher_order(order: 
     )
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding P6: one order enforced, others forgotten"
-)
 def test_a_renyi_account_refuses_what_breaks_its_limit_at_a_lower_order() -> None:
     """Laplace noise of epsilon 0.3 has 0.087 at order 2 and 0.222 at order 8."""
     limit, noise = RenyiDP((2.0, 8.0), (0.05, 0.3)), Laplace(scale=1 / 0.3, l1_sensitivity=1.0)
     assert refused(lambda: Account(limit, order=8.0).release(noise, [0.0]), BudgetExceeded, ParameterError)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding P6: one order enforced, others forgotten"
-)
 @pytest.mark.parametrize("way", ["permit", "split"])
 def test_permits_and_shares_of_a_renyi_account_keep_every_order(way: str) -> None:
     account = Account(_LIMIT)
@@ -111,7 +102,6 @@ def test_permits_and_shares_of_a_renyi_account_keep_every_order(way: str) -> Non
         assert refused(lambda: half.release(Gaussian(sigma=4.48, l2_sensitivity=1.0), [0.0]), BudgetExceeded)
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P6: the promise names one order only")
 def test_a_renyi_account_promises_its_limit_at_every_order() -> None:
     promised = Account(_LIMIT).guarantee().curve
     assert all(promised.renyi(a) <= d for a, d in zip(_LIMIT.orders, _LIMIT.divergences, strict=True))
@@ -126,7 +116,6 @@ def _accepted(base: Mechanism, value: Any) -> bool:
     return not refused(lambda: account.release(SubsampledPure(base=base, rate=0.1), value), AdjacencyError)
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P7: adjacency of the base is ignored")
 @pytest.mark.parametrize(
     ("base", "value"),
     [
@@ -149,7 +138,6 @@ class SlackLaplace(Laplace):
         return WithSlack(PureDP(1.0), 0.01, 0.02)
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P7: slack of the base is ignored")
 def test_a_sampled_mechanism_keeps_the_slack_of_its_base() -> None:
     """Soundness, section 21: tau stays tau, and an event of probability beta costs rate times beta."""
     base = SlackLaplace(scale=1.0, l1_sensitivity=1.0)

@@ -41,7 +41,6 @@ def _drawn(permit: Permit, value: Any = (0.0,)) -> bool:
     return True
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P1: check and draw are not one step")
 @pytest.mark.parametrize("before", [0, 1])
 def test_threads_draw_no_more_often_than_was_paid_for(before: int) -> None:
     """Four threads are past the check when the first of them draws; one use is left."""
@@ -57,7 +56,6 @@ def test_threads_draw_no_more_often_than_was_paid_for(before: int) -> None:
     assert sum(drawn) == 1
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P1: a value draws while it is checked")
 @pytest.mark.parametrize("depth", [1, 5])
 def test_a_value_cannot_draw_from_the_permit_that_releases_it(depth: int) -> None:
     permit = Account(PureDP(1.0)).permit(NOISE, times=1)
@@ -75,7 +73,6 @@ def test_a_value_cannot_draw_from_the_permit_that_releases_it(depth: int) -> Non
     assert permit.left >= 0
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P1: a copy has a count of its own")
 def test_a_copy_of_a_permit_brings_no_further_draws() -> None:
     permit = Account(PureDP(2.0)).permit(NOISE, times=2)
     permit.release([0.0])
@@ -115,9 +112,6 @@ def _one_race(gate: Gate | None) -> int:
     return sum(got)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding P2: the journal in memory is not atomic"
-)
 def test_threads_spend_no_more_than_the_limit() -> None:
     most = _one_race(Gate(8))
     for _ in range(40):
@@ -127,13 +121,11 @@ def test_threads_spend_no_more_than_the_limit() -> None:
     assert most == 1
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P2: a fork doubles the budget")
 def test_a_fork_does_not_double_the_budget() -> None:
     account = Account(PureDP(1.0))
     assert in_child_and_parent(lambda: _paid(account)) <= 1
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P2: a fork doubles a permit")
 @pytest.mark.parametrize("before", [0, 1])
 def test_a_fork_does_not_double_a_permit(before: int) -> None:
     permit = Account(PureDP(1.0 + before)).permit(NOISE, times=1 + before)

@@ -87,7 +87,7 @@ def currency_of(data: Any) -> Currency:
         "gdp": GaussianCurrency,
     }
     if data["name"] == "renyi":
-        return RenyiCurrency(data["order"])
+        return RenyiCurrency.from_json(data)
     if data["name"] not in simple:
         raise LedgerError(
             f"currency {data['name']!r} cannot be shared by the accounts of a ledger; use "

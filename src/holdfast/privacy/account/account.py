@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import threading
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -197,7 +199,7 @@ class Account:
 
 
 class Permit:
-    """A number of uses of one mechanism, already charged."""
+    """A number of uses of one mechanism, already charged; never copied, and of one process only."""
 
     def __init__(self, account: Account, mechanism: Mechanism, times: int, number: int) -> None:
         self.mechanism = mechanism
@@ -205,22 +207,40 @@ class Permit:
         self._account = account
         self._number = number
         self._drawn = False
+        self._lock = threading.Lock()
+        self._process = os.getpid()
 
     def release(self, value: Any) -> Any:
         """Draw once; refused when all uses are drawn."""
-        if self.left < 1:
-            raise BudgetExceeded(
-                f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now"
-            )
+        # Looking at a value may run the caller's code, which may draw as well: it is done before a use is counted.
         checked = self.mechanism.check(value)
-        if not self._drawn:
-            # From the first draw on a resumed job must pay again: how many were seen is not known.
-            token = secrets.token_hex(8)
-            if self._account.journal.settle(self._number, "released", token).payload != token:
-                raise AlreadyReleased("another process draws from the permit of this key; use a new key")
-            self._drawn = True
-        self.left -= 1
+        self._count_one_use()
         return self.mechanism.sample(checked, self._account.source)
+
+    def _count_one_use(self) -> None:
+        """Take one of the uses, or refuse; of many threads that ask, as many succeed as there are uses."""
+        if os.getpid() != self._process:
+            raise BudgetExceeded(
+                f"this permit for {self.mechanism.name} belongs to the process that paid for it; "
+                "nothing was drawn. Pay in each process, from one ledger"
+            )
+        with self._lock:
+            if self.left < 1:
+                raise BudgetExceeded(
+                    f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now"
+                )
+            if not self._drawn:
+                # From the first draw on a resumed job must pay again: how many were seen is not known.
+                token = secrets.token_hex(8)
+                if self._account.journal.settle(self._number, "released", token).payload != token:
+                    raise AlreadyReleased("another process draws from the permit of this key; use a new key")
+                self._drawn = True
+            self.left -= 1
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(
+            "a Permit is never copied or stored: a use counted twice is noise drawn without a charge"
+        )
 
 
 def _currency(
@@ -241,7 +261,7 @@ def _currency(
     if currency == "plan":
         return PlanCurrency(tuple((mechanism, times) for mechanism, times in plan or ()))
     if currency == "renyi":
-        return RenyiCurrency(default_order(limit) if order is None else order)
+        return RenyiCurrency.of(limit, order)
     simple: dict[str, type[Currency]] = {
         "pure": PureCurrency,
         "basic": BasicCurrency,
@@ -249,14 +269,3 @@ def _currency(
         "gdp": GaussianCurrency,
     }
     return simple[currency]()
-
-
-def default_order(limit: PrivacyCurve) -> float:
-    """A public choice: the order at which a zCDP curve that just fits the limit is converted best."""
-    orders = getattr(limit, "orders", None)
-    if orders is not None:
-        return float(orders[len(orders) // 2])
-    rho = float(ConcentratedCurrency().limit(limit).amounts[0])
-    point = limit.as_approximate()
-    assert point is not None  # Concentrated refused anything else
-    return (float(point[0]) + rho) / (2 * rho)

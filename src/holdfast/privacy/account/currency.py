@@ -18,7 +18,7 @@ import numpy as np
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.curves.renyi import ZCDP, epsilon_from_renyi
+from holdfast.privacy.curves.renyi import ZCDP, RenyiDP, epsilon_from_renyi
 from holdfast.privacy.curves.slack import WithSlack
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.rounding import as_written, round_down, round_up, safe_side
@@ -221,20 +221,43 @@ class GaussianCurrency(Currency):
 
 @dataclass(frozen=True)
 class RenyiCurrency(Currency):
-    """Divergences of one order, fixed at opening, add up (Feldman and Zrnic 2021)."""
+    """Divergences of each order that is fixed at opening add up (Feldman and Zrnic 2021).
 
-    order: float
+    Every order is a filter of its own, and all of them hold together: a charge has to fit at each.
+    """
+
+    orders: tuple[float, ...]
 
     name = "renyi"
     theorem = "Renyi filter at one order fixed at opening (Feldman and Zrnic 2021)"
 
     def __post_init__(self) -> None:
-        require(1 < self.order < math.inf, "order", self.order, "> 1 and finite")
+        require(len(self.orders) > 0, "orders", self.orders, "one order or more")
+        for order in self.orders:
+            require(1 < order < math.inf, "order", order, "> 1 and finite")
+
+    @classmethod
+    def of(cls, limit: PrivacyCurve, order: float | None) -> RenyiCurrency:
+        """The orders of a limit that lists some, else the one asked for, else the best for the limit."""
+        listed = limit.curve if isinstance(limit, WithSlack) else limit
+        if not isinstance(listed, RenyiDP):
+            return cls((default_order(limit) if order is None else order,))
+        if order is not None and listed.orders != (order,):
+            raise ParameterError(
+                f"order must be left out where the limit lists its orders, got order={order}; the account keeps "
+                "the limit at each of them"
+            )
+        return cls(listed.orders)
+
+    @property
+    def parts(self) -> int:  # type: ignore[override]
+        """One component for each order."""
+        return len(self.orders)
 
     def amounts(self, curve: PrivacyCurve) -> tuple[Fraction, ...] | None:
-        """The divergence of this order."""
-        value = curve.renyi(self.order)
-        return (Fraction(value),) if math.isfinite(value) else None
+        """The divergence of each order."""
+        values = [curve.renyi(order) for order in self.orders]
+        return tuple(Fraction(value) for value in values) if all(map(math.isfinite, values)) else None
 
     def translate(self, limit: PrivacyCurve) -> tuple[Fraction, ...] | None:
         """epsilon - [ln(1/delta) + (a-1) ln(1-1/a) - ln a] / (a-1): soundness, section 19."""
@@ -243,20 +266,29 @@ class RenyiCurrency(Currency):
             return self.amounts(limit)
         if point[1] == 0:
             return None
-        offset = float(epsilon_from_renyi(np.array([0.0]), np.array([self.order]), round_down(point[1]))[0])
+        return tuple(self._left(point, order) for order in self.orders)
+
+    @staticmethod
+    def _left(point: tuple[Fraction, Fraction], order: float) -> Fraction:
+        offset = float(epsilon_from_renyi(np.array([0.0]), np.array([order]), round_down(point[1]))[0])
         left = point[0] - Fraction(offset * (1 + 1e-12 * (1 if offset > 0 else -1)))
-        require(left > 0, "order", self.order, "an order that leaves something of this (epsilon, delta)")
-        return (left,)
+        require(left > 0, "order", order, "an order that leaves something of this (epsilon, delta)")
+        return left
 
     def curve(self, amounts: tuple[Fraction, ...]) -> PrivacyCurve:
-        """Renyi DP at the one order."""
-        from holdfast.privacy.curves.renyi import RenyiDP
-
-        return RenyiDP((self.order,), (round_up(amounts[0]),))
+        """Renyi DP at these orders."""
+        return RenyiDP(self.orders, tuple(round_up(amount) for amount in amounts))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, "order": self.order}
+        """Plain data; one order is written as it always was."""
+        if len(self.orders) == 1:
+            return {"name": self.name, "order": self.orders[0]}
+        return {"name": self.name, "orders": list(self.orders)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> RenyiCurrency:
+        """What `to_json` wrote."""
+        return cls(tuple(data["orders"]) if "orders" in data else (data["order"],))
 
 
 @dataclass(frozen=True)
@@ -311,6 +343,14 @@ class PlanCurrency(Currency):
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {"name": self.name, "items": [[mechanism.to_json(), times] for mechanism, times in self.items]}
+
+
+def default_order(limit: PrivacyCurve) -> float:
+    """A public choice: the order at which a zCDP curve that just fits the limit is converted best."""
+    rho = float(ConcentratedCurrency().limit(limit).amounts[0])
+    point = limit.as_approximate()
+    assert point is not None  # Concentrated refused anything else
+    return (float(point[0]) + rho) / (2 * rho)
 
 
 def _largest(curve: Any, point: tuple[Fraction, Fraction]) -> Fraction:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -110,34 +112,38 @@ class Journal(Protocol):
 
 
 class MemoryJournal:
-    """The journal of an account without a ledger: for one process, gone with it."""
+    """The journal of an account without a ledger: for one process and all its threads, gone with it."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
         self._keys: dict[str, int] = {}
         self._totals: dict[str, Cost] = {}
+        self._lock = threading.RLock()
+        self._process = os.getpid()
 
     def charge(self, charge: Charge, caps: Sequence[tuple[str, Cost]]) -> Entry:
-        """Check every cap, then append."""
-        if charge.key is not None and charge.key in self._keys:
-            known = self._entries[self._keys[charge.key]]
-            same_payment(known.charge, charge)
-            return known
-        check_caps(charge, caps, [self.spent(share) for share, _ in caps])
-        entry = Entry(number=len(self._entries), charge=charge)
-        self._entries.append(entry)
-        if charge.key is not None:
-            self._keys[charge.key] = entry.number
-        for share in shares_above(charge.share):
-            self._totals[share] = add_up(self._totals.get(share), charge.cost)
-        return entry
+        """Check every cap, then append; no other thread's charge comes between."""
+        with self._alone():
+            if charge.key is not None and charge.key in self._keys:
+                known = self._entries[self._keys[charge.key]]
+                same_payment(known.charge, charge)
+                return known
+            check_caps(charge, caps, [self.spent(share) for share, _ in caps])
+            entry = Entry(number=len(self._entries), charge=charge)
+            self._entries.append(entry)
+            if charge.key is not None:
+                self._keys[charge.key] = entry.number
+            for share in shares_above(charge.share):
+                self._totals[share] = add_up(self._totals.get(share), charge.cost)
+            return entry
 
     def settle(self, number: int, state: State, payload: str | None) -> Entry:
         """Move on from `charged`, once."""
-        entry = self._entries[number]
-        if entry.state == "charged":
-            entry = self._entries[number] = replace(entry, state=state, payload=payload)
-        return entry
+        with self._alone():
+            entry = self._entries[number]
+            if entry.state == "charged":
+                entry = self._entries[number] = replace(entry, state=state, payload=payload)
+            return entry
 
     def spent(self, share: str) -> Cost | None:
         """The share's running total."""
@@ -157,6 +163,20 @@ class MemoryJournal:
     def name(self) -> str:
         """Nothing is kept."""
         return ""
+
+    def _alone(self) -> threading.RLock:
+        """The lock, in the process that opened the account: after a fork each copy would spend the whole limit."""
+        if os.getpid() != self._process:
+            raise LedgerError(
+                "an account without a ledger belongs to the process that opened it; nothing was charged. "
+                "Open it there, or pay from a Ledger, which serves many processes"
+            )
+        return self._lock
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(
+            "a journal in memory is never copied or stored: each copy would spend the whole limit"
+        )
 
 
 def shares_above(share: str) -> tuple[str, ...]:

@@ -119,6 +119,16 @@ class SubsampledPure(Mechanism):
             raise ParameterError(
                 f"base must be a pure mechanism, got {self.base.name}; use SubsampledGaussian for normal noise"
             )
+        if self.base.curve.total_variation or self.base.curve.failure:
+            raise ParameterError(
+                f"base must follow its law exactly, got {self.base.name} with slack, which a sample does not "
+                "make smaller (soundness, section 21); use an exact mechanism"
+            )
+
+    def require_adjacency(self, adjacency: Adjacency) -> None:
+        """Refuse neighbours that are not those of the base: what is amplified is the base's own promise."""
+        super().require_adjacency(adjacency)
+        self.base.require_adjacency(adjacency)
 
     @property
     def curve(self) -> PureDP:
