@@ -69,7 +69,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="account: permit gives one use more",
-        target="privacy:Permit.release",
+        target="privacy:Permit._count_one_use",
         old="self.left < 1",
         new="self.left < 0",
         tests=("tests/privacy/account/test_account.py",),
