@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.privacy.rounding import as_written, round_down, round_up, safe_side
+from holdfast.privacy.rounding import as_written, nearest_steps, round_down, round_up, safe_side
 
 
 @given(st.fractions(min_value=-1000, max_value=1000))
@@ -30,3 +31,20 @@ def test_safe_side_is_safe_and_tight(edge: float, room: float) -> None:
 def test_safe_side_refuses_an_unsafe_end() -> None:
     with pytest.raises(ArithmeticError):
         safe_side(lambda x: 1.0, unsafe=0.0, safe=1.0)
+
+
+EDGE = 2**61
+
+
+@given(
+    st.one_of(
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.integers(-(2**63), 2**63 - 1),
+        st.integers(-(10**6), 10**6).map(lambda k: k / 20),
+    ),
+    st.one_of(st.sampled_from([0.1, 0.05, 1.0, 3.0, 2.0**-30]), st.floats(1e-9, 1e9)),
+)
+def test_steps_are_the_nearest_whatever_the_size(value: float | int, step: float) -> None:
+    exact = round(Fraction(value) / as_written(step))
+    found = nearest_steps(np.array([value, value]), as_written(step)).tolist()
+    assert found == [max(-EDGE, min(EDGE, exact))] * 2

@@ -42,9 +42,6 @@ def _moved(mechanism: Mechanism, first: Any, second: Any) -> float:
     return float(np.mean(draws[1] - draws[0]))
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding P5: value / step is rounded in doubles"
-)
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 @pytest.mark.parametrize(
     ("grid", "first", "second"),

@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +127,29 @@ class Grid:
     def values(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Grid points as floats (post-processing)."""
         return np.asarray(np.ldexp(steps.astype(np.float64), self.exponent), dtype=np.float64)
+
+
+def nearest_steps(values: NDArray[Any], step: Fraction) -> NDArray[np.int64]:
+    """The nearest multiple of any step, in steps, exactly; ties go to the even one, as `rint` has them.
+
+    Doubles decide where they are certain, whole numbers elsewhere: a quotient that is rounded twice would move two
+    values apart by more than one step. What is beyond the range of integers is clamped, which moves none apart.
+
+    >>> nearest_steps(np.array([1e17 + 48, 1e17 + 64]), Fraction(1, 10)).tolist()
+    [1000000000000000480, 1000000000000000640]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        quotient = np.asarray(values / float(step), dtype=np.float64)
+        near, size = np.rint(quotient), np.abs(quotient)
+        # The quotient is off by less than 2^-51 of its size: no half lies that near where a double is certain.
+        certain = np.abs(np.abs(quotient - near) - 0.5) > 2.0**-51 * (size + 1.0)
+    if values.dtype.kind in "iu":
+        certain &= (values < 2**53) & (values > -(2**53))
+    steps = np.where(certain, near, 0.0).astype(np.int64)
+    for place in np.flatnonzero(~certain):
+        exact = round(Fraction(values.flat[place].item()) / step)
+        steps.flat[place] = max(-_EDGE, min(_EDGE, exact))
+    return steps
 
 
 def _log2_ceiling(value: Fraction) -> int:

@@ -18,7 +18,7 @@ from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve, number, plain_curve
-from holdfast.privacy.rounding import Number, as_written
+from holdfast.privacy.rounding import Number, as_written, nearest_steps
 
 Arithmetic = Literal["strict", "idealised"]
 
@@ -192,15 +192,15 @@ class OnGrid(Mechanism):
         steps = noise.reshape(value.shape)
         if self.grid is None:
             return np.asarray(value + steps)
-        step = float(self.grid)
-        centre = np.clip(np.rint(value / step), -(2.0**61), 2.0**61).astype(np.int64)
-        return np.asarray((centre + steps) * step)
+        return np.asarray((nearest_steps(value, self.step) + steps) * float(self.grid))
 
     def steps_from(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The last grid point that is not above, in steps from the centre; near a point counts as it."""
         step = float(self.step)
         steps = at / step
-        return np.asarray(np.floor(steps + np.abs(steps) * 2.0**-50) - np.rint(float(value.flat[0]) / step))
+        return np.asarray(
+            np.floor(steps + np.abs(steps) * 2.0**-50) - nearest_steps(value, self.step).flat[0]
+        )
 
     def worst_pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """A shift by the whole sensitivity."""
