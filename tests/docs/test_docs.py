@@ -216,7 +216,8 @@ def test_every_figure_is_drawn_by_the_script_and_shown() -> None:
         p.read_text(encoding="utf-8") for p in (ROOT / "reproductions" / "results").glob("*.md")
     )
     drawn |= set(re.findall(r"figures/(\w+)\.svg", results))
-    drawn |= set(re.findall(r"figures/(\w+)\.svg", (DOCS / "walks.py").read_text(encoding="utf-8")))
+    for name in ("walks.py", "rooms.py"):
+        drawn |= set(re.findall(r"figures/(\w+)\.svg", (DOCS / name).read_text(encoding="utf-8")))
     assert drawn == {p.stem for p in (DOCS / "figures").glob("*.svg")}, "run: make figures"
     shown = results + "".join(page.read_text(encoding="utf-8") for page in [*TOP, *PAGES])
     assert all(f"figures/{name}.svg" in shown for name in drawn)
