@@ -12,11 +12,9 @@ from pathlib import Path
 from runpy import run_path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import holdfast
-from holdfast.data import Categorical, Numeric, Schema
 from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -107,23 +105,11 @@ def _draws(example: Path) -> bool:
     return "def picture(" in example.read_text(encoding="utf-8")
 
 
-def _given(page: Path) -> dict[str, Any]:
-    """What the README's first example leaves to its reader."""
-    ages = np.linspace(-1.0, 1.0, 400)
-    given = {
-        "X": ages.reshape(-1, 1),
-        "y": (ages > 0).astype(int),
-        "frame": {"age": ages, "smoker": ["yes", "no"] * 200},
-        "schema": Schema([Numeric("age", -1, 1, bins=4), Categorical("smoker", ["yes", "no"])]),
-    }
-    return given if page.name == "README.md" else {}
-
-
 @pytest.mark.parametrize("page", [p for p in [*TOP, *PAGES] if _blocks(p)], ids=_name)
 def test_python_on_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     _clinic(tmp_path / "clinic.parquet")
-    names: dict[str, Any] = {"__name__": "__page__", **_given(page)}
+    names: dict[str, Any] = {"__name__": "__page__"}
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     runner = doctest.DocTestRunner(optionflags=flags)
     complaints: list[str] = []
@@ -188,7 +174,13 @@ def test_every_command_has_help_and_says_what_its_options_do() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["_generated/mechanisms.md", "_generated/currencies.md", "_generated/methods.md", "benchmarks.md"],
+    [
+        "_generated/mechanisms.md",
+        "_generated/currencies.md",
+        "_generated/methods.md",
+        "benchmarks.md",
+        "../README.md",
+    ],
 )
 def test_the_tables_are_fresh(name: str) -> None:
     fresh = _script("make_tables.py")["TABLES"][name]()
