@@ -68,6 +68,7 @@ def test_the_place_and_the_check_exist(row: Row) -> None:
 
 def _registry(path: str) -> tuple[ModuleType, list[Any]]:
     """The module of a registry, and what the registry holds."""
+    path = path if path.startswith("tests.") else f"holdfast.{path}"
     module = import_module(path.rpartition(".")[0])
     held = getattr(module, path.rpartition(".")[2])
     if isinstance(held, dict):
