@@ -47,6 +47,8 @@ figures: $(VENV)/.dev
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_tables.py
 	$(BIN)/python docs/make_papers.py
+	$(BIN)/python docs/make_public_names.py
+	$(BIN)/python docs/rooms.py
 
 benchmarks: $(VENV)/.dev
 	for name in kernel noise accounting ledger data spark; do $(BIN)/python benchmarks/$$name.py --save || exit 1; done

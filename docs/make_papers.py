@@ -26,6 +26,7 @@ _TOPICS = {
     "synthesis": "Synthetic data",
     "attacks": "Attacks",
     "auditing": "Auditing",
+    "sources": "Documents that started the project",
 }
 _INTRO = """\
 # Papers

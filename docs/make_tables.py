@@ -92,11 +92,66 @@ def benchmarks() -> str:
     return text
 
 
+def _result(file: str, section: str, row: str) -> list[str]:
+    """The cells of one row of a file of results."""
+    text = (HERE.parent / "benchmarks" / "results" / f"{file}.md").read_text(encoding="utf-8")
+    part = text[text.index(section) :]
+    line = next(line for line in part.splitlines() if line.startswith(f"| {row}"))
+    first, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+    return [first, *(re.sub(r" [±(].*", "", cell) for cell in cells)]
+
+
+def peers() -> str:
+    """The numbers of the README, from files of results: holdfast's beside those of a well-known peer."""
+    adult = "## Adult"
+    ours, default = (
+        _result("learn_peers", adult, row)[2:5] for row in ("holdfast, auto, strict", "diffprivlib, C = 1 ")
+    )
+    auto = _result("synth", "### epsilon 1\n", "**auto**")
+    aim = _result("synth", "### epsilon 1\n", "AIM (mbi, defaults")
+    (seconds,) = re.findall(r"([\d,]+) CPU s", aim[0])
+    steps = _result("accounting", "", "B DP-SGD")
+    found, art = (_result("attack", "", row) for row in ("lira |", "ART black-box, gb"))
+    text = _head("", "holdfast", "peer")
+    text += _row(
+        "private logistic regression, Adult, pure ε = 0.1, 0.5, 1: accuracy",
+        ", ".join(ours), ", ".join(default) + " (diffprivlib, defaults)",
+    )  # fmt: skip
+    text += _row(
+        "synthetic Adult at ε = 1: average distance of 64 three-way tables; CPU time",
+        f"{auto[2]}; {float(auto[6]):.0f} s", f"{aim[2]}; {seconds} s (AIM of mbi)",
+    )  # fmt: skip
+    text += _row(
+        "and its largest error: as certified, and in truth",
+        f"{auto[5]}, {auto[4]}",
+        f"no certificate, {aim[4]}",
+    )
+    text += _row(
+        "ε of 3,000 steps of DP-SGD: relative error; time",
+        f"{float(steps[3]):.0e}, on the safe side; {float(steps[4]):.0f} ms",
+        f"{float(steps[6]):.0e}; {steps[7]} ms (dp-accounting)",
+    )
+    text += _row(
+        "members of an overfitted forest found, at 1 % false alarms",
+        f"{100 * float(found[2]):.0f} %", f"{100 * float(art[2]):.0f} % (ART)",
+    )  # fmt: skip
+    return text
+
+
+def readme() -> str:
+    """The README with its numbers brought up to date."""
+    text = (HERE.parent / "README.md").read_text(encoding="utf-8")
+    before, begin, rest = text.partition("<!-- peers: written by docs/make_tables.py -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    return before + begin + peers() + end + after
+
+
 TABLES = {
     "_generated/mechanisms.md": mechanisms,
     "_generated/currencies.md": currencies,
     "_generated/methods.md": methods,
     "benchmarks.md": benchmarks,
+    "../README.md": readme,
 }
 
 if __name__ == "__main__":

@@ -114,14 +114,14 @@ def tradeoff() -> Figure:
     return figure
 
 
-def _attacked(runs: int = 4000) -> tuple[TradeOff, TradeOff]:
-    """An attack on 1-GDP releases that looks through a blur, and what its best threshold audits."""
+def _attacked(runs: int = 4000, *, noise: float = 1.0, spread: float = 0.75) -> tuple[TradeOff, TradeOff]:
+    """An attack on releases of this noise that looks through a blur, and what a fixed threshold audits."""
     from scipy.special import betaincinv
 
     account = Account(GaussianDP(1e3), currency="gdp", seed=20)
-    mechanism = Gaussian(sigma=1.0, l2_sensitivity=1.0)
+    mechanism = Gaussian(sigma=noise, l2_sensitivity=1.0)
     permit = account.permit(mechanism, times=2)
-    blur = np.random.default_rng(20).normal(0.0, 0.75, size=(2, runs))
+    blur = np.random.default_rng(20).normal(0.0, spread, size=(2, runs))
     # One vector of independent coordinates stands for many runs of one release each.
     without, with_one = (np.sort(permit.release(np.full(runs, x)) + blur[int(x)]) for x in (0.0, 1.0))
     cuts = np.linspace(5.0, -4.0, 181)
@@ -132,6 +132,38 @@ def _attacked(runs: int = 4000) -> tuple[TradeOff, TradeOff]:
     seen = int(np.sum(without >= 0.5)), int(np.sum(with_one < 0.5))
     top = [float(betaincinv(k + 1, runs - k, 0.975)) for k in seen]
     return measured, TradeOff([0.0, top[0], 1.0], [1.0, top[1], 0.0], claim="audited", confidence=0.95)
+
+
+def promise() -> Figure:
+    """Two programs make the same promise; the one that adds less noise than it says is caught."""
+    figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.6))
+    claim = Gaussian(sigma=1.0, l2_sensitivity=1.0).curve.trade_off()
+    at, proved = _line(claim)
+    for axes, noise, spread in zip(panels, (1.0, 0.4), (0.75, 0.3), strict=True):
+        _coin(axes)
+        attack, audit = _attacked(noise=noise, spread=spread)
+        axes.fill_between(at, 0, proved, color=BLUE, alpha=0.16, linewidth=0)
+        axes.plot(at, proved, color=BLUE)
+        axes.plot(*_line(attack), color=ORANGE, linestyle=(0, (6, 1.5)))
+        axes.plot(*_line(audit), color=PINK, linestyle=(0, (1, 1)), linewidth=2.4)
+        below = np.minimum(_line(audit)[1], proved)
+        axes.fill_between(at, below, proved, color=RED, alpha=0.45, linewidth=0)
+        assert audit.contradicts(claim) == (noise < 1.0)
+    left, right = panels
+    left.set_title("A promise that holds")
+    for words, spot, place, colour in (
+        ("an audit: the best attack\nis below (95 % sure)", (0.243, 0.55), (0.42, 0.80), PINK),
+        ("an attack got here", (0.43, 0.26), (0.56, 0.52), ORANGE),
+    ):
+        arrow = {"arrowstyle": "->", "color": colour, "linewidth": 1.4}
+        left.annotate(words, spot, place, color=colour, fontweight="bold", arrowprops=arrow)
+    left.text(0.04, 0.06, "the proof says:\nnobody gets here", color=BLUE, fontweight="bold")
+    right.set_title("The same promise, 40 % of the noise: refuted", color=RED)
+    right.annotate(
+        "somebody did", (0.17, 0.36), (0.42, 0.62), color=RED, fontweight="bold", fontsize=12,
+        arrowprops={"arrowstyle": "->", "color": RED, "linewidth": 1.6},
+    )  # fmt: skip
+    return figure
 
 
 def curves() -> Figure:
@@ -487,6 +519,7 @@ def example(name: str, **seed: int) -> Callable[[], Figure]:
 
 FIGURES: dict[str, Callable[[], Figure]] = {
     "tradeoff": tradeoff,
+    "promise": promise,
     "curves": curves,
     "composition": composition,
     "low_bits": low_bits,

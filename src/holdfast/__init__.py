@@ -1,6 +1,10 @@
 """holdfast: publish a model or a synthetic table with a promise people can check.
 
-The dozen names a user types. Everything is loaded when it is first used.
+The names a user types, and the rooms where the rest is. Everything is loaded when it is first used.
+
+>>> import holdfast
+>>> holdfast.counts_l2("replace")
+1.4142135623730951
 """
 
 from __future__ import annotations

@@ -13,5 +13,6 @@ from .findings import Sequence as Sequence
 from .findings import Trainings as Trainings
 from .membership import MembershipAudit as MembershipAudit
 from .membership import membership_game as membership_game
+from .refutation.suite import refute as refute
 from .result import AuditResult as AuditResult
 from .run import audit as audit

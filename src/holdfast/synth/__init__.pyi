@@ -7,11 +7,13 @@ Functions are imported from the file that carries their name: `holdfast.synth.ev
 from .answers import Answers as Answers
 from .certificate import Certification as Certification
 from .evaluation import Evaluation as Evaluation
+from .evaluation import evaluate as evaluate
 from .exact_counts import Counted as Counted
 from .exact_counts import ExactCounts as ExactCounts
 from .forecast import Estimate as Estimate
 from .forecast import SynthesisEstimate as SynthesisEstimate
 from .methods import METHODS as METHODS
+from .methods.method import SynthesisMethod as SynthesisMethod
 from .models.model import Measurement as Measurement
 from .rows.impossible_rows import Zeros as Zeros
 from .synthesizer import Synthesizer as Synthesizer
