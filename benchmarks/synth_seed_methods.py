@@ -76,7 +76,7 @@ def adult(epsilons: list[float], seeds: int) -> Iterator[str]:
                     seed=seed,
                 )
                 began = time.process_time()
-                made = methods[name].run(data, work, account=account, **options)
+                made = methods[name].fit(data, work, account=account, **options)
                 spent = time.process_time() - began
                 rows = CodedRows(domain=data.domain, codes=made.model.sample(ROWS, Source(seed=seed)))
                 result = evaluate(lambda columns: data(*columns), rows, work)

@@ -75,7 +75,7 @@ def run(variant: tuple[str, str, dict[str, float], bool], epsilon: float, seed: 
         options["schedule"] = RoundSchedule.of(strength, columns=len(data.names), tables=0)
     begun = time.process_time()
     with constants(given):
-        made = next(m for m in METHODS if m.name == name).run(data, workload, account=account, **options)
+        made = next(m for m in METHODS if m.name == name).fit(data, workload, account=account, **options)
     rows = RowsModel(domain=data.domain, codes=made.model.sample(ROWS, Source(seed + 100)), total=float(ROWS))
     spent = time.process_time() - begun
     errors = evaluate(lambda columns: data(*columns), rows.project, workload)

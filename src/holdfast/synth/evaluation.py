@@ -21,6 +21,7 @@ from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.data.table import Table
 from holdfast.errors import NotPrivateWarning
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import limit_of, open_account
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
@@ -30,7 +31,6 @@ from holdfast.synth.choice import find_synthesis_method
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.independent import on_simplex
 from holdfast.synth.models.product import ProductModel
-from holdfast.synth.opening import limit_of, open_account
 from holdfast.synth.rows.coded_rows import CodedRows, row_coins
 from holdfast.synth.workload import Workload
 
@@ -159,7 +159,7 @@ def _synthetic(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPrivateWarning)
-        synthesis = method.run(data, workload, account=account)
+        synthesis = method.fit(data, workload, account=account)
     source = row_coins(synthesis.measurements, key=name)
     drawn = CodedRows(domain=dict(synthesis.model.domain), codes=synthesis.model.sample(max(rows, 1), source))
     return evaluate(data_of(data), drawn, workload, name=name)

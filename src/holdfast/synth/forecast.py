@@ -6,7 +6,7 @@ What a synthetic table will be worth at each epsilon, from public quantities onl
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import Any
@@ -15,24 +15,14 @@ from holdfast.data.schema import Schema
 from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import limit_of
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit, resolve_adjacency
-from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.synth.certificate import GROUP_SHARE, certificate_noise
 from holdfast.synth.choice import choose_synthesis_method
-from holdfast.synth.opening import limit_of
+from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 from holdfast.synth.workload import Workload
 
-#: CPU seconds measured on Adult (benchmarks/synth.py): a fixed part, and one per million cells of the workload.
-SECONDS: dict[str, tuple[float, float]] = {
-    "adaptive": (3.0, 45.0),
-    "fem": (5.0, 30.0),
-    "gaussian": (2.0, 50.0),
-    "independent": (0.1, 0.3),
-    "mwem": (5.0, 25.0),
-    "tree": (1.0, 1.0),
-}
-OTHER_SECONDS = (10.0, 100.0)
 #: Seconds per million rows and group of queries, for exact counts.
 COUNTING = 0.02
 
@@ -89,20 +79,13 @@ class SynthesisEstimate:
 
 
 def estimate_synthesis(
-    domain: Mapping[str, int],
-    workload: Workload,
-    *,
-    limit: PrivacyCurve,
-    method: str,
-    adjacency: Adjacency,
-    unit: PrivacyUnit,
-    rows: int | None,
-    certificate_share: float,
+    task: SynthesisTask, *, method: SynthesisMethod, rows: int | None, certificate_share: float
 ) -> SynthesisEstimate:
     """Sizes, noise and a rule of thumb for time."""
+    domain, workload, adjacency, unit = task.domain, task.workload, task.adjacency, task.unit
     sizes = [group.size(tuple(domain[name] for name in group.columns)) for group in workload.groups]
     cells = sum(math.prod(domain[name] for name in group.columns) for group in workload.groups)
-    account = Account(limit, adjacency=adjacency, unit=unit, seed=0)
+    account = Account(task.limit, adjacency=adjacency, unit=unit, seed=0)
     work, check = (account, None) if certificate_share == 0 else account.split(
         1 - certificate_share, certificate_share
     )  # fmt: skip
@@ -110,10 +93,10 @@ def estimate_synthesis(
     if check is not None:
         (part,) = check.split(1 - GROUP_SHARE) if len(sizes) > 1 else (check,)
         claim = certificate_noise(part, max_rows=unit.max_rows, adjacency=adjacency)[1]
-    fixed, per_million = SECONDS.get(method, OTHER_SECONDS)
+    fixed, per_million = method.seconds
     counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
     return SynthesisEstimate(
-        method=method,
+        method=method.name,
         groups=len(sizes),
         queries=sum(sizes),
         largest_group=max(sizes),
@@ -194,16 +177,16 @@ def forecast_synthesis(
     asked.check(schema)
     made = []
     for epsilon in epsilons:
-        limit = limit_of(epsilon, delta)
-        method = choose_synthesis_method(schema.domain, asked, limit=limit).method
-        told = estimate_synthesis(
-            schema.domain, asked, limit=limit, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE,
-            adjacency=resolve_adjacency(adjacency, schema.adjacency), unit=schema.unit,
+        task = SynthesisTask(
+            domain=schema.domain, workload=asked, limit=limit_of(epsilon, delta), unit=schema.unit,
+            adjacency=resolve_adjacency(adjacency, schema.adjacency),
         )  # fmt: skip
+        method = choose_synthesis_method(task).entry
+        told = estimate_synthesis(task, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE)
         made.append(
             SynthesisForecast(
                 epsilon=epsilon,
-                method=method,
+                method=method.name,
                 column_error=_largest(told.one_way_noise, sum(schema.domain.values()), rows),
                 workload_error=_largest(told.workload_noise, told.queries, rows),
                 smallest_claim=_claim(told),

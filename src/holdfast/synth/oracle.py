@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,7 @@ def linear(codes: Codes, noise: Floats, domain: Mapping[str, int]) -> Floats:
     return made
 
 
+Oracle = Literal["auto", "enumerate", "milp", "ascent"]
 Solver = Callable[[RecordObjective, Floats, Source], Optima]
 #: Universes up to this size are searched completely.
 ENUMERATED = 2**16
@@ -115,7 +116,7 @@ SMALLEST = 1e-9
 
 
 def best_records(
-    objective: RecordObjective, source: Source, *, noise: Floats | None = None, oracle: str = "auto"
+    objective: RecordObjective, source: Source, *, noise: Floats | None = None, oracle: Oracle = "auto"
 ) -> Optima:
     """For each row of `noise` (one-hot coefficients, one record without), the best record of f(x) + <x, noise>.
 

@@ -22,7 +22,7 @@ from holdfast.synth.methods.adaptive_rounds import (
     affordable,
     downward_closure,
 )
-from holdfast.synth.methods.tree import tree
+from holdfast.synth.methods.tree import METHOD as TREE
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.junction_tree import JunctionTree
 from holdfast.synth.models.model import Measurement
@@ -183,17 +183,17 @@ def test_a_killed_run_goes_on_where_it_was_and_pays_once() -> None:
 def test_pure_accounts_are_refused_before_anything_is_spent() -> None:
     data = counted(bits(), "add_remove")
     opened = Account(PureDP(1.0), adjacency=data.adjacency, seed=1)
-    with pytest.raises(ParameterError, match="method='tree'"):
-        adaptive(data, WORK, account=opened)
+    with pytest.raises(ParameterError, match="method='auto'"):
+        METHOD.fit(data, WORK, account=opened)
     assert not opened.journal.entries
 
 
 def test_unknown_options_are_refused_before_anything_is_spent() -> None:
     data = counted(bits(), "add_remove")
-    for run in (adaptive, tree):
+    for method in (METHOD, TREE):
         opened = account(data)
         with pytest.raises(ParameterError, match="options must be"):
-            run(data, WORK, account=opened, round=3)
+            method.fit(data, WORK, account=opened, round=3)
         assert not opened.journal.entries
 
 

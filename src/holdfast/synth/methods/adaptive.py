@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.sensitivity import counts_l1, counts_l2
-from holdfast.errors import ParameterError, require
+from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian
@@ -34,13 +33,12 @@ from holdfast.synth.methods.adaptive_rounds import (
 )
 from holdfast.synth.methods.independent import on_simplex
 from holdfast.synth.methods.measure import measure_tables, noisy_rows
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.models.graphical.estimation import GraphicalEstimate, estimate_model, log_shares, merge
 from holdfast.synth.models.graphical.factors import Columns, shape_of
 from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
 from holdfast.synth.rows.impossible_rows import Zeros
-from holdfast.synth.spending import admit
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -68,7 +66,6 @@ def adaptive(
     schedule: RoundSchedule | None = None,
     most_cells: int = MOST_CELLS,
     constraints: Sequence[Zeros] = (),
-    **options: Any,
 ) -> Synthesis:
     """Measure every column, then by turns the table that is most worth it, until the budget is spent.
 
@@ -76,15 +73,8 @@ def adaptive(
     w_c |x_c - model_c|_1 has max w times 1 (2), all times the rows of a unit (soundness, sections 18 and 20).
     Candidates, sizes and noise levels depend on the domain and on released values only.
     """
-    admit(data, account, method="adaptive")
     require(most_cells >= 1, "most_cells", most_cells, ">= 1")
-    require(not options, "options", sorted(options), "among schedule, most_cells and constraints")
-    currency, rho = amount(account)
-    if currency != "zcdp":
-        raise ParameterError(
-            f"adaptive counts in zCDP, got an account of currency {currency!r}; open one with delta > 0 and "
-            "currency='zcdp', or use method='tree'"
-        )
+    rho = amount(account)[1]
     rows = data.public_rows
     if rows is None:  # how to divide the budget depends on it, so it is paid for
         rows = noisy_rows(data, account=account, share=COUNTING)
@@ -260,4 +250,15 @@ def _sweep_sets(data: ExactCounts, workload: Workload, rows: int) -> list[Column
     return wide if lookups <= MOST_LOOKUPS and cells <= 2**24 else []
 
 
-METHOD = SynthesisMethod(name="adaptive", run=adaptive, paper="MMSM22", zeros=True)
+def _rank(task: SynthesisTask) -> SynthesisRank:
+    return SynthesisRank(score=3.0, reason="select, measure, estimate: the smallest errors over all budgets")
+
+
+METHOD = SynthesisMethod(
+    name="adaptive",
+    run=adaptive,
+    paper="MMSM22",
+    zeros=True,
+    rank=_rank,
+    seconds=(3.0, 45.0),
+)

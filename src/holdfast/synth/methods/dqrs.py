@@ -18,7 +18,6 @@ released decisions, so the charges are a legal adaptive sequence (soundness, sec
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import ExactAnswers, ExactCounts
+from holdfast.synth.exact_counts import SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth.methods.dual_query import (
     MOST_DRAWS,
     MOST_STEP,
@@ -41,7 +40,7 @@ from holdfast.synth.methods.dual_query import (
 )
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
-from holdfast.synth.oracle import best_records
+from holdfast.synth.oracle import Oracle, best_records
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -61,16 +60,15 @@ def dqrs(
     rounds: int | None = None,
     samples: int | None = None,
     step: float | None = None,
-    oracle: str = "auto",
+    oracle: Oracle = "auto",
     most_draws: int = MOST_DRAWS,
-    **options: Any,
 ) -> Synthesis:
     """DualQuery whose queries are kept or redrawn, so that they follow the weights at less cost.
 
     Private under every adjacency, by the account's filter: a round is begun only if it fits even when every query is
     redrawn. Where keeping would cost more than it saves (large steps), all are redrawn and this is DualQuery.
     """
-    truth = ExactAnswers.of(data, workload, account=account, method="dqrs")
+    truth = ExactAnswers.of(data, workload)
     # a_i must lie in [-1, 1]: under add_remove a count may exceed the public n; capping it moves no further.
     truth = ExactAnswers(layout=truth.layout, counts=np.clip(truth.counts, 0.0, truth.size), size=truth.size)
     plan = planned(
@@ -208,4 +206,6 @@ def log_sum_exp(values: Floats) -> float:
     return float(top + math.log(float(np.exp(values - top).sum())))
 
 
-METHOD = SynthesisMethod(name="dqrs", run=dqrs, paper="Vietri et al. 2020", pure=True)
+METHOD = SynthesisMethod(
+    name="dqrs", run=dqrs, paper="Vietri et al. 2020", pure=True, single_rows=SINGLE_ROWS
+)

@@ -6,7 +6,6 @@ MWEM over a graphical model: whole tables are selected and measured, the weights
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +22,12 @@ from holdfast.progress import progress
 from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
 from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initial_universe
 from holdfast.synth.methods.measure import best_rounds, measure_tables
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.models.dense import universe_size
 from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
 from holdfast.synth.models.graphical.junction_tree import cells_with
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.models.universe import Universe
-from holdfast.synth.spending import admit
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -53,7 +51,6 @@ def mwem_factored(
     account: Account,
     rounds: int | None = None,
     most_cells: int = MOST_CELLS,
-    **options: Any,
 ) -> Synthesis:
     """Measure every column; then T times select the workload's table that the model fits worst, and measure it.
 
@@ -61,8 +58,6 @@ def mwem_factored(
     and for users, whose c rows multiply every sensitivity. Tables that would make the junction tree too large are no
     candidates: that depends on declared sizes and on what was selected before.
     """
-    admit(data, account, method="mwem")
-    workload.check(data.table.schema)
     tables = list(dict.fromkeys(tuple(group.columns) for group in workload.groups if len(group.columns) > 1))
     weights: dict[Columns, float] = {}
     for group in workload.groups:
@@ -159,7 +154,7 @@ def mwem(
     held: int = HELD,
     support: int = SUPPORT,
     share: float = SHARE,
-    **options: Any,
+    most_cells: int = MOST_CELLS,
 ) -> Synthesis:
     """Select the query that the weights answer worst, measure it, and move the weights to agree with what was measured.
 
@@ -170,8 +165,8 @@ def mwem(
     """
     large = universe_size(data.domain) > held
     if factored or (factored is None and large and measure):
-        return mwem_factored(data, workload, account=account, rounds=rounds, **options)
-    truth = ExactAnswers.of(data, workload, account=account, method="mwem")
+        return mwem_factored(data, workload, account=account, rounds=rounds, most_cells=most_cells)
+    truth = ExactAnswers.of(data, workload)
     begun = initial_universe(data, account=account, held=held, support=support, share=share)
     universe, rest = begun.universe, begun.account
     times = rounds
@@ -273,4 +268,17 @@ def answer_noise(account: Account, times: int) -> tuple[Mechanism, float]:
     return Laplace(scale=scale, l1_sensitivity=reach, adjacency=adjacency), math.sqrt(2.0) * scale
 
 
-METHOD = SynthesisMethod(name="mwem", run=mwem, paper="Hardt, Ligett and McSherry 2012", pure=True)
+def _rank(task: SynthesisTask) -> SynthesisRank | None:
+    if not task.pure:
+        return None
+    return SynthesisRank(score=3.0, reason="of the methods that need no delta, the smallest largest error")
+
+
+METHOD = SynthesisMethod(
+    name="mwem",
+    run=mwem,
+    paper="Hardt, Ligett and McSherry 2012",
+    pure=True,
+    rank=_rank,
+    seconds=(5.0, 25.0),
+)
