@@ -30,7 +30,7 @@ from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.dqrs import rejection, round_cost
 from holdfast.synth.methods.dual_query import DualQueryPlan
 from holdfast.synth.models.model import Measurement
-from holdfast.synth.oracle import RecordObjective, best_records
+from holdfast.synth.models.oracle import RecordObjective, best_records
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.rows.fit_rows import fit_rows, misfit
 from holdfast.synth.workload.residual_basis import Strategy

@@ -1,7 +1,7 @@
 """What each part of `adaptive` brings on Adult: errors of n released rows, with CPU time and peak memory.
 
 Run with `python -m benchmarks.synth_tuning [--save]`. The constants of
-`holdfast.synth.methods.adaptive_rounds`, of the penalty and of the trust were chosen on this table and workload,
+`holdfast.synth.methods.adaptive`, of the penalty and of the trust were chosen on this table and workload,
 with other noise draws: read the figures as tuned ones.
 """
 
@@ -29,7 +29,7 @@ from holdfast.synth.evaluation import evaluate
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods import METHODS
 from holdfast.synth.methods import adaptive as rounds
-from holdfast.synth.methods.adaptive_rounds import RoundSchedule
+from holdfast.synth.methods.adaptive import RoundSchedule
 from holdfast.synth.models.dense import RowsModel
 
 EPSILONS = (0.1, 1.0, 10.0)

@@ -43,19 +43,20 @@ def test_without_the_first_the_next_is_taken() -> None:
 
 
 def ranked(score: float, **declared: Any) -> SynthesisMethod:
-    """A stranger's method."""
-
-    def rank(asked: SynthesisTask) -> SynthesisRank:
-        return SynthesisRank(score=score, reason=f"{len(asked.domain)} columns", options={"steps": 2})
-
-    return SynthesisMethod(name="stranger", run=independent, paper="none", rank=rank, **declared)
+    """A stranger's method, for tables of three columns."""
+    rank = SynthesisRank(
+        score=score, reason="it is new", when=lambda asked: len(asked.domain) == 3, options={"steps": 2}
+    )
+    return SynthesisMethod(name="stranger", run=independent, paper="none", ranks=(rank,), **declared)
 
 
 def test_a_strangers_method_takes_part() -> None:
     choice = choose_synthesis_method(task(), (*METHODS, ranked(9.0)))
     assert (choice.method, choice.options) == ("stranger", {"steps": 2})
-    assert choice.summary() == "method='auto' chose 'stranger': 3 columns"
+    assert choice.summary() == "method='auto' chose 'stranger': it is new"
     assert choose_synthesis_method(task(), (*METHODS, ranked(0.5))).method == "adaptive"
+    pair = task(domain={"a": 2, "b": 2}, workload=Workload.of([("a", "b")]))
+    assert choose_synthesis_method(pair, (*METHODS, ranked(9.0))).method == "adaptive"
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from .models.model import Measurement as Measurement
 from .rows.impossible_rows import Zeros as Zeros
 from .synthesizer import Synthesizer as Synthesizer
 from .workload import Workload as Workload
-from .workload.queries import Marginal as Marginal
 from .workload.query_classes import Conjunctions as Conjunctions
 from .workload.query_classes import Predicates as Predicates
 from .workload.query_classes import Ranges as Ranges
 from .workload.query_classes import Thresholds as Thresholds
+from .workload.workload import Marginal as Marginal

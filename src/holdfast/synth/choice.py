@@ -49,11 +49,10 @@ def choose_synthesis_method(
     task: SynthesisTask, methods: Sequence[SynthesisMethod] = METHODS
 ) -> SynthesizerChoice:
     """Of the methods that take such a task the one that ranks highest; of equals the first (`docs/synth.md`)."""
-    ranked = [(method.rank(task), method) for method in methods if method.takes(task)]
     found = [
         (rank.score, SynthesizerChoice(entry=method, reason=rank.reason, options=rank.options))
-        for rank, method in ranked
-        if rank is not None
+        for method in methods
+        if (rank := method.rank(task)) is not None
     ]
     if not found:
         raise ParameterError(

@@ -19,7 +19,7 @@ from holdfast.release import Release
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.queries import Marginal
+from holdfast.synth.workload.workload import Marginal
 
 FORMAT = "holdfast-synthetic/1"
 

@@ -29,7 +29,7 @@ from holdfast.privacy.rounding import as_written
 from holdfast.progress import progress
 from holdfast.synth.choice import find_synthesis_method
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.independent import on_simplex
+from holdfast.synth.models.model import on_simplex
 from holdfast.synth.models.product import ProductModel
 from holdfast.synth.rows.coded_rows import CodedRows, row_coins
 from holdfast.synth.workload import Workload

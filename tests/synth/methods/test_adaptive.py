@@ -15,10 +15,11 @@ from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.synth.evaluation import evaluate
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.adaptive import METHOD, adaptive
-from holdfast.synth.methods.adaptive_rounds import (
+from holdfast.synth.methods.adaptive import (
+    METHOD,
     MOST_CANDIDATES,
     RoundSchedule,
+    adaptive,
     affordable,
     downward_closure,
 )

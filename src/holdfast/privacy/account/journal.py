@@ -24,7 +24,7 @@ from holdfast.privacy.account.currency import Cost
 def encode_payload(value: Any) -> str:
     """JSON for numbers, and base64 for arrays.
 
-    >>> decode(encode(np.array([1.5, 2.0]))).tolist()
+    >>> decode_payload(encode_payload(np.array([1.5, 2.0]))).tolist()
     [1.5, 2.0]
     """
     if isinstance(value, np.ndarray):
@@ -39,7 +39,7 @@ def encode_payload(value: Any) -> str:
 
 
 def decode_payload(text: str) -> Any:
-    """The value that `encode` wrote."""
+    """The value that `encode_payload` wrote."""
     try:
         data = json.loads(text)
         if "array" not in data:

@@ -40,7 +40,7 @@ from holdfast.synth.methods.dual_query import (
 )
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
-from holdfast.synth.oracle import Oracle, best_records
+from holdfast.synth.models.oracle import Oracle, best_records
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -146,7 +146,7 @@ def keeping(plan: DualQueryPlan, past: int, count: float, account: Account) -> E
 def odds_sensitivity(plan: DualQueryPlan, past: int, count: float) -> float:
     """(eta/n) [2 + 2 (t-1) tanh(eta/2)] / gamma: how far one unit moves the log-odds of keeping after t rounds.
 
-    >>> round(odds_sensitivity(Plan(rounds=20, samples=5, step=0.1), 10, 1000.0), 6)
+    >>> round(odds_sensitivity(DualQueryPlan(rounds=20, samples=5, step=0.1), 10, 1000.0), 6)
     0.000834
     """
     moved = 2.0 + 2.0 * (past - 1) * math.tanh(plan.step / 2.0)

@@ -18,7 +18,7 @@ from holdfast.progress import progress
 from holdfast.synth.exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
-from holdfast.synth.oracle import Oracle, RecordObjective, best_records
+from holdfast.synth.models.oracle import Oracle, RecordObjective, best_records
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ class DualQueryPlan:
     def pure(self, count: float) -> float:
         """The pure cost, eta s T (T - 1) / n.
 
-        >>> round(Plan(rounds=20, samples=5, step=0.1).pure(1000), 9)
+        >>> round(DualQueryPlan(rounds=20, samples=5, step=0.1).pure(1000), 9)
         0.19
         """
         return self.step * self.samples * self.rounds * (self.rounds - 1) / count
@@ -60,7 +60,7 @@ class DualQueryPlan:
     def rho(self, count: float) -> float:
         """The cost in zCDP, s eta^2 T (T - 1)(2T - 1) / (12 n^2).
 
-        >>> round(Plan(rounds=20, samples=5, step=0.1).rho(1000), 9)
+        >>> round(DualQueryPlan(rounds=20, samples=5, step=0.1).rho(1000), 9)
         6.175e-05
         """
         t = self.rounds

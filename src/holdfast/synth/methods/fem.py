@@ -22,7 +22,7 @@ from holdfast.synth.exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAns
 from holdfast.synth.methods.measure import best_rounds
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
-from holdfast.synth.oracle import Oracle, RecordObjective, best_records, one_hot_starts
+from holdfast.synth.models.oracle import Oracle, RecordObjective, best_records, one_hot_starts
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]

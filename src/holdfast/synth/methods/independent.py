@@ -14,7 +14,7 @@ from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
-from holdfast.synth.models.model import Measurement
+from holdfast.synth.models.model import Measurement, on_simplex
 from holdfast.synth.models.product import ProductModel
 from holdfast.synth.workload import Workload
 
@@ -63,30 +63,17 @@ def _noise(data: ExactCounts, account: Account, *, tables: int) -> tuple[Mechani
     return laplace, float(laplace.scale) * 2.0**0.5
 
 
-def on_simplex(values: Floats, *, total: float) -> Floats:
-    """The nearest counts >= 0 that sum to the total (Duchi et al. 2008, figure 1).
-
-    >>> on_simplex(np.array([4.0, 2.0, -3.0]), total=4.0).tolist()
-    [3.0, 1.0, 0.0]
-    """
-    flat = np.sort(values.reshape(-1))[::-1]
-    over = (np.cumsum(flat) - total) / np.arange(1, flat.size + 1)
-    last = int(np.flatnonzero(flat > over)[-1])
-    return np.asarray(np.maximum(values - over[last], 0.0))
-
-
-def _rank(task: SynthesisTask) -> SynthesisRank:
-    if len(task.domain) == 1:
-        return SynthesisRank(score=4.0, reason="one column has nothing to do with any other")
-    return SynthesisRank(score=1.0, reason="columns alone, where nothing that joins them is at hand")
-
-
 METHOD = SynthesisMethod(
     name="independent",
     run=independent,
     paper="baseline",
     pure=True,
     currency="gdp",
-    rank=_rank,
+    ranks=(
+        SynthesisRank(
+            score=4.0, reason="one column has nothing to do with any other", when=SynthesisTask.has_one_column
+        ),
+        SynthesisRank(score=1.0, reason="columns alone, where no method that joins them is at hand"),
+    ),
     seconds=(0.1, 0.3),
 )

@@ -51,24 +51,29 @@ class SynthesisTask:
     adjacency: Adjacency = Adjacency.replace
     unit: PrivacyUnit = field(default_factory=PrivacyUnit)
 
-    @property
-    def pure(self) -> bool:
+    def is_any(self) -> bool:
+        """Whatever it is."""
+        return True
+
+    def is_pure(self) -> bool:
         """Whether a delta is excluded."""
         return self.limit.as_pure() is not None
+
+    def has_one_column(self) -> bool:
+        """Whether no column can depend on another."""
+        return len(self.domain) == 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisRank:
-    """Where a method stands among those that `auto` chooses from: the largest score is taken."""
+    """How a method stands among those that `auto` chooses from: the largest score is taken."""
 
     score: float
     reason: str
+    when: Callable[[SynthesisTask], bool] = SynthesisTask.is_any
+    """The tasks that it is about."""
     options: Mapping[str, Any] = field(default_factory=dict)
-
-
-def unranked(task: SynthesisTask) -> SynthesisRank | None:
-    """For methods that run only where they are named."""
-    return None
+    """What the method is told where it is chosen so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +94,8 @@ class SynthesisMethod:
     """The largest universe (product of all domain sizes) it can hold, where it holds all of it."""
     zeros: bool = False
     """Whether its function takes `constraints`: declared impossible cells, which then never get any weight."""
-    rank: Callable[[SynthesisTask], SynthesisRank | None] = unranked
-    """How it ranks for a task that it takes, from public quantities; None where it should not be chosen."""
+    ranks: tuple[SynthesisRank, ...] = ()
+    """How it ranks for `auto`: the first one that is about the task counts. Without any it runs where it is named."""
     seconds: tuple[float, float] = (10.0, 100.0)
     """CPU seconds, for estimates: a fixed part, and one per million cells of the workload."""
 
@@ -102,11 +107,15 @@ class SynthesisMethod:
     def takes(self, task: SynthesisTask) -> bool:
         """Whether such a task would be admitted, whatever the table holds."""
         return (
-            (self.pure or not task.pure)
+            (self.pure or not task.is_pure())
             and task.adjacency.value in self.adjacencies
             and (task.unit.max_rows == 1 or not self.single_rows)
             and (self.most_cells is None or math.prod(task.domain.values()) <= self.most_cells)
         )
+
+    def rank(self, task: SynthesisTask) -> SynthesisRank | None:
+        """How it ranks for this task; None where it is not chosen."""
+        return next((rank for rank in self.ranks if self.takes(task) and rank.when(task)), None)
 
     def fit(self, data: ExactCounts, workload: Workload, *, account: Account, **options: Any) -> Synthesis:
         """Run, after everything that can be refused was: nothing is charged before."""

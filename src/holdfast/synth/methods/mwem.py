@@ -268,17 +268,17 @@ def answer_noise(account: Account, times: int) -> tuple[Mechanism, float]:
     return Laplace(scale=scale, l1_sensitivity=reach, adjacency=adjacency), math.sqrt(2.0) * scale
 
 
-def _rank(task: SynthesisTask) -> SynthesisRank | None:
-    if not task.pure:
-        return None
-    return SynthesisRank(score=3.0, reason="of the methods that need no delta, the smallest largest error")
-
-
 METHOD = SynthesisMethod(
     name="mwem",
     run=mwem,
     paper="Hardt, Ligett and McSherry 2012",
     pure=True,
-    rank=_rank,
+    ranks=(
+        SynthesisRank(
+            score=3.0,
+            reason="of the methods that need no delta, the smallest largest error",
+            when=SynthesisTask.is_pure,
+        ),
+    ),
     seconds=(5.0, 25.0),
 )

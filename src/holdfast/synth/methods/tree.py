@@ -17,12 +17,11 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import fractions_of_rest, selection_epsilon
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.independent import on_simplex
 from holdfast.synth.methods.measure import measure_tables
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
 from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
-from holdfast.synth.models.graphical.factors import Columns, shape_of
-from holdfast.synth.models.model import Measurement
+from holdfast.synth.models.graphical.junction_tree import Columns, shape_of
+from holdfast.synth.models.model import Measurement, on_simplex
 from holdfast.synth.rows.impossible_rows import Zeros
 from holdfast.synth.workload import Workload
 
@@ -128,18 +127,12 @@ def _total(data: ExactCounts, measured: Sequence[Measurement]) -> float:
     return max(1.0, float(np.average([one.total for one in measured], weights=weights)))
 
 
-def _rank(task: SynthesisTask) -> SynthesisRank:
-    return SynthesisRank(
-        score=2.0, reason="each column with the one that it depends on most, for any promise"
-    )
-
-
 METHOD = SynthesisMethod(
     name="tree",
     run=tree,
     paper="MMS21",
     pure=True,
     zeros=True,
-    rank=_rank,
+    ranks=(SynthesisRank(score=2.0, reason="each column with the one that it depends on most"),),
     seconds=(1.0, 1.0),
 )

@@ -28,7 +28,7 @@ from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
 from holdfast.progress import progress
 from holdfast.synth.models.coordinate_scores import CoordinateScores
-from holdfast.synth.models.graphical.factors import Columns
+from holdfast.synth.models.graphical.junction_tree import Columns
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.models.product import ProductModel

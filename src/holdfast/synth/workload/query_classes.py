@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast.errors import require
-from holdfast.synth.workload.queries import Floats, Group, Shape, cells_in_words
+from holdfast.synth.workload.workload import Floats, Group, Shape, cells_in_words
 
 #: Conjunctions of one group are computed from the joint count of its columns, 2 to their number.
 MOST_COLUMNS = 24

@@ -29,9 +29,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.synth.models.graphical.belief_propagation import Beliefs, propagate
-from holdfast.synth.models.graphical.factors import Columns, shape_of, spread, sum_onto
-from holdfast.synth.models.graphical.junction_tree import JunctionTree
+from holdfast.synth.models.graphical.junction_tree import (
+    Beliefs,
+    Columns,
+    JunctionTree,
+    propagate,
+    shape_of,
+    spread,
+    sum_onto,
+)
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement
 
@@ -124,7 +130,7 @@ def lbfgs(
     than `tolerance`.
 
     >>> bowl = lambda x: (float(((x - 3.0) ** 2).sum()), 2.0 * (x - 3.0))
-    >>> minimise(bowl, np.zeros(2), curvature=np.ones(2), iterations=20, tolerance=1e-12).round(6).tolist()
+    >>> lbfgs(bowl, np.zeros(2), curvature=np.ones(2), iterations=20, tolerance=1e-12).round(6).tolist()
     [3.0, 3.0]
     """
     point = start

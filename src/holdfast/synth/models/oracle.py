@@ -35,7 +35,7 @@ Columns = tuple[str, ...]
 class RecordObjective:
     """f(x) = the sum over column sets of a table's value at x. Queries are added with their weights, as they come.
 
-    >>> gain = Objective(domain={"a": 2, "b": 3})
+    >>> gain = RecordObjective(domain={"a": 2, "b": 3})
     >>> gain.add(("a", "b"), np.eye(2, 3), 2.0)
     >>> gain.values(np.array([[0, 0], [1, 0]])).tolist()
     [2.0, 0.0]
@@ -123,7 +123,7 @@ def best_records(
     `oracle` is "enumerate", "milp", "ascent" or "auto": all records where there are at most 65,536; else the integer
     programme for one record and at most 500 weighted cells; else ascents. That depends on released queries only.
 
-    >>> gain = Objective(domain={"a": 2, "b": 3})
+    >>> gain = RecordObjective(domain={"a": 2, "b": 3})
     >>> gain.add(("a", "b"), np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 0.0]]))
     >>> best_records(gain, Source(seed=1)).codes.tolist()
     [[1, 0]]
