@@ -1,7 +1,4 @@
-"""Counted: the exact joint counts of a private table. What it returns is private until noise is added.
-
-Truth: the exact answers of a workload on a private table, and the scores that selections see. Private.
-"""
+"""The exact counts of a private table, and the exact answers of a workload on it: private until noise is added."""
 
 from __future__ import annotations
 

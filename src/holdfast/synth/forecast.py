@@ -1,6 +1,6 @@
-"""What a synthesis will cost and be worth, before anything is spent: from the schema and the promise alone.
+"""What a synthesis will cost and be worth, from public quantities only: for one promise, and along a list of epsilons.
 
-What a synthetic table will be worth at each epsilon, from public quantities only; nothing is spent.
+Nothing is spent.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from holdfast.synth.workload import Workload
 
 #: Seconds per million rows and group of queries, for exact counts.
 COUNTING = 0.02
+#: Of the budget, in a forecast.
+CERTIFICATE_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,7 @@ class SynthesisEstimate:
     one_way_noise: float
     """Standard deviation in a cell of a 1-way marginal if all were measured with the whole budget, in records."""
     workload_noise: float
-    """The same for the whole workload measured at once: what adaptive methods try to beat."""
+    """Of a cell if the whole workload is measured at once: what adaptive methods try to beat."""
     certificate_noise: float | None
     """Standard deviation of the certificate, in records; None without one."""
     seconds: float
@@ -59,7 +61,7 @@ class SynthesisEstimate:
         return asdict(self) | {"smallest_claim": self.smallest_claim}
 
     def summary(self) -> str:
-        """For a reader who decides whether to run it."""
+        """A few lines, for whoever decides whether to run it."""
         size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
         lines = [
             f"estimate for method {self.method!r} on {size}: about {_time(self.seconds)}, {self.megabytes:,.0f} MB",
@@ -121,15 +123,12 @@ def _noise(account: Account, adjacency: Adjacency, unit: PrivacyUnit, *, tables:
 
 
 def _time(seconds: float) -> str:
-    """In words.
+    """Seconds, or minutes from one on.
 
     >>> _time(95.0), _time(7.3)
     ('1.6 minutes', '7 s')
     """
     return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.1f} minutes"
-
-
-CERTIFICATE_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +147,7 @@ class SynthesisForecast:
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """What noise of this size leaves of the table."""
         if self.column_error > 0.05:
             return "single columns are lost in noise"
         if self.workload_error > 0.05:

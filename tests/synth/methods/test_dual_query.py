@@ -7,6 +7,7 @@ from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PureDP
 from holdfast.synth.exact_counts import ExactAnswers
 from holdfast.synth.methods.dual_query import METHOD, DualQueryPlan, dual_query, payoff
+from holdfast.synth.models.oracle import Oracle
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
 WORK = marginals()
@@ -83,7 +84,7 @@ def test_more_data_are_answered_better() -> None:
 
 
 @pytest.mark.parametrize("oracle", ["enumerate", "ascent", "milp"])
-def test_privacy_does_not_depend_on_the_oracle(oracle: str) -> None:
+def test_privacy_does_not_depend_on_the_oracle(oracle: Oracle) -> None:
     data = counted(bits())
     opened = account(data, ZCDP(0.1))
     made = dual_query(data, WORK, account=opened, rounds=4, samples=3, step=0.5, oracle=oracle)

@@ -268,10 +268,7 @@ class _Run:
             total=self.total,
             centre=self.centre,
             start=None if start is None else start.theta,
-            zeros=[
-                (tuple(one.columns), np.where(one.allowed(shape_of(one.columns, domain)), 0.0, -np.inf))
-                for one in self.constraints
-            ],
+            zeros=[one.potential(domain) for one in self.constraints],
         )
 
     def reconciled(self, swept: Sequence[Columns]) -> Model:

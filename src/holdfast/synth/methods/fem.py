@@ -1,6 +1,6 @@
 """FEM: follow the perturbed leader over records, exponential mechanism over queries (Vietri et al. 2020).
 
-sepFEM: FEM whose leader is perturbed on a small separator set of queries (Vietri et al. 2020).
+sepFEM is the same game with the leader perturbed on a small separator set of queries.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ MOST_ROUNDS = 200
 SAMPLES = 20
 PERTURBATION = 1.0
 THEOREM = "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (FEM)"
+SEP_FEM_THEOREM = (
+    "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (sepFEM)"
+)
 
 
 def fem(
@@ -55,6 +58,28 @@ def fem(
     return play(
         data, workload, account=account, method="fem", noise=exponential_noise, rounds=rounds, samples=samples,
         perturbation=perturbation, oracle=oracle, most_rounds=most_rounds, theorem=THEOREM,
+    )  # fmt: skip
+
+
+def sep_fem(
+    data: ExactCounts,
+    workload: Workload,
+    *,
+    account: Account,
+    rounds: int | None = None,
+    samples: int = SAMPLES,
+    perturbation: float = PERTURBATION,
+    oracle: Oracle = "auto",
+    most_rounds: int = MOST_ROUNDS,
+) -> Synthesis:
+    """FEM with Laplace noise on separators: queries of which any two records answer at least one differently.
+
+    The separators are the binary digits of each column's cell code, ceil(log2 d) for a column of d cells, the least
+    that separate; on binary columns they are the columns. Privacy as in `fem`: no privacy rests on the noise.
+    """
+    return play(
+        data, workload, account=account, method="sep_fem", noise=separator_noise, rounds=rounds, samples=samples,
+        perturbation=perturbation, oracle=oracle, most_rounds=most_rounds, theorem=SEP_FEM_THEOREM,
     )  # fmt: skip
 
 
@@ -127,33 +152,6 @@ def leader_uniforms(source: Source, rows: int, width: int) -> Floats:
 def exponential_noise(domain: Any, rows: int, scale: float, source: Source) -> Floats:
     """Independent exponential variables of this mean, one for each one-hot coordinate."""
     return -scale * np.log(leader_uniforms(source, rows, sum(domain.values())))
-
-
-SEP_FEM_THEOREM = (
-    "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (sepFEM)"
-)
-
-
-def sep_fem(
-    data: ExactCounts,
-    workload: Workload,
-    *,
-    account: Account,
-    rounds: int | None = None,
-    samples: int = SAMPLES,
-    perturbation: float = PERTURBATION,
-    oracle: Oracle = "auto",
-    most_rounds: int = MOST_ROUNDS,
-) -> Synthesis:
-    """FEM with Laplace noise on separators: queries of which any two records answer at least one differently.
-
-    The separators are the binary digits of each column's cell code, ceil(log2 d) for a column of d cells, the least
-    that separate; on binary columns they are the columns. Privacy as in `fem`: no privacy rests on the noise.
-    """
-    return play(
-        data, workload, account=account, method="sep_fem", noise=separator_noise, rounds=rounds, samples=samples,
-        perturbation=perturbation, oracle=oracle, most_rounds=most_rounds, theorem=SEP_FEM_THEOREM,
-    )  # fmt: skip
 
 
 def separators(domain: Mapping[str, int]) -> Floats:

@@ -14,7 +14,7 @@ from holdfast.errors import ParameterError
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.measure import measure_tables
+from holdfast.synth.methods.measure import measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.estimation import estimate_model
@@ -66,7 +66,7 @@ def gaussian(
     else:
         measured, parameters = _factorised(data, tables, weights, objective, account)
         theorem = FACTORISED
-    total = _total(data, measured)
+    total = total_of(data, measured)
     model = fitted_model(measured, data, total, sweeps=sweeps, most_cells=most_cells, account=account)
     kind = "graphical" if isinstance(model, GraphicalModel) else "rows"
     return Synthesis(
@@ -217,12 +217,6 @@ def least_gain(measured: Sequence[Measurement], total: float) -> float:
     columns = [name for entry in measured for name in entry.columns]
     tables = len(columns) / max(1, len(set(columns)))
     return SIGNIFICANT * 2.0 * math.sqrt(2.0 * tables) / noise_std
-
-
-def _total(data: ExactCounts, measured: Sequence[Measurement]) -> float:
-    """The number of rows where it is public, else what the tables say on average."""
-    rows = data.public_rows
-    return max(1.0, float(np.mean([entry.total for entry in measured])) if rows is None else float(rows))
 
 
 METHOD = SynthesisMethod(

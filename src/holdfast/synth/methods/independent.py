@@ -13,6 +13,7 @@ from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.methods.measure import total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.models.model import Measurement, on_simplex
 from holdfast.synth.models.product import ProductModel
@@ -39,8 +40,7 @@ def independent(data: ExactCounts, workload: Workload, *, account: Account) -> S
         for name, part in zip(names, np.split(noisy, borders), strict=True)
     )
     # Every table sums to the same number of records: where that is not public, their mean is the best guess at it.
-    rows = data.public_rows
-    total = max(1.0, float(np.mean([one.total for one in measured])) if rows is None else float(rows))
+    total = total_of(data, measured)
     return Synthesis(
         model=ProductModel(
             columns={one.columns[0]: on_simplex(one.values, total=total) for one in measured}, total=total

@@ -20,7 +20,7 @@ from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.measure import measure_tables
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
 from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
-from holdfast.synth.models.graphical.junction_tree import Columns, shape_of
+from holdfast.synth.models.graphical.junction_tree import Columns
 from holdfast.synth.models.model import Measurement, on_simplex
 from holdfast.synth.rows.impossible_rows import Zeros
 from holdfast.synth.workload import Workload
@@ -106,10 +106,7 @@ def _synthesis(
             for one in measured
             if len(one.columns) == 1
         },
-        zeros=[
-            (tuple(one.columns), np.where(one.allowed(shape_of(one.columns, data.domain)), 0.0, -np.inf))
-            for one in constraints
-        ],
+        zeros=[one.potential(data.domain) for one in constraints],
     )
     return Synthesis(
         model=fitted.model,

@@ -1,4 +1,4 @@
-"""Universes: the records a weight vector runs over, all of them or a public sample, behind one face."""
+"""Universe: the records that a weight vector runs over, all of them or a public sample."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Thresholds and ranges: queries on a column whose cells have an order, alone or within cells of other columns.
-
-Monotone conjunctions of binary columns: the marginals of QueryGAN (definition 5.1.1).
-
-Bounded predicates: any functions from a small joint domain to [0, 1].
-"""
+"""Groups of queries other than marginals: conjunctions, predicates, thresholds and ranges."""
 
 from __future__ import annotations
 
@@ -24,7 +19,7 @@ MOST_COLUMNS = 24
 
 @dataclass(frozen=True)
 class Conjunctions(Group):
-    """How many records have 1 in all columns of S, for every set S of `order` of the group's binary columns.
+    """How many records have 1 in all columns of S, for every set S of `order` of the group's binary columns: monotone.
 
     Without `order`, the one set of all columns. A group reads the joint count of its columns: for many columns
     use `conjunctions`, which makes one group for each set.
