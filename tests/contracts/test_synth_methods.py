@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
 from typing import Any
@@ -11,14 +10,13 @@ import numpy as np
 import pytest
 
 from holdfast.data import Categorical, Identifier, Schema, open_table
-from holdfast.errors import AdjacencyError, HoldfastError, NotPrivateWarning, ParameterError
+from holdfast.errors import AdjacencyError, HoldfastError, NotPrivateWarning
 from holdfast.noise.source import Source
-from holdfast.options import Option
 from holdfast.privacy import Account, ApproxDP, PrivacyUnit, PureDP
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.synth import METHODS, Synthesizer, Workload, Zeros
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisTask
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.rows.coded_rows import CodedRows
 
 ROWS = 200
@@ -31,12 +29,6 @@ each_way = pytest.mark.parametrize(
     ("method", "adjacency"),
     [(method, adjacency) for method in METHODS for adjacency in method.adjacencies],
     ids=lambda value: value if isinstance(value, str) else value.name,
-)
-
-each_option = pytest.mark.parametrize(
-    ("method", "option"),
-    [(method, option) for method in METHODS for option in method.options],
-    ids=lambda value: value.name,
 )
 
 
@@ -132,78 +124,6 @@ def test_refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod
             run(method, table, opened)
         assert not opened.journal.entries
         assert TELLTALE not in str(refusal.value)
-
-
-@each_method
-def test_its_declaration_is_complete(method: SynthesisMethod) -> None:
-    assert method.paper
-    assert method.adjacencies
-    assert method.seconds[0] > 0
-    parameters = inspect.signature(method.run).parameters.values()
-    assert not [one for one in parameters if one.kind is inspect.Parameter.VAR_KEYWORD], (
-        "options are declared"
-    )
-    assert method.zeros == ("constraints" in [option.name for option in method.options])
-    task = SynthesisTask(domain=DOMAIN, workload=WORKLOAD, limit=ApproxDP(1.0, 1e-6))
-    rank = method.rank(task)
-    assert rank is None or rank.reason
-
-
-WRONG_TYPES: tuple[Any, ...] = ("many", None, {}, [1.5], 1.5, 3)
-
-
-def spoiled(name: str) -> list[str]:
-    """The usual slips: two letters exchanged, one doubled, one left out."""
-    return [name[1::-1] + name[2:], name + name[-1], name[:-1]]
-
-
-@each_option
-def test_a_misspelt_option_is_refused_with_the_right_name_before_anything_is_charged(
-    method: SynthesisMethod, option: Option
-) -> None:
-    table = data(method.adjacencies[0])
-    for name in spoiled(option.name):
-        opened = account(method, table)
-        with pytest.raises(ParameterError, match=f"did you mean '{option.name}'") as refusal:
-            method.fit(table, WORKLOAD, account=opened, **{name: option.default})
-        assert f"got '{name}'" in str(refusal.value)
-        assert f"method='{method.name}'" in str(refusal.value)
-        assert not opened.journal.entries
-        assert TELLTALE not in str(refusal.value)
-
-
-@each_option
-def test_an_option_of_a_wrong_type_is_refused_before_anything_is_charged(
-    method: SynthesisMethod, option: Option
-) -> None:
-    table, refused = data(method.adjacencies[0]), 0
-    for value in WRONG_TYPES:
-        if not option.admits(value):
-            opened = account(method, table)
-            with pytest.raises(ParameterError, match=f"{option.name} must be"):
-                method.fit(table, WORKLOAD, account=opened, **{option.name: value})
-            assert not opened.journal.entries
-            refused += 1
-    assert refused
-
-
-@each_option
-def test_an_option_may_be_given_as_it_is(method: SynthesisMethod, option: Option) -> None:
-    table = data(method.adjacencies[0], rows=20)
-    check(
-        method.fit(table, WORKLOAD, account=account(method, table), **{option.name: option.default}), DOMAIN
-    )
-
-
-@each_method
-def test_a_synthesizer_refuses_options_before_anything_is_charged(method: SynthesisMethod) -> None:
-    table = data(method.adjacencies[0])
-    opened = account(method, table)
-    made = Synthesizer(method=method.name, workload=WORKLOAD, options={"no_such_option": 1})
-    with pytest.raises(ParameterError, match="options must be"):
-        made.fit(table.table, account=opened)
-    assert not opened.journal.entries
-    assert not hasattr(made, "release_")
 
 
 @each_method

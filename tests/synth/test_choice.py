@@ -42,21 +42,21 @@ def test_without_the_first_the_next_is_taken() -> None:
         choose_synthesis_method(task(), left)
 
 
-def ranked(score: float, **declared: Any) -> SynthesisMethod:
+def ranked(place: float, **declared: Any) -> SynthesisMethod:
     """A stranger's method, for tables of three columns."""
     rank = SynthesisRank(
-        score=score, reason="it is new", when=lambda asked: len(asked.domain) == 3, options={"steps": 2}
+        place=place, reason="it is new", when=lambda asked: len(asked.domain) == 3, options={"steps": 2}
     )
     return SynthesisMethod(name="stranger", run=independent, paper="none", ranks=(rank,), **declared)
 
 
 def test_a_strangers_method_takes_part() -> None:
-    choice = choose_synthesis_method(task(), (*METHODS, ranked(9.0)))
+    choice = choose_synthesis_method(task(), (*METHODS, ranked(0.5)))
     assert (choice.method, choice.options) == ("stranger", {"steps": 2})
     assert choice.summary() == "method='auto' chose 'stranger': it is new"
-    assert choose_synthesis_method(task(), (*METHODS, ranked(0.5))).method == "adaptive"
+    assert choose_synthesis_method(task(), (*METHODS, ranked(9.0))).method == "adaptive"
     pair = task(domain={"a": 2, "b": 2}, workload=Workload.of([("a", "b")]))
-    assert choose_synthesis_method(pair, (*METHODS, ranked(9.0))).method == "adaptive"
+    assert choose_synthesis_method(pair, (*METHODS, ranked(0.5))).method == "adaptive"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_strangers_method_takes_part() -> None:
     ids=["delta", "adjacency", "unit", "cells"],
 )
 def test_what_a_method_would_refuse_is_never_chosen(declared: dict[str, Any], asked: dict[str, Any]) -> None:
-    stranger = ranked(9.0, **declared)
+    stranger = ranked(0.5, **declared)
     assert not stranger.takes(task(**asked))
     assert choose_synthesis_method(task(**asked), (*METHODS, stranger)).method != "stranger"
 

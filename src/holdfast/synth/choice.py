@@ -48,9 +48,9 @@ def find_synthesis_method(method: str | SynthesisMethod) -> SynthesisMethod:
 def choose_synthesis_method(
     task: SynthesisTask, methods: Sequence[SynthesisMethod] = METHODS
 ) -> SynthesizerChoice:
-    """Of the methods that take such a task the one that ranks highest; of equals the first (`docs/synth.md`)."""
+    """Of the methods that take such a task, the one of the smallest place; `docs/synth.md` says how they were found."""
     found = [
-        (rank.score, SynthesizerChoice(entry=method, reason=rank.reason, options=rank.options))
+        (rank.place, SynthesizerChoice(entry=method, reason=rank.reason, options=rank.options))
         for method in methods
         if (rank := method.rank(task)) is not None
     ]
@@ -59,4 +59,4 @@ def choose_synthesis_method(
             f"method must be given, got method='auto': none takes adjacency={task.adjacency.value!r} and "
             f"{task.unit.summary()} under {task.limit!r}"
         )
-    return max(found, key=lambda one: one[0])[1]
+    return min(found, key=lambda one: one[0])[1]

@@ -151,21 +151,22 @@ class Synthesizer:
         job = account if self.key is None else ResumableAccount.of(account, self.key)
         require_something_left(job, least=LEAST)
         work, check = self._shares(job)
-        made = method.fit(data, workload, account=work, **self._options(method, choice, zeros))
+        synthesis = method.fit(data, workload, account=work, **self._options(method, choice, zeros))
         # From here on only the certificate looks at the table.
-        coins = row_coins(made.measurements, key=self.key or "")
-        expected = round(made.model.total) if data.public_rows is None else data.public_rows
-        rows = self._draw(made.model, self.rows or max(1, expected), coins, zeros)
-        claims = None
+        coins = row_coins(synthesis.measurements, key=self.key or "")
+        expected = round(synthesis.model.total) if data.public_rows is None else data.public_rows
+        rows = self._draw(synthesis.model, self.rows or max(1, expected), coins, zeros)
+        certification = None
         if check is not None:
-            claims = certify(data, rows, certified, account=check, confidence=self.confidence)
+            certification = certify(data, rows, certified, account=check, confidence=self.confidence)
         contents = SyntheticContents(
             schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins),
-            measurements=made.measurements, workload=workload, certified=certified, public_rows=data.public_rows,
+            measurements=synthesis.measurements, workload=workload, certified=certified, public_rows=data.public_rows,
             confidence=self.confidence, choice=None if choice is None else choice.summary(),
         )  # fmt: skip
-        self.release_ = self._released(contents, account, made, method, data, claims)
-        self.method_, self.choice_, self.model_, self.certification_ = method.name, choice, made.model, claims
+        self.release_ = self._as_release(contents, account, synthesis, method, data, certification)
+        self.method_, self.choice_, self.model_ = method.name, choice, synthesis.model
+        self.certification_ = certification
         self._contents, self._rows, self._constraints = contents, rows, zeros
         self._kind = frame_kind(source)
         return self
@@ -328,32 +329,30 @@ class Synthesizer:
         codes = possible_rows(model, rows, coins, zeros) if zeros else model.sample(rows, coins)
         return CodedRows(domain=dict(model.domain), codes=codes)
 
-    def _released(
+    def _as_release(
         self,
         contents: SyntheticContents,
         account: Account,
-        made: Synthesis,
+        synthesis: Synthesis,
         method: SynthesisMethod,
         data: ExactCounts,
-        claims: Certification | None,
+        certification: Certification | None,
     ) -> Release[dict[str, Any]]:
-        own = (
-            ()
-            if method in METHODS
-            else (f"the proof of method {method.name!r}, which is not holdfast's own",)
-        )
+        assumptions = [*data.assumptions, *synthesis.assumptions]
+        if method not in METHODS:
+            assumptions.append(f"the proof of method {method.name!r}, which is not holdfast's own")
         return Release.of(
             account,
             contents.value(),
             method=f"Synthesizer, {method.name}",
             parameters={
                 "rows": contents.table.num_rows, "certificate_share": self.certificate_share,
-                "constraints": len(self.constraints), **made.parameters,
+                "constraints": len(self.constraints), **synthesis.parameters,
             },
             schema_hash=contents.schema.hash(),
-            certificates=() if claims is None else claims.certificates,
-            assumptions=(*data.assumptions, *made.assumptions, *own),
-            theorem=made.theorem,
+            certificates=() if certification is None else certification.certificates,
+            assumptions=assumptions,
+            theorem=synthesis.theorem,
         )  # fmt: skip
 
     def _intervals(self) -> Intervals:

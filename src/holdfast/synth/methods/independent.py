@@ -71,9 +71,9 @@ METHOD = SynthesisMethod(
     currency="gdp",
     ranks=(
         SynthesisRank(
-            score=4.0, reason="one column has nothing to do with any other", when=SynthesisTask.has_one_column
+            place=0.0, reason="one column has nothing to do with any other", when=SynthesisTask.has_one_column
         ),
-        SynthesisRank(score=1.0, reason="columns alone, where no method that joins them is at hand"),
+        SynthesisRank(place=3.0, reason="columns alone, where no method that joins them is at hand"),
     ),
     seconds=(0.1, 0.3),
 )

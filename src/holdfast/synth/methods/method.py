@@ -66,9 +66,9 @@ class SynthesisTask:
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisRank:
-    """How a method stands among those that `auto` chooses from: the largest score is taken."""
+    """A place in the order of `auto`, the smallest first, and why."""
 
-    score: float
+    place: float
     reason: str
     when: Callable[[SynthesisTask], bool] = SynthesisTask.is_any
     """The tasks that it is about."""

@@ -130,6 +130,6 @@ METHOD = SynthesisMethod(
     paper="MMS21",
     pure=True,
     zeros=True,
-    ranks=(SynthesisRank(score=2.0, reason="each column with the one that it depends on most"),),
+    ranks=(SynthesisRank(place=2.0, reason="each column with the one that it depends on most"),),
     seconds=(1.0, 1.0),
 )
