@@ -69,7 +69,7 @@ class ExactCounts:
 
     @property
     def unit(self) -> PrivacyUnit:
-        """What is protected."""
+        """Who is protected."""
         return self.table.unit
 
     def shape(self, columns: Sequence[str]) -> tuple[int, ...]:

@@ -57,7 +57,7 @@ class SynthesisEstimate:
         return min(1.0, 1.645 * self.certificate_noise / self.rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields, and the smallest claim."""
         return asdict(self) | {"smallest_claim": self.smallest_claim}
 
     def summary(self) -> str:

@@ -201,7 +201,7 @@ def largest_expected_step(rounds: int, samples: int, count: float, kind: str, le
 
 
 def log_sum_exp(values: Floats) -> float:
-    """In the log domain."""
+    """ln sum exp, without overflow."""
     top = float(values.max())
     return float(top + math.log(float(np.exp(values - top).sum())))
 

@@ -52,7 +52,7 @@ class SynthesisTask:
     unit: PrivacyUnit = field(default_factory=PrivacyUnit)
 
     def is_any(self) -> bool:
-        """Whatever it is."""
+        """Every task."""
         return True
 
     def is_pure(self) -> bool:

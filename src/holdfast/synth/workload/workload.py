@@ -186,7 +186,7 @@ class Workload:
         return tuple(dict.fromkeys(name for group in self.groups for name in group.columns))
 
     def size(self, schema: Schema) -> int:
-        """How many queries."""
+        """The number of queries in all groups."""
         return sum(group.size(schema.shape(*group.columns)) for group in self.groups)
 
     def check(self, schema: Schema) -> None:
@@ -222,7 +222,7 @@ class AnswerVector:
 
     @property
     def size(self) -> int:
-        """How many queries."""
+        """The length of the vector."""
         return int(self.starts[-1])
 
     def answers(self, tables: Callable[[Sequence[Columns]], Sequence[Floats]]) -> Floats:
@@ -247,6 +247,6 @@ class AnswerVector:
         return self.columns[place], self.scales[place] * self.groups[place].query(inner, self.shapes[place])
 
     def describe(self, index: int) -> str:
-        """One query in words."""
+        """Which cells a query looks at."""
         place, inner = self.locate(index)
         return self.groups[place].describe(inner, self.shapes[place])
