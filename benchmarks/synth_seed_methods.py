@@ -30,7 +30,7 @@ from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.dqrs import rejection, round_cost
 from holdfast.synth.methods.dual_query import DualQueryPlan
 from holdfast.synth.models.model import Measurement
-from holdfast.synth.oracle import RecordObjective, best_records
+from holdfast.synth.models.oracle import RecordObjective, best_records
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.rows.fit_rows import fit_rows, misfit
 from holdfast.synth.workload.residual_basis import Strategy
@@ -76,7 +76,7 @@ def adult(epsilons: list[float], seeds: int) -> Iterator[str]:
                     seed=seed,
                 )
                 began = time.process_time()
-                made = methods[name].run(data, work, account=account, **options)
+                made = methods[name].fit(data, work, account=account, **options)
                 spent = time.process_time() - began
                 rows = CodedRows(domain=data.domain, codes=made.model.sample(ROWS, Source(seed=seed)))
                 result = evaluate(lambda columns: data(*columns), rows, work)

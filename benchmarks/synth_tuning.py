@@ -1,7 +1,7 @@
 """What each part of `adaptive` brings on Adult: errors of n released rows, with CPU time and peak memory.
 
 Run with `python -m benchmarks.synth_tuning [--save]`. The constants of
-`holdfast.synth.methods.adaptive_rounds`, of the penalty and of the trust were chosen on this table and workload,
+`holdfast.synth.methods.adaptive`, of the penalty and of the trust were chosen on this table and workload,
 with other noise draws: read the figures as tuned ones.
 """
 
@@ -29,7 +29,7 @@ from holdfast.synth.evaluation import evaluate
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods import METHODS
 from holdfast.synth.methods import adaptive as rounds
-from holdfast.synth.methods.adaptive_rounds import RoundSchedule
+from holdfast.synth.methods.adaptive import RoundSchedule
 from holdfast.synth.models.dense import RowsModel
 
 EPSILONS = (0.1, 1.0, 10.0)
@@ -75,7 +75,7 @@ def run(variant: tuple[str, str, dict[str, float], bool], epsilon: float, seed: 
         options["schedule"] = RoundSchedule.of(strength, columns=len(data.names), tables=0)
     begun = time.process_time()
     with constants(given):
-        made = next(m for m in METHODS if m.name == name).run(data, workload, account=account, **options)
+        made = next(m for m in METHODS if m.name == name).fit(data, workload, account=account, **options)
     rows = RowsModel(domain=data.domain, codes=made.model.sample(ROWS, Source(seed + 100)), total=float(ROWS))
     spent = time.process_time() - begun
     errors = evaluate(lambda columns: data(*columns), rows.project, workload)

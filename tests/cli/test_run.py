@@ -18,7 +18,7 @@ from holdfast.errors import BudgetExceeded, FormatError
 from holdfast.ledger import Ledger
 from holdfast.plan.release_plan import ReleasePlan
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian
-from holdfast.privacy.account.resume import OrderKeyedAccount
+from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.release import Release
 
 PLAN = """
@@ -309,8 +309,8 @@ def test_a_second_run_is_given_what_the_first_drew(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "l.db") as ledger:
         ledger.dataset("d", limit=ZCDP(1.0))
 
-        def again() -> OrderKeyedAccount:
-            return OrderKeyedAccount.over(ledger.account("d", name="a", limit=ZCDP(1.0)))
+        def again() -> ResumableAccount:
+            return ResumableAccount.of(ledger.account("d", name="a", limit=ZCDP(1.0)), None)
 
         first = again()
         one = first.release(noise, [1, 2])
@@ -336,7 +336,7 @@ def test_shares_are_resumed_too_and_permits_are_not(tmp_path: Path) -> None:
         ledger.dataset("d", limit=ZCDP(0.5))
 
         def shares() -> Any:
-            return OrderKeyedAccount.over(ledger.account("d", name="a", limit=ZCDP(0.5))).split(0.5, 0.5)
+            return ResumableAccount.of(ledger.account("d", name="a", limit=ZCDP(0.5)), None).split(0.5, 0.5)
 
         left, right = shares()
         values = left.release(noise, [1]), right.release(noise, [1])

@@ -67,7 +67,7 @@ def account(
 def run(
     method: SynthesisMethod, table: ExactCounts, opened: Account, workload: Workload = WORKLOAD
 ) -> Synthesis:
-    return method.run(table, workload, account=opened)
+    return method.fit(table, workload, account=opened)
 
 
 def attempt(method: SynthesisMethod, table: ExactCounts, opened: Account) -> tuple[Synthesis | None, str]:

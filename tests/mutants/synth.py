@@ -117,4 +117,34 @@ FAULTS: tuple[Fault, ...] = (
             "tests/synth/methods/test_adaptive.py::test_a_private_number_of_rows_is_paid_for_and_never_read",
         ),
     ),
+    Fault(
+        name="synthesisers: nobody is asked whom an account protects",
+        target="synth:SynthesisMethod.fit",
+        old="admit(data, account, self)",
+        new="None",
+        tests=("tests/synth/methods/test_tree.py::test_refuses_before_it_spends",),
+    ),
+    Fault(
+        name="synthesisers: options are passed on unread",
+        target="synth:SynthesisMethod.fit",
+        old="check_options(options, self.options, method=self.name)",
+        new="options = {name: options[name] for name in options if name in {o.name for o in self.options}}",
+        tests=(
+            "tests/synth/methods/test_method.py::test_a_synthesizer_refuses_options_before_anything_is_charged",
+        ),
+    ),
+    Fault(
+        name="resumed jobs: what waits to be repeated counts as spent",
+        target="privacy:ResumableAccount.remaining",
+        old="spent - charge.cost",
+        new="spent",
+        tests=("tests/privacy/account/test_resume.py::test_what_remains_is_what_remained_then",),
+    ),
+    Fault(
+        name="resumed jobs: charges of other jobs count as not yet spent",
+        target="privacy:ResumableAccount.of",
+        old='known.startswith(f"{key}/")',
+        new="True",
+        tests=("tests/privacy/account/test_resume.py::test_what_remains_is_what_remained_then",),
+    ),
 )

@@ -32,7 +32,7 @@ def recorded(
     opened = Account(limit, adjacency=table.adjacency, unit=table.unit, currency="zcdp", seed=5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Account, "release", release)
-        method.run(table, workload, account=opened)
+        method.fit(table, workload, account=opened)
     return kept
 
 

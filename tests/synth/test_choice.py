@@ -2,27 +2,82 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.privacy import ApproxDP, PureDP
+from holdfast.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP
 from holdfast.synth import METHODS, Workload
 from holdfast.synth.choice import choose_synthesis_method, find_synthesis_method
+from holdfast.synth.methods.independent import independent
+from holdfast.synth.methods.method import SynthesisMethod, SynthesisRank, SynthesisTask
 
 DOMAIN = {"a": 2, "b": 3, "c": 4}
 WORKLOAD = Workload.of([("a", "b"), ("b", "c")])
 
 
+def task(**changes: Any) -> SynthesisTask:
+    asked: dict[str, Any] = {"domain": DOMAIN, "workload": WORKLOAD, "limit": ApproxDP(1.0, 1e-9)}
+    return SynthesisTask(**(asked | changes))
+
+
 def test_the_choice_fits_the_promise() -> None:
-    assert choose_synthesis_method(DOMAIN, WORKLOAD, limit=ApproxDP(1.0, 1e-9)).method == "adaptive"
-    pure = choose_synthesis_method(DOMAIN, WORKLOAD, limit=PureDP(1.0))
-    assert find_synthesis_method(pure.method).pure
+    assert choose_synthesis_method(task()).method == "adaptive"
+    pure = choose_synthesis_method(task(limit=PureDP(1.0)))
+    assert (pure.method, pure.entry.pure) == ("mwem", True)
     assert "need no delta" in pure.summary()
-    assert choose_synthesis_method({"a": 9}, Workload.of([("a",)]), limit=PureDP(1.0)).method == "independent"
+    for limit in (PureDP(1.0), ApproxDP(1.0, 1e-9)):
+        alone = task(domain={"a": 9}, workload=Workload.of([("a",)]), limit=limit)
+        assert choose_synthesis_method(alone).method == "independent"
+
+
+def test_without_the_first_the_next_is_taken() -> None:
+    order = ["adaptive", "tree", "independent"]
+    left = list(METHODS)
+    for name in order:
+        assert choose_synthesis_method(task(), left).method == name
+        left = [method for method in left if method.name != name]
+    with pytest.raises(ParameterError, match="method must be given"):
+        choose_synthesis_method(task(), left)
+
+
+def ranked(place: float, **declared: Any) -> SynthesisMethod:
+    """A stranger's method, for tables of three columns."""
+    rank = SynthesisRank(
+        place=place, reason="it is new", when=lambda asked: len(asked.domain) == 3, options={"steps": 2}
+    )
+    return SynthesisMethod(name="stranger", run=independent, paper="none", ranks=(rank,), **declared)
+
+
+def test_a_strangers_method_takes_part() -> None:
+    choice = choose_synthesis_method(task(), (*METHODS, ranked(0.5)))
+    assert (choice.method, choice.options) == ("stranger", {"steps": 2})
+    assert choice.summary() == "method='auto' chose 'stranger': it is new"
+    assert choose_synthesis_method(task(), (*METHODS, ranked(9.0))).method == "adaptive"
+    pair = task(domain={"a": 2, "b": 2}, workload=Workload.of([("a", "b")]))
+    assert choose_synthesis_method(pair, (*METHODS, ranked(0.5))).method == "adaptive"
+
+
+@pytest.mark.parametrize(
+    ("declared", "asked"),
+    [
+        ({}, {"limit": PureDP(1.0)}),
+        ({"adjacencies": ("replace",)}, {"adjacency": Adjacency.add_remove}),
+        ({"single_rows": "keep one row"}, {"unit": PrivacyUnit.user("who", max_rows=2)}),
+        ({"most_cells": 23}, {}),
+    ],
+    ids=["delta", "adjacency", "unit", "cells"],
+)
+def test_what_a_method_would_refuse_is_never_chosen(declared: dict[str, Any], asked: dict[str, Any]) -> None:
+    stranger = ranked(0.5, **declared)
+    assert not stranger.takes(task(**asked))
+    assert choose_synthesis_method(task(**asked), (*METHODS, stranger)).method != "stranger"
 
 
 def test_methods_are_found_by_name() -> None:
     assert [find_synthesis_method(method.name) for method in METHODS] == list(METHODS)
+    assert find_synthesis_method(ranked(1.0)).name == "stranger"
     with pytest.raises(ParameterError, match="'auto' or one of"):
         find_synthesis_method("magic")
 

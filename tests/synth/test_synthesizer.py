@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from holdfast.privacy.adjacency import PrivacyUnit
 from holdfast.release import Release
 from holdfast.synth import Synthesizer, Workload, Zeros
 from holdfast.synth.certificate import largest_errors
+from holdfast.synth.choice import find_synthesis_method
 from holdfast.synth.evaluation import evaluate
 from holdfast.synth.exact_counts import ExactCounts
 
@@ -318,3 +320,25 @@ def test_an_account_that_is_a_plan_is_refused_before_it_is_spent() -> None:
     with pytest.raises(ParameterError):
         Synthesizer(method="independent").fit(open_table(columns(), SCHEMA), account=account)
     assert not account.journal.entries
+
+
+def test_a_method_of_ones_own_is_given_as_an_object() -> None:
+    named = Synthesizer(2.0, 1e-6, method="tree", random_state=1).fit(columns(), SCHEMA)
+    entry = find_synthesis_method("tree")
+    given = Synthesizer(2.0, 1e-6, method=entry, random_state=1).fit(columns(), SCHEMA)
+    assert str(given.sample()) == str(named.sample())
+    assert given.release_.guarantee == named.release_.guarantee
+    own = replace(entry, name="mine")
+    made = Synthesizer(2.0, 1e-6, method=own, random_state=1).fit(columns(), SCHEMA)
+    assert made.method_ == "mine"
+    assert made.choice_ is None
+    assert str(made.sample()) == str(named.sample())
+    assert "method 'mine', which is not holdfast's own" in " ".join(made.release_.guarantee.assumptions)
+    told = Synthesizer(2.0, 1e-6, method=own).estimate(SCHEMA, rows=100)
+    assert told.method == "mine"
+
+
+def test_a_universe_that_a_method_cannot_hold_is_refused() -> None:
+    small = replace(find_synthesis_method("independent"), name="small", most_cells=2)
+    with pytest.raises(ParameterError, match="holds every possible record, at most 2"):
+        Synthesizer(2.0, 1e-6, method=small).fit(columns(), SCHEMA)

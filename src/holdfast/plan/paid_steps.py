@@ -90,11 +90,11 @@ class FitStep:
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Fit and save."""
-        from holdfast.privacy.account.resume import OrderKeyedAccount
+        from holdfast.privacy.account.resume import ResumableAccount
 
         def make(table: Table, account: Account) -> Release[Any]:
             model = self._estimator(table.schema)
-            model.fit(table, target=self.target, account=OrderKeyedAccount.over(account))
+            model.fit(table, target=self.target, account=ResumableAccount.of(account, None))
             made: Release[Any] = model.release_
             return made
 

@@ -1,7 +1,7 @@
 """Private synthetic tables: declared queries in, rows, noisy tables and a certificate out.
 
-Functions are imported from the file that carries their name: `holdfast.synth.evaluate.evaluate`,
-`holdfast.synth.reference_lines.reference_lines`, `holdfast.synth.certify.certify`.
+`Synthesizer` is the door. A method (`methods`) turns exact counts into a model (`models`) for a workload (`workload`);
+rows are drawn from the model (`rows`), and what can be said of their errors is `certificate`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Private synthetic tables: declared queries in, rows, noisy tables and a certificate out.
 
-Functions are imported from the file that carries their name: `holdfast.synth.evaluate.evaluate`,
-`holdfast.synth.reference_lines.reference_lines`, `holdfast.synth.certify.certify`.
+`Synthesizer` is the door. A method (`methods`) turns exact counts into a model (`models`) for a workload (`workload`);
+rows are drawn from the model (`rows`), and what can be said of their errors is `certificate`.
 """
 
 from .answers import Answers as Answers
@@ -18,8 +18,8 @@ from .models.model import Measurement as Measurement
 from .rows.impossible_rows import Zeros as Zeros
 from .synthesizer import Synthesizer as Synthesizer
 from .workload import Workload as Workload
-from .workload.queries import Marginal as Marginal
 from .workload.query_classes import Conjunctions as Conjunctions
 from .workload.query_classes import Predicates as Predicates
 from .workload.query_classes import Ranges as Ranges
 from .workload.query_classes import Thresholds as Thresholds
+from .workload.workload import Marginal as Marginal

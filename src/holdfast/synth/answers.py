@@ -15,7 +15,7 @@ from holdfast.errors import ParameterError
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.queries import Group, Marginal
+from holdfast.synth.workload.workload import Group, Marginal
 
 Floats = NDArray[np.float64]
 #: How an interval came about.

@@ -33,6 +33,8 @@ from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
+#: The name of the claim over all queries together.
+OVERALL = "largest error"
 #: Shares of the certificate's budget: group maxima, and the number of rows where that is private.
 GROUP_SHARE, COUNT_SHARE = 0.07, 0.03
 #: Of the failure probability, where the number of rows is private.
@@ -168,7 +170,7 @@ def certify(
     )  # fmt: skip
     (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
     overall = Certificate(
-        name="largest error",
+        name=OVERALL,
         statement=f"any proportion on the {len(rows)} released rows against the table{told}",
         alpha=_proportion(above, size), confidence=confidence, query_class=_class(data, workload),
         details={"noise_std": _proportion(std, size), "rows": len(rows), "rows_sha256": mark},

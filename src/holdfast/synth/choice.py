@@ -1,59 +1,62 @@
-"""Which method, from public quantities only: the domain, the workload, the promise."""
+"""Which method, from public quantities only: the domain, the workload, the promise, and who is protected."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.errors import require
-from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.errors import ParameterError, require
 from holdfast.synth.methods import METHODS
-from holdfast.synth.methods.method import SynthesisMethod
-from holdfast.synth.workload import Workload
+from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesizerChoice:
     """A method with its options, and why."""
 
-    method: str
+    entry: SynthesisMethod
     reason: str
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        """The method's name."""
+        return self.entry.name
 
     def summary(self) -> str:
         """One line."""
         return f"method='auto' chose {self.method!r}: {self.reason}"
 
 
-def find_synthesis_method(name: str) -> SynthesisMethod:
-    """The method of that name.
+def find_synthesis_method(method: str | SynthesisMethod) -> SynthesisMethod:
+    """The method of that name; a method itself is taken as it is.
 
-    >>> find_method("independent").pure
+    >>> find_synthesis_method("independent").pure
     True
     """
-    known = {method.name: method for method in METHODS}
-    require(name in known, "method", name, "'auto' or one of " + ", ".join(sorted(known)))
-    return known[name]
+    if isinstance(method, SynthesisMethod):
+        return method
+    known = {entry.name: entry for entry in METHODS}
+    listed = isinstance(method, str) and method in known
+    require(
+        listed, "method", method, "'auto' or one of " + ", ".join(sorted(known)), "or give a SynthesisMethod"
+    )
+    return known[method]
 
 
 def choose_synthesis_method(
-    domain: Mapping[str, int], workload: Workload, *, limit: PrivacyCurve
+    task: SynthesisTask, methods: Sequence[SynthesisMethod] = METHODS
 ) -> SynthesizerChoice:
-    """The method that the benchmark found best for such a task; see `docs/synth.md`."""
-    if len(domain) == 1:
-        return SynthesizerChoice(method="independent", reason="one column has nothing to do with any other")
-    if limit.as_pure() is not None:
-        return SynthesizerChoice(
-            method=_first("mwem", "tree", "independent", pure=True),
-            reason="of the methods that need no delta, the smallest largest error",
+    """Of the methods that take such a task, the one of the smallest place; `docs/synth.md` says how they were found."""
+    found = [
+        (rank.place, SynthesizerChoice(entry=method, reason=rank.reason, options=rank.options))
+        for method in methods
+        if (rank := method.rank(task)) is not None
+    ]
+    if not found:
+        raise ParameterError(
+            f"method must be given, got method='auto': none takes adjacency={task.adjacency.value!r} and "
+            f"{task.unit.summary()} under {task.limit!r}"
         )
-    return SynthesizerChoice(
-        method=_first("adaptive", "tree", "independent"),
-        reason="select, measure, estimate: the smallest errors over all budgets",
-    )
-
-
-def _first(*names: str, pure: bool = False) -> str:
-    known = {method.name: method for method in METHODS}
-    return next(name for name in names if name in known and (known[name].pure or not pure))
+    return min(found, key=lambda one: one[0])[1]

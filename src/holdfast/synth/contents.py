@@ -1,7 +1,4 @@
-"""Released: everything that leaves with a synthetic table, in the plain form that release files hold.
-
-A synthetic table's release in words, for whoever has to decide what it is good for.
-"""
+"""SyntheticContents: everything that leaves with a synthetic table, as files hold it and as a summary tells it."""
 
 from __future__ import annotations
 
@@ -18,9 +15,11 @@ from holdfast.release import Release
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.queries import Marginal
+from holdfast.synth.workload.workload import Marginal
 
 FORMAT = "holdfast-synthetic/1"
+#: Noisy tables, and groups, that a summary lists one by one.
+MOST_LINES = 12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,24 +104,21 @@ def _workload(stored: Sequence[Mapping[str, Any]]) -> Workload:
     return Workload(marginals or [Marginal(tuple(g["columns"]), float(g["weight"])) for g in stored])
 
 
-MOST_LINES = 12
-
-
-def describe(released: SyntheticContents, release: Release[Any], *, method: str) -> str:
+def describe(contents: SyntheticContents, release: Release[Any], *, method: str) -> str:
     """What was made, from which noisy counts, how wrong it can be, and what is promised."""
-    table, workload = released.table, released.workload
+    table, workload = contents.table, contents.workload
     lines = [
         f"{table.num_rows:,} synthetic rows of {table.num_columns} columns by method {method!r}, for "
-        f"{len(workload.groups):,} groups of {workload.size(released.schema):,} queries"
+        f"{len(workload.groups):,} groups of {workload.size(contents.schema):,} queries"
     ]
-    lines += [] if released.choice is None else [released.choice]
-    lines += [*_measurements(released), *_claims(release)]
+    lines += [] if contents.choice is None else [contents.choice]
+    lines += [*_measurements(contents), *_claims(release)]
     first = [] if release.private else ["NOT PRIVATE: drawn from a seed; with secure noise it would satisfy"]
     return "\n".join([*lines, *first, release.guarantee.summary(), release.provenance.summary()])
 
 
-def _measurements(released: SyntheticContents) -> list[str]:
-    measured = released.measurements
+def _measurements(contents: SyntheticContents) -> list[str]:
+    measured = contents.measurements
     if not measured:
         return ["no counts were measured: the method releases records or choices, not tables"]
     lines = [f"made from {len(measured)} noisy tables of counts (released with the rows):"]

@@ -1,9 +1,7 @@
-"""The four lines that every result stands beside: uniform, independent columns, Gaussian answers, and a tree.
+"""How far a released distribution is from the table, and four lines to compare with. Not noised: never to publish.
 
-A method that is below none of them is not worth its name; a number without them says nothing. All evaluations are
-exact functions of the private table: for whoever holds it, never for a public artefact.
-
-How far a released distribution is from a table: for the data's owner only, since it is not noised.
+The lines are a uniform table, independent columns, Gaussian answers and a tree: an error says little without them.
+What may be published about errors is the certificate.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.data.table import Table
 from holdfast.errors import NotPrivateWarning
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import limit_of, open_account
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
@@ -28,23 +27,22 @@ from holdfast.privacy.rounding import as_written
 from holdfast.progress import progress
 from holdfast.synth.choice import find_synthesis_method
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.independent import on_simplex
+from holdfast.synth.models.model import on_simplex
 from holdfast.synth.models.product import ProductModel
-from holdfast.synth.opening import limit_of, open_account
 from holdfast.synth.rows.coded_rows import CodedRows, row_coins
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
 #: A joint count of some columns, normalised by the evaluation.
 Tables = Callable[[Sequence[str]], Floats]
+LINES = ("uniform", "independent", "gaussian answers", "tree")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation:
     """Errors of proportions, one entry per group of the workload.
 
-    Exact functions of the private table: they are for whoever holds it, and never go into anything published. What
-    may be published is the certificate.
+    Exact functions of the private table: for whoever holds it.
     """
 
     total_variation: Floats
@@ -95,9 +93,6 @@ def _shares(counts: Floats) -> Floats:
     return counts / total if total else counts
 
 
-LINES = ("uniform", "independent", "gaussian answers", "tree")
-
-
 def reference_lines(
     table: Table | ExactCounts,
     workload: Workload,
@@ -111,7 +106,7 @@ def reference_lines(
     """Errors of the four lines on this table, with this budget: internal, not noised.
 
     `gaussian answers` are noisy counts of every marginal of the workload, each made non-negative on its own: they
-    are answers without rows. The others are measured on so many rows (as many as the table has, by default). The
+    are answers without rows. The others are measured on `rows` rows (as many as the table has, by default). The
     noise is seeded: none of this is a release.
 
     >>> from holdfast.data import Categorical, Schema, open_table
@@ -159,7 +154,7 @@ def _synthetic(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPrivateWarning)
-        synthesis = method.run(data, workload, account=account)
+        synthesis = method.fit(data, workload, account=account)
     source = row_coins(synthesis.measurements, key=name)
     drawn = CodedRows(domain=dict(synthesis.model.domain), codes=synthesis.model.sample(max(rows, 1), source))
     return evaluate(data_of(data), drawn, workload, name=name)

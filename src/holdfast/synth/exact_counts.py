@@ -1,7 +1,4 @@
-"""Counted: the exact joint counts of a private table. What it returns is private until noise is added.
-
-Truth: the exact answers of a workload on a private table, and the scores that selections see. Private.
-"""
+"""The exact counts of a private table, and the exact answers of a workload on it: private until noise is added."""
 
 from __future__ import annotations
 
@@ -14,9 +11,8 @@ from numpy.typing import NDArray
 
 from holdfast.data.table import Table
 from holdfast.errors import require
-from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import refuse_users
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.synth.spending import admit, refuse_users
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.workload import AnswerVector
 
@@ -73,7 +69,7 @@ class ExactCounts:
 
     @property
     def unit(self) -> PrivacyUnit:
-        """What is protected."""
+        """Who is protected."""
         return self.table.unit
 
     def shape(self, columns: Sequence[str]) -> tuple[int, ...]:
@@ -116,6 +112,8 @@ class ExactCounts:
 #: removing or blanking a record by its value, replacing one by a difference of two values. The rest is for rounding in
 #: the sums, which are floating point.
 SCORE_SENSITIVITY = 1.0 + 2.0**-20
+SINGLE_ROWS = "keep one row of each user, or use method='adaptive', which multiplies its sensitivity"
+"""What to do where a unit owns several rows."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -131,11 +129,9 @@ class ExactAnswers:
     size: float
 
     @classmethod
-    def of(cls, data: ExactCounts, workload: Workload, *, account: Account, method: str) -> ExactAnswers:
-        """Refuse what does not fit together, before anything is spent; then count, once."""
-        admit(data, account, method=method)
-        refuse_users(data, method=method)
-        workload.check(data.table.schema)
+    def of(cls, data: ExactCounts, workload: Workload) -> ExactAnswers:
+        """Count, once; refused for units of several rows, which the sensitivity of the scores does not cover."""
+        refuse_users(data, what="a selection of single queries", instead=SINGLE_ROWS)
         layout = AnswerVector(workload, data.domain)
         return cls(layout=layout, counts=layout.answers(data.counts), size=float(max(1, data.public_count)))
 

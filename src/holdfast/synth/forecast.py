@@ -1,12 +1,12 @@
-"""What a synthesis will cost and be worth, before anything is spent: from the schema and the promise alone.
+"""What a synthesis will cost and be worth, from public quantities only: for one promise, and along a list of epsilons.
 
-What a synthetic table will be worth at each epsilon, from public quantities only; nothing is spent.
+Nothing is spent.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import Any
@@ -15,26 +15,18 @@ from holdfast.data.schema import Schema
 from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import limit_of
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit, resolve_adjacency
-from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.synth.certificate import GROUP_SHARE, certificate_noise
 from holdfast.synth.choice import choose_synthesis_method
-from holdfast.synth.opening import limit_of
+from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 from holdfast.synth.workload import Workload
 
-#: CPU seconds measured on Adult (benchmarks/synth.py): a fixed part, and one per million cells of the workload.
-SECONDS: dict[str, tuple[float, float]] = {
-    "adaptive": (3.0, 45.0),
-    "fem": (5.0, 30.0),
-    "gaussian": (2.0, 50.0),
-    "independent": (0.1, 0.3),
-    "mwem": (5.0, 25.0),
-    "tree": (1.0, 1.0),
-}
-OTHER_SECONDS = (10.0, 100.0)
 #: Seconds per million rows and group of queries, for exact counts.
 COUNTING = 0.02
+#: Of the budget, in a forecast.
+CERTIFICATE_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +43,7 @@ class SynthesisEstimate:
     one_way_noise: float
     """Standard deviation in a cell of a 1-way marginal if all were measured with the whole budget, in records."""
     workload_noise: float
-    """The same for the whole workload measured at once: what adaptive methods try to beat."""
+    """Of a cell if the whole workload is measured at once: what adaptive methods try to beat."""
     certificate_noise: float | None
     """Standard deviation of the certificate, in records; None without one."""
     seconds: float
@@ -65,11 +57,11 @@ class SynthesisEstimate:
         return min(1.0, 1.645 * self.certificate_noise / self.rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields, and the smallest claim."""
         return asdict(self) | {"smallest_claim": self.smallest_claim}
 
     def summary(self) -> str:
-        """For a reader who decides whether to run it."""
+        """A few lines, for whoever decides whether to run it."""
         size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
         lines = [
             f"estimate for method {self.method!r} on {size}: about {_time(self.seconds)}, {self.megabytes:,.0f} MB",
@@ -89,20 +81,13 @@ class SynthesisEstimate:
 
 
 def estimate_synthesis(
-    domain: Mapping[str, int],
-    workload: Workload,
-    *,
-    limit: PrivacyCurve,
-    method: str,
-    adjacency: Adjacency,
-    unit: PrivacyUnit,
-    rows: int | None,
-    certificate_share: float,
+    task: SynthesisTask, *, method: SynthesisMethod, rows: int | None, certificate_share: float
 ) -> SynthesisEstimate:
     """Sizes, noise and a rule of thumb for time."""
+    domain, workload, adjacency, unit = task.domain, task.workload, task.adjacency, task.unit
     sizes = [group.size(tuple(domain[name] for name in group.columns)) for group in workload.groups]
     cells = sum(math.prod(domain[name] for name in group.columns) for group in workload.groups)
-    account = Account(limit, adjacency=adjacency, unit=unit, seed=0)
+    account = Account(task.limit, adjacency=adjacency, unit=unit, seed=0)
     work, check = (account, None) if certificate_share == 0 else account.split(
         1 - certificate_share, certificate_share
     )  # fmt: skip
@@ -110,10 +95,10 @@ def estimate_synthesis(
     if check is not None:
         (part,) = check.split(1 - GROUP_SHARE) if len(sizes) > 1 else (check,)
         claim = certificate_noise(part, max_rows=unit.max_rows, adjacency=adjacency)[1]
-    fixed, per_million = SECONDS.get(method, OTHER_SECONDS)
+    fixed, per_million = method.seconds
     counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
     return SynthesisEstimate(
-        method=method,
+        method=method.name,
         groups=len(sizes),
         queries=sum(sizes),
         largest_group=max(sizes),
@@ -138,15 +123,12 @@ def _noise(account: Account, adjacency: Adjacency, unit: PrivacyUnit, *, tables:
 
 
 def _time(seconds: float) -> str:
-    """In words.
+    """Seconds, or minutes from one on.
 
     >>> _time(95.0), _time(7.3)
     ('1.6 minutes', '7 s')
     """
     return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.1f} minutes"
-
-
-CERTIFICATE_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +147,7 @@ class SynthesisForecast:
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """What noise of this size leaves of the table."""
         if self.column_error > 0.05:
             return "single columns are lost in noise"
         if self.workload_error > 0.05:
@@ -194,16 +176,16 @@ def forecast_synthesis(
     asked.check(schema)
     made = []
     for epsilon in epsilons:
-        limit = limit_of(epsilon, delta)
-        method = choose_synthesis_method(schema.domain, asked, limit=limit).method
-        told = estimate_synthesis(
-            schema.domain, asked, limit=limit, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE,
-            adjacency=resolve_adjacency(adjacency, schema.adjacency), unit=schema.unit,
+        task = SynthesisTask(
+            domain=schema.domain, workload=asked, limit=limit_of(epsilon, delta), unit=schema.unit,
+            adjacency=resolve_adjacency(adjacency, schema.adjacency),
         )  # fmt: skip
+        method = choose_synthesis_method(task).entry
+        told = estimate_synthesis(task, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE)
         made.append(
             SynthesisForecast(
                 epsilon=epsilon,
-                method=method,
+                method=method.name,
                 column_error=_largest(told.one_way_noise, sum(schema.domain.values()), rows),
                 workload_error=_largest(told.workload_noise, told.queries, rows),
                 smallest_claim=_claim(told),

@@ -1,8 +1,8 @@
 """Synthesizer: a private table in; rows, noisy counts and a certificate out.
 
-The order of things in `fit`: parameters, schema and workload are checked, a method is chosen from public
+`fit` reads from top to bottom: parameters, schema and workload are checked, a method is chosen from public
 quantities, an account is opened, the method spends its share, rows are drawn, and the rest of the budget is spent
-on what can be said about the errors of these very rows.
+on what can be said about the errors of these very rows. What is released is a `SyntheticContents`.
 """
 
 from __future__ import annotations
@@ -19,19 +19,26 @@ from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import fractions_of_rest
+from holdfast.privacy.account.request import (
+    limit_of,
+    open_account,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Release
 from holdfast.release.certificate import Certificate
 from holdfast.synth.answers import Answers, Intervals, answer, identity, noise_quantile
-from holdfast.synth.certificate import Certification, certify
+from holdfast.synth.certificate import OVERALL, Certification, certify
 from holdfast.synth.choice import SynthesizerChoice, choose_synthesis_method, find_synthesis_method
 from holdfast.synth.contents import SyntheticContents, describe
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.forecast import SynthesisEstimate, estimate_synthesis
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.methods import METHODS
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisTask
 from holdfast.synth.models.model import Model
-from holdfast.synth.opening import limit_of, open_account, require_currency, seed_of
 from holdfast.synth.rows.coded_rows import (
     CodedRows,
     as_frame,
@@ -41,8 +48,10 @@ from holdfast.synth.rows.coded_rows import (
     row_coins,
 )
 from holdfast.synth.rows.impossible_rows import Zeros, possible_rows
-from holdfast.synth.spending import admit, require_small_delta, require_something_left
 from holdfast.synth.workload import Workload
+
+#: No use is made of an account that has less left than this advantage: roundings leave about as much.
+LEAST = 1e-5
 
 
 class Synthesizer:
@@ -51,7 +60,7 @@ class Synthesizer:
     `workload` are the queries that the rows are meant to answer: by default all 3-way marginals of the columns
     that are not too large. `certificate_share` of the budget goes into the certificate; 0 leaves it out.
     `certified` are the queries it speaks of: those of the workload, unless said otherwise (`workload.closed()`
-    has all lower marginals as well).
+    has all lower marginals as well). `method` is "auto", a name of METHODS, or a method of your own.
     `random_state=None` draws secure noise; a seed makes a run that can be repeated and is not private. With a
     `key` and a ledger's account, a job that was killed and runs again does not pay twice.
 
@@ -66,18 +75,24 @@ class Synthesizer:
     """
 
     release_: Release[dict[str, Any]]
-    certificate_: Certificate | None
+    """The contents with their promise: rows, noisy counts, certificates and provenance."""
     certification_: Certification | None
+    """All that is claimed of the rows; None without a certificate, and of a release that was loaded."""
     method_: str
     choice_: SynthesizerChoice | None
+    """Why this method, where `auto` chose it."""
     model_: Model | None
+    """What rows are drawn from; None of a release that was loaded."""
+    _contents: SyntheticContents
+    _rows: CodedRows
+    """The rows of the contents as cell codes."""
 
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
         *,
-        method: str = "auto",
+        method: str | SynthesisMethod = "auto",
         workload: Workload | None = None,
         certified: Workload | None = None,
         rows: int | None = None,
@@ -117,42 +132,43 @@ class Synthesizer:
         self._check_parameters(account)
         table = self._open(source, schema)
         data = ExactCounts(table, self.columns)
-        workload = self._checked(
+        workload = self._declared(
             self.workload or Workload.marginals(table.schema, 3, columns=data.names), data
         )
-        certified = workload if self.certified is None else self._checked(self.certified, data)
-        method, choice = self._decide(data, workload, account)
+        certified = workload if self.certified is None else self._declared(self.certified, data)
         zeros = self._zeros(data)
-        if data.public_rows is not None:
-            require_small_delta(self._limit(account), data.public_rows)
-        if account is None:
-            account = open_account(
-                self._limit(None), method, adjacency=data.adjacency, unit=data.unit,
-                seed=seed_of(self.random_state),
-            )  # fmt: skip
-        admit(data, account, method=method.name, adjacencies=method.adjacencies)
-        require_currency(account, method)
-        job = account if self.key is None else ResumableAccount.of(account, self.key)
-        require_something_left(job)
-        work, check = self._shares(job)
-        made = self._run(method, choice, data, workload, work, zeros)
-        # From here on only the certificate looks at the table.
-        source_of_rows = row_coins(made.measurements, key=self.key or "")
-        rows = self._draw(made.model, data.public_rows, source_of_rows, zeros)
-        claims = (
-            None
-            if check is None
-            else certify(data, rows, certified, account=check, confidence=self.confidence)
+        limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
+        method, choice = self._decide(
+            SynthesisTask(
+                domain=data.domain, workload=workload, limit=limit, adjacency=data.adjacency, unit=data.unit
+            )
         )
-        self.method_, self.choice_, self._kind = method.name, choice, frame_kind(source)
-        self._take(
-            SyntheticContents(
-                schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, source_of_rows),
-                measurements=made.measurements, workload=workload, certified=certified, public_rows=data.public_rows,
-                confidence=self.confidence, choice=None if choice is None else choice.summary(),
-            ), rows, claims, made.model, zeros,
+        if data.public_rows is not None:
+            require_small_delta(limit, data.public_rows)
+        if account is None:
+            seed = seed_of(self.random_state)
+            account = open_account(limit, method, adjacency=data.adjacency, unit=data.unit, seed=seed)
+        job = account if self.key is None else ResumableAccount.of(account, self.key)
+        require_something_left(job, least=LEAST)
+        work, check = self._shares(job)
+        synthesis = method.fit(data, workload, account=work, **self._options(method, choice, zeros))
+        # From here on only the certificate looks at the table.
+        coins = row_coins(synthesis.measurements, key=self.key or "")
+        expected = round(synthesis.model.total) if data.public_rows is None else data.public_rows
+        rows = self._draw(synthesis.model, self.rows or max(1, expected), coins, zeros)
+        certification = None
+        if check is not None:
+            certification = certify(data, rows, certified, account=check, confidence=self.confidence)
+        contents = SyntheticContents(
+            schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins),
+            measurements=synthesis.measurements, workload=workload, certified=certified, public_rows=data.public_rows,
+            confidence=self.confidence, choice=None if choice is None else choice.summary(),
         )  # fmt: skip
-        self.release_ = self._release(account, made, method, data, claims)
+        self.release_ = self._as_release(contents, account, synthesis, method, data, certification)
+        self.method_, self.choice_, self.model_ = method.name, choice, synthesis.model
+        self.certification_ = certification
+        self._contents, self._rows, self._constraints = contents, rows, zeros
+        self._kind = frame_kind(source)
         return self
 
     def estimate(
@@ -171,16 +187,21 @@ class Synthesizer:
         names = declared.names if self.columns is None else tuple(self.columns)
         workload = self.workload or Workload.marginals(declared, 3, columns=names)
         workload.check(declared)
-        domain = {name: declared[name].cells for name in names}
-        limit = limit_of(self.epsilon, self.delta)
-        choice = choose_synthesis_method(domain, workload, limit=limit)
-        return estimate_synthesis(
-            domain, workload, limit=limit, rows=count, certificate_share=self.certificate_share,
-            method=choice.method if self.method == "auto" else find_synthesis_method(self.method).name,
-            adjacency=resolve_adjacency(self.adjacency, declared.adjacency), unit=declared.unit,
+        task = SynthesisTask(
+            domain={name: declared[name].cells for name in names}, workload=workload,
+            limit=limit_of(self.epsilon, self.delta), unit=declared.unit,
+            adjacency=resolve_adjacency(self.adjacency, declared.adjacency),
         )  # fmt: skip
+        return estimate_synthesis(
+            task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share
+        )
 
     # Using it.
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """How wrong the rows can be over all certified queries; None where nothing is claimed."""
+        return next((one for one in self.release_.certificates if one.name == OVERALL), None)
 
     def sample(self, rows: int | None = None) -> Any:
         """The released rows, in the kind of frame that was fitted.
@@ -190,7 +211,7 @@ class Synthesizer:
         """
         self._require_fitted()
         if rows is None or rows == len(self._rows):
-            return as_frame(self._released.table, self._kind)
+            return as_frame(self._contents.table, self._kind)
         require(isinstance(rows, int) and rows >= 0, "rows", rows, "a whole number >= 0")
         if self.model_ is None:
             raise ParameterError(
@@ -202,9 +223,9 @@ class Synthesizer:
             AssumptionWarning,
             stacklevel=2,
         )
-        source = row_coins(self._released.measurements, key=f"{self.key or ''}/rows={rows}")
-        drawn = self._draw_from(self.model_, rows, source, self._constraints)
-        return as_frame(decode_rows(drawn, self._released.schema, source), self._kind)
+        coins = row_coins(self._contents.measurements, key=f"{self.key or ''}/rows={rows}")
+        drawn = self._draw(self.model_, rows, coins, self._constraints)
+        return as_frame(decode_rows(drawn, self._contents.schema, coins), self._kind)
 
     def answer(self, workload: Workload | None = None) -> Answers:
         """Proportions on the released rows with intervals for the table's own: free, whatever is asked.
@@ -213,14 +234,14 @@ class Synthesizer:
         of the certificate, which covers the model's error; any other query has no interval.
         """
         self._require_fitted()
-        asked = self._released.workload if workload is None else workload
-        asked.check(self._released.schema)
+        asked = self._contents.workload if workload is None else workload
+        asked.check(self._contents.schema)
         return answer(self._rows, asked, self._intervals(), confidence=self.confidence)
 
     def summary(self) -> str:
         """What was done, what it rests on, how wrong it can be, and what is promised."""
         self._require_fitted()
-        return describe(self._released, self.release_, method=self.method_)
+        return describe(self._contents, self.release_, method=self.method_)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the release: rows, noisy counts, guarantee and certificates in one file."""
@@ -230,12 +251,12 @@ class Synthesizer:
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:
         """A fitted synthesizer from a release: its rows, answers and claims; it cannot draw other rows."""
-        released = SyntheticContents.of_value(release.value)
-        made = cls(confidence=released.confidence)
-        made.method_, made.choice_, made._kind = release.provenance.method, None, "arrow"
-        made._take(released, released.coded(), None, None, ())
-        made.certificate_ = next((c for c in release.certificates if c.name == "largest error"), None)
-        made.release_ = release
+        contents = SyntheticContents.of_value(release.value)
+        made = cls(confidence=contents.confidence)
+        made.release_, made.method_ = release, release.provenance.method
+        made.choice_, made.model_, made.certification_ = None, None, None
+        made._contents, made._rows, made._constraints = contents, contents.coded(), ()
+        made._kind = "arrow"
         return made
 
     # Steps.
@@ -272,33 +293,18 @@ class Synthesizer:
         )  # fmt: skip
 
     @staticmethod
-    def _checked(workload: Workload, data: ExactCounts) -> Workload:
+    def _declared(workload: Workload, data: ExactCounts) -> Workload:
         workload.check(data.table.schema)
         absent = [name for name in workload.columns if name not in data.domain]
         require(not absent, "workload", absent, f"about the columns {list(data.names)}")
         return workload
 
-    def _decide(
-        self, data: ExactCounts, workload: Workload, account: Account | None
-    ) -> tuple[SynthesisMethod, SynthesizerChoice | None]:
-        """The method and why; from public quantities only."""
-        limit = self._limit(account)
-        choice = (
-            choose_synthesis_method(data.domain, workload, limit=limit) if self.method == "auto" else None
-        )
-        method = find_synthesis_method(self.method if choice is None else choice.method)
-        cells = 1
-        for size in data.domain.values():
-            cells *= size
-        if method.most_cells is not None and cells > method.most_cells:
-            raise ParameterError(
-                f"method={method.name!r} holds every possible record, at most {method.most_cells:,}; the domain has "
-                f"{cells:.3g}; declare fewer columns or bins, or use method='auto'"
-            )
-        return method, choice
-
-    def _limit(self, account: Account | None) -> Any:
-        return limit_of(self.epsilon, self.delta) if account is None else account.limit
+    def _decide(self, task: SynthesisTask) -> tuple[SynthesisMethod, SynthesizerChoice | None]:
+        """The method, and why where it was chosen."""
+        if self.method != "auto":
+            return find_synthesis_method(self.method), None
+        choice = choose_synthesis_method(task)
+        return choice.entry, choice
 
     def _zeros(self, data: ExactCounts) -> tuple[Zeros, ...]:
         for constraint in self.constraints:
@@ -312,69 +318,53 @@ class Synthesizer:
         work, check = account.split(*shares)
         return work, check
 
-    def _run(
-        self,
-        method: SynthesisMethod,
-        choice: SynthesizerChoice | None,
-        data: ExactCounts,
-        workload: Workload,
-        account: Account,
-        zeros: tuple[Zeros, ...],
-    ) -> Synthesis:
-        options = {} if choice is None else dict(choice.options)
-        options |= self.options | ({"constraints": zeros} if method.zeros and zeros else {})
-        return method.run(data, workload, account=account, **options)
-
-    def _draw(
-        self, model: Model, public_rows: int | None, source: Source, zeros: tuple[Zeros, ...]
-    ) -> CodedRows:
-        expected = public_rows if public_rows is not None else round(model.total)
-        return self._draw_from(model, self.rows or max(1, expected), source, zeros)
+    def _options(
+        self, method: SynthesisMethod, choice: SynthesizerChoice | None, zeros: tuple[Zeros, ...]
+    ) -> dict[str, Any]:
+        own = {"constraints": zeros} if method.zeros and zeros else {}
+        return {**({} if choice is None else choice.options), **self.options, **own}
 
     @staticmethod
-    def _draw_from(model: Model, rows: int, source: Source, zeros: tuple[Zeros, ...]) -> CodedRows:
-        return CodedRows(domain=dict(model.domain), codes=possible_rows(model, rows, source, zeros))
+    def _draw(model: Model, rows: int, coins: Source, zeros: tuple[Zeros, ...]) -> CodedRows:
+        codes = possible_rows(model, rows, coins, zeros) if zeros else model.sample(rows, coins)
+        return CodedRows(domain=dict(model.domain), codes=codes)
 
-    def _take(
-        self, released: SyntheticContents, rows: CodedRows, claims: Certification | None, model: Model | None,
-        zeros: tuple[Zeros, ...],
-    ) -> None:  # fmt: skip
-        self._released, self._rows, self._constraints = released, rows, zeros
-        self.model_, self.certification_ = model, claims
-        self.certificate_ = None if claims is None else claims.overall
-
-    def _release(
+    def _as_release(
         self,
+        contents: SyntheticContents,
         account: Account,
-        made: Synthesis,
+        synthesis: Synthesis,
         method: SynthesisMethod,
         data: ExactCounts,
-        claims: Certification | None,
+        certification: Certification | None,
     ) -> Release[dict[str, Any]]:
+        assumptions = [*data.assumptions, *synthesis.assumptions]
+        if method not in METHODS:
+            assumptions.append(f"the proof of method {method.name!r}, which is not holdfast's own")
         return Release.of(
             account,
-            self._released.value(),
+            contents.value(),
             method=f"Synthesizer, {method.name}",
             parameters={
-                "rows": len(self._rows), "certificate_share": self.certificate_share,
-                "constraints": len(self.constraints), **made.parameters,
+                "rows": contents.table.num_rows, "certificate_share": self.certificate_share,
+                "constraints": len(self.constraints), **synthesis.parameters,
             },
-            schema_hash=self._released.schema.hash(),
-            certificates=() if claims is None else claims.certificates,
-            assumptions=(*data.assumptions, *made.assumptions),
-            theorem=made.theorem,
+            schema_hash=contents.schema.hash(),
+            certificates=() if certification is None else certification.certificates,
+            assumptions=assumptions,
+            theorem=synthesis.theorem,
         )  # fmt: skip
 
     def _intervals(self) -> Intervals:
         # The overall claim only: choosing the smaller of two claims afterwards would not keep the confidence.
         alpha = None if self.certificate_ is None else self.certificate_.alpha
-        groups = () if alpha is None else self._released.certified.groups
+        groups = () if alpha is None else self._contents.certified.groups
         alphas = {identity(group): float(alpha or 0.0) for group in groups}
         return Intervals(
-            alphas=alphas, measured=self._released.measured(), rows=self._released.public_rows,
+            alphas=alphas, measured=self._contents.measured(), rows=self._contents.public_rows,
             quantile=noise_quantile(self.confidence, pure=self.release_.guarantee.curve.as_pure() is not None),
         )  # fmt: skip
 
     def _require_fitted(self) -> None:
-        if not hasattr(self, "_released"):
+        if not hasattr(self, "_contents"):
             raise ParameterError("this Synthesizer is not fitted yet; call fit first")

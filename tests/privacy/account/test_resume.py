@@ -133,6 +133,61 @@ def test_a_permit_is_drawn_use_by_use() -> None:
         ResumableAccount.of(account, "other").permit(noise, times=100)
 
 
+def _keys(account: Account) -> list[str | None]:
+    return [entry.charge.key for entry in account.journal.entries]
+
+
+@pytest.mark.parametrize(
+    ("key", "keys"),
+    [(None, ["1", "2", "0/1", "0/2", "1/1", "1/named", None]), ("job", [
+        "job/0", "job/1", "job/0/0", "job/0/1", "job/1/0", "job/1/named", "job/2",
+    ])],
+    ids=["without a key", "with a key"],
+)  # fmt: skip
+def test_the_keys_that_ledgers_hold_are_as_they_were(key: str | None, keys: list[str | None]) -> None:
+    account, noise = Account(ZCDP(10.0), seed=1), Gaussian(sigma=2.0, l2_sensitivity=1.0)
+    job = ResumableAccount.of(account, key)
+    job.release(noise, [1])
+    job.release(noise, [1])
+    left, right = job.split(0.5, 0.5)
+    left.release(noise, [1])
+    left.release(noise, [1])
+    right.release(noise, [1])
+    right.release(noise, [1], key="named")
+    job.permit(noise, times=1).release([1])
+    assert _keys(account) == keys
+
+
+def test_without_a_key_the_account_is_one_job() -> None:
+    account, noise = Account(ZCDP(1.0), seed=1), Gaussian(sigma=1.0, l2_sensitivity=1.0)
+    drawn = ResumableAccount.of(account, None).release(noise, [1])
+    second = ResumableAccount.of(account, None)
+    assert second.remaining() == ZCDP(1.0)
+    assert second.release(noise, [1]) == drawn
+    assert second.remaining() == account.remaining() == ZCDP(0.5)
+    assert second.source is account.source
+
+
+def test_a_permit_without_a_key_is_paid_again_and_only_if_it_fits() -> None:
+    account, noise = Account(ZCDP(1.0), seed=1), Gaussian(sigma=1.0, l2_sensitivity=1.0)
+    for _ in range(2):
+        job = ResumableAccount.of(account, None)
+        assert job.remaining() == ZCDP(1.0)  # as the first run saw it
+        job.permit(noise, times=1).release([1])
+    assert account.remaining() == ZCDP(0.0)
+    with pytest.raises(BudgetExceeded):
+        ResumableAccount.of(account, None).permit(noise, times=1)
+
+
+def test_a_certificate_is_resumed_without_a_key_too() -> None:
+    data, workload = ExactCounts(open_table(FRAME, SCHEMA)), PAIRS
+    account = Account(ApproxDP(1.0, 1e-6), currency="zcdp", seed=1)
+    rows = CodedRows(domain=SCHEMA.domain, codes=np.zeros((10, 3), dtype=np.int64))
+    made = [certify(data, rows, workload, account=ResumableAccount.of(account, None)) for _ in range(2)]
+    assert made[0] == made[1]
+    assert len(account.journal.entries) == 2
+
+
 def test_a_resumed_job_that_asks_something_else_is_refused() -> None:
     account = Account(ZCDP(1.0), seed=1)
     ResumableAccount.of(account, "job").release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [1])

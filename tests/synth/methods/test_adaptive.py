@@ -15,14 +15,15 @@ from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.synth.evaluation import evaluate
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.adaptive import METHOD, adaptive
-from holdfast.synth.methods.adaptive_rounds import (
+from holdfast.synth.methods.adaptive import (
+    METHOD,
     MOST_CANDIDATES,
     RoundSchedule,
+    adaptive,
     affordable,
     downward_closure,
 )
-from holdfast.synth.methods.tree import tree
+from holdfast.synth.methods.tree import METHOD as TREE
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.junction_tree import JunctionTree
 from holdfast.synth.models.model import Measurement
@@ -183,17 +184,17 @@ def test_a_killed_run_goes_on_where_it_was_and_pays_once() -> None:
 def test_pure_accounts_are_refused_before_anything_is_spent() -> None:
     data = counted(bits(), "add_remove")
     opened = Account(PureDP(1.0), adjacency=data.adjacency, seed=1)
-    with pytest.raises(ParameterError, match="method='tree'"):
-        adaptive(data, WORK, account=opened)
+    with pytest.raises(ParameterError, match="method='auto'"):
+        METHOD.fit(data, WORK, account=opened)
     assert not opened.journal.entries
 
 
 def test_unknown_options_are_refused_before_anything_is_spent() -> None:
     data = counted(bits(), "add_remove")
-    for run in (adaptive, tree):
+    for method in (METHOD, TREE):
         opened = account(data)
         with pytest.raises(ParameterError, match="options must be"):
-            run(data, WORK, account=opened, round=3)
+            method.fit(data, WORK, account=opened, round=3)
         assert not opened.journal.entries
 
 

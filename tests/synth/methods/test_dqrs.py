@@ -93,7 +93,7 @@ def test_kept_and_fresh_queries_together_follow_the_new_weights() -> None:
 
 def test_decisions_and_fresh_draws_are_both_charged() -> None:
     data = counted(bits(1000))
-    truth = ExactAnswers.of(data, WORK, account=account(data), method="test")
+    truth = ExactAnswers.of(data, WORK)
     plan, past = DualQueryPlan(rounds=60, samples=40, step=0.05), 30
     gains = [payoff(truth, data, record) for record in bits(past, seed=8)]
     opened = account(data, ApproxDP(8.0, 1e-6))

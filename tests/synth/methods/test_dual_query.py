@@ -6,7 +6,8 @@ import pytest
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PureDP
 from holdfast.synth.exact_counts import ExactAnswers
-from holdfast.synth.methods.dual_query import DualQueryPlan, dual_query, payoff
+from holdfast.synth.methods.dual_query import METHOD, DualQueryPlan, dual_query, payoff
+from holdfast.synth.models.oracle import Oracle
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
 WORK = marginals()
@@ -41,7 +42,7 @@ def test_scores_move_by_at_most_the_number_of_rounds_and_some_by_all_of_it(adjac
     for first, second in neighbours(adjacency):
         totals = []
         for data in (first, second):
-            truth = ExactAnswers.of(data, WORK, account=account(data), method="test")
+            truth = ExactAnswers.of(data, WORK)
             totals.append(np.sum([payoff(truth, data, record) for record in records], axis=0))
         moved.append(float(np.abs(totals[0] - totals[1]).max()))
     assert max(moved) == pytest.approx(3.0)
@@ -83,7 +84,7 @@ def test_more_data_are_answered_better() -> None:
 
 
 @pytest.mark.parametrize("oracle", ["enumerate", "ascent", "milp"])
-def test_privacy_does_not_depend_on_the_oracle(oracle: str) -> None:
+def test_privacy_does_not_depend_on_the_oracle(oracle: Oracle) -> None:
     data = counted(bits())
     opened = account(data, ZCDP(0.1))
     made = dual_query(data, WORK, account=opened, rounds=4, samples=3, step=0.5, oracle=oracle)
@@ -99,10 +100,10 @@ def test_what_does_not_fit_is_refused() -> None:
     data = counted(bits())
     wrong = Account(ApproxDP(1.0, 1e-6), adjacency="add_remove", currency="zcdp", seed=1)
     with pytest.raises(AdjacencyError):
-        dual_query(data, WORK, account=wrong)
+        METHOD.fit(data, WORK, account=wrong)
     assert not wrong.journal.entries
     for changes in ({"rounds": 0}, {"samples": 0}, {"step": -1.0}):
         opened = account(data)
         with pytest.raises(ParameterError):
-            dual_query(data, WORK, account=opened, **changes)
+            METHOD.fit(data, WORK, account=opened, **changes)
         assert not opened.journal.entries

@@ -9,7 +9,16 @@ import pytest
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import ZCDP, Account, ApproxDP, PureDP
-from holdfast.synth.methods.fem import exponential_noise, fem, sep_fem, separator_noise, separators
+from holdfast.synth.methods.fem import (
+    METHOD,
+    SEP_FEM,
+    exponential_noise,
+    fem,
+    sep_fem,
+    separator_noise,
+    separators,
+)
+from holdfast.synth.methods.method import SynthesisMethod
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error
 
 WORK = marginals()
@@ -62,17 +71,17 @@ def test_the_budget_matters(method: Any) -> None:
     assert errors[1] < 0.7 * errors[0]
 
 
-@both
-def test_what_does_not_fit_is_refused_before_anything_is_spent(method: Any) -> None:
+@pytest.mark.parametrize("method", [METHOD, SEP_FEM], ids=lambda method: method.name)
+def test_what_does_not_fit_is_refused_before_anything_is_spent(method: SynthesisMethod) -> None:
     data = counted(bits())
     wrong = Account(ApproxDP(1.0, 1e-6), adjacency="zero_out", currency="zcdp", seed=1)
     with pytest.raises(AdjacencyError):
-        method(data, WORK, account=wrong)
+        method.fit(data, WORK, account=wrong)
     assert not wrong.journal.entries
     for changes in ({"rounds": 0}, {"samples": 0}, {"perturbation": 0.0}):
         opened = account(data)
         with pytest.raises(ParameterError):
-            method(data, WORK, account=opened, **changes)
+            method.fit(data, WORK, account=opened, **changes)
         assert not opened.journal.entries
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PrivacyUnit, PureDP
 from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers
-from holdfast.synth.methods.frank_wolfe_dual import error_bound, frank_wolfe_dual, softmax
+from holdfast.synth.methods.frank_wolfe_dual import METHOD, error_bound, frank_wolfe_dual, softmax
 from holdfast.synth.methods.measure import best_rounds
 from holdfast.synth.models.dense import DenseModel, RowsModel
 from holdfast.synth.models.universe import AllCells
@@ -26,7 +26,7 @@ WORK = marginals()
 def test_the_noiseless_gap_and_the_error_it_bounds(alpha: float) -> None:
     # d = 8 bits, all 3-way marginals, T = 200: the mean gap is at most sqrt(2 ln 256 / 200) = 0.2355.
     data, work = counted(bits(300, 8)), marginals(8, 3)
-    truth = ExactAnswers.of(data, work, account=account(data), method="test")
+    truth = ExactAnswers.of(data, work)
     universe = AllCells(data.domain)
     true_answers = truth.counts / truth.size
     log_size, rounds = math.log(256), 200
@@ -63,9 +63,7 @@ def test_softmax_is_lipschitz_from_the_largest_entry_to_the_sum(seed: int, size:
 def test_a_neighbour_moves_every_score_by_at_most_one_and_some_by_one(adjacency: str) -> None:
     moved = []
     for first, second in neighbours(adjacency):
-        truths = [
-            ExactAnswers.of(data, WORK, account=account(data), method="test") for data in (first, second)
-        ]
+        truths = [ExactAnswers.of(data, WORK) for data in (first, second)]
         answers = AllCells(first.domain).answers(np.full(16, 1 / 16), truths[0].layout)
         scores = [truth.signed(answers) for truth in truths]
         moved.append(float(np.abs(scores[0] - scores[1]).max()))
@@ -75,7 +73,7 @@ def test_a_neighbour_moves_every_score_by_at_most_one_and_some_by_one(adjacency:
 
 def test_the_public_count_divides_under_add_remove_whatever_the_table_holds() -> None:
     data = counted(bits(120), "add_remove", n_public=100)
-    truth = ExactAnswers.of(data, WORK, account=account(data), method="test")
+    truth = ExactAnswers.of(data, WORK)
     assert truth.size == 100.0
     assert truth.counts[:4].sum() == 120.0
     assert frank_wolfe_dual(data, WORK, account=account(data), rounds=3).model.total == 100.0
@@ -151,10 +149,10 @@ def test_what_does_not_fit_is_refused_before_anything_is_spent() -> None:
     gdp = account(data, currency="gdp")
     for opened, error in ((wrong, AdjacencyError), (users, AdjacencyError), (gdp, ParameterError)):
         with pytest.raises(error):
-            frank_wolfe_dual(data, WORK, account=opened)
+            METHOD.fit(data, WORK, account=opened)
         assert not opened.journal.entries
     for changes in ({"rounds": 0}, {"smoothing": 0.0}, {"held": 8, "share": 1.0}):
         opened = account(data)
         with pytest.raises(ParameterError):
-            frank_wolfe_dual(data, WORK, account=opened, **changes)
+            METHOD.fit(data, WORK, account=opened, **changes)
         assert not opened.journal.entries

@@ -9,7 +9,7 @@ from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import Account, ApproxDP, PureDP
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.gaussian import gaussian, l2_sensitivity, least_gain, scaled_residuals
+from holdfast.synth.methods.gaussian import METHOD, gaussian, l2_sensitivity, least_gain, scaled_residuals
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement
@@ -126,11 +126,11 @@ def test_what_does_not_fit_is_refused_before_anything_is_spent() -> None:
     data = counted(bits())
     wrong = Account(ApproxDP(1.0, 1e-6), adjacency="add_remove", currency="gdp", seed=1)
     with pytest.raises(AdjacencyError):
-        gaussian(data, WORK, account=wrong)
+        METHOD.fit(data, WORK, account=wrong)
     opened = account(data, currency="gdp")
     with pytest.raises(ParameterError):
-        gaussian(data, Workload.of([("x0", "nobody")]), account=opened)
+        METHOD.fit(data, Workload.of([("x0", "nobody")]), account=opened)
     with pytest.raises(ParameterError, match="objective"):
-        gaussian(data, WORK, account=opened, objective="mean")
+        METHOD.fit(data, WORK, account=opened, objective="mean")
     assert not wrong.journal.entries
     assert not opened.journal.entries

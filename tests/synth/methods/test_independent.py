@@ -19,10 +19,11 @@ from holdfast.privacy.account import Account
 from holdfast.synth.evaluation import LINES, evaluate, reference_lines
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.forecast import forecast_lines, forecast_synthesis
-from holdfast.synth.methods.independent import independent, on_simplex
+from holdfast.synth.methods.independent import independent
+from holdfast.synth.models.model import on_simplex
 from holdfast.synth.models.product import ProductModel
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.queries import Marginal
+from holdfast.synth.workload.workload import Marginal
 
 SCHEMA = Schema([Categorical("a", ["0", "1", "2"]), Categorical("b", ["0", "1"])])
 WORKLOAD = Workload.of([("a", "b")])

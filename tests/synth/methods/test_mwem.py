@@ -11,7 +11,7 @@ from holdfast.data import Identifier, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PrivacyUnit, PureDP
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.mwem import _score, answer_noise, mwem
+from holdfast.synth.methods.mwem import METHOD, _score, answer_noise, mwem
 from holdfast.synth.models.dense import DenseModel, RowsModel
 from holdfast.synth.models.graphical.model import GraphicalModel
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours, options
@@ -102,7 +102,7 @@ def test_users_are_protected_by_the_factored_way_and_refused_by_the_dense() -> N
     opened = Account(ApproxDP(1.0, 1e-6), adjacency="add_remove", unit=data.unit, currency="zcdp", seed=1)
     work = marginals(2, 2)
     with pytest.raises(ParameterError, match="max_rows"):
-        mwem(data, work, account=opened)
+        METHOD.fit(data, work, account=opened)
     assert not opened.journal.entries
     mwem(data, work, account=opened, factored=True)
     mechanisms = [entry.charge.mechanism for entry in opened.journal.entries]
@@ -118,9 +118,9 @@ def test_what_does_not_fit_is_refused_before_anything_is_spent() -> None:
     wrong = Account(ApproxDP(1.0, 1e-6), adjacency="add_remove", currency="zcdp", seed=1)
     for given in WAYS:
         with pytest.raises(AdjacencyError):
-            mwem(data, WORK, account=wrong, **given)
+            METHOD.fit(data, WORK, account=wrong, **given)
         opened = account(data)
         with pytest.raises(ParameterError, match="rounds"):
-            mwem(data, WORK, account=opened, **(given | {"rounds": 0, "held": 2**20}))
+            METHOD.fit(data, WORK, account=opened, **(given | {"rounds": 0, "held": 2**20}))
         assert not opened.journal.entries
     assert not wrong.journal.entries

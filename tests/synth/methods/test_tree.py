@@ -90,7 +90,7 @@ def test_refuses_before_it_spends() -> None:
     data = counted(bits(), "add_remove")
     wrong = Account(ApproxDP(1.0, 1e-6), adjacency="replace", currency="zcdp", seed=1)
     with pytest.raises(AdjacencyError):
-        tree(data, WORK, account=wrong)
+        METHOD.fit(data, WORK, account=wrong)
     assert not wrong.journal.entries
 
 

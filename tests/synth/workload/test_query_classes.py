@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.queries import Group, Marginal
 from holdfast.synth.workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds, conjunctions
-from holdfast.synth.workload.workload import AnswerVector
+from holdfast.synth.workload.workload import AnswerVector, Group, Marginal
 
 RANDOM = np.random.default_rng(5)
 GROUPS: list[tuple[Group, tuple[int, ...]]] = [

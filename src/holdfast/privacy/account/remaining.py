@@ -1,4 +1,7 @@
-"""TODO: what this file holds."""
+"""What the rest of an account buys: epsilons for selections, noise for one vector, shares for the parts of a job.
+
+Everything is rounded so that the charge fits; what is left over by rounding is never spent.
+"""
 
 from __future__ import annotations
 
@@ -140,5 +143,5 @@ def _within_one(shares: Sequence[float]) -> Sequence[float]:
 
 
 def _below(rest: Fraction, share: float) -> float:
-    """A float64 that is not above the product; the last digits are nobody's loss."""
+    """A float64 that is not above the product."""
     return float(rest * Fraction(share)) * (1 - 2.0**-50) if rest < 1 else share

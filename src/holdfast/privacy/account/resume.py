@@ -1,23 +1,14 @@
 """ResumableAccount: a job that was killed and runs again neither pays twice nor draws twice.
 
-Every release gets the next number under the job's key. A job that runs again with the same key asks the same
-questions in the same order and is given the values that were released then, until it comes to the first one that
-was not. Whatever a method decides from what remains, it decides again in the same way: charges that wait to be
-repeated count as not yet spent.
-
-Accounts that can be used again by a run that was killed: what was paid is not paid twice.
-
-Every release gets a key from its place in the run. A second run of the same step asks in the same order, so
-that the ledger gives back what was already released and charges only what is new. A permit for many draws gets no
-key, because what was drawn from it is gone: asking for it again is a new charge, which does not fit. The account's
-limit is the step's whole cost, fixed when it was opened: no history of kills and restarts spends more.
+Every release gets a key from its place in the job. A job that runs again asks the same questions in the same order
+and is given the values that were released then, until it comes to the first one that was not. Whatever a method
+decides from what remains, it decides again in the same way: charges that wait to be repeated count as not yet spent.
+The limits themselves are checked by the journal, against everything that was ever charged.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -25,83 +16,18 @@ from holdfast.errors import BudgetExceeded, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account.account import Account, Permit
 from holdfast.privacy.account.currency import Cost
-from holdfast.privacy.account.journal import Charge, Entry, Journal, State, add_up, shares_above
+from holdfast.privacy.account.journal import Charge
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 
 
-@dataclass
-class ReplayedJournal:
-    """A journal that reads as it did at this point of the first run: `spent` counts what this run asked for.
-
-    Methods size their noise by what remains, so a second run must see what the first one saw. The limits
-    themselves are checked by the journal inside, against everything that was ever charged.
-    """
-
-    inside: Journal
-    seen: dict[str, Cost] = field(default_factory=dict)
-
-    def charge(self, charge: Charge, caps: Sequence[tuple[str, Cost]]) -> Entry:
-        """Charge, or find what was charged, and count it."""
-        entry = self.inside.charge(charge, caps)
-        for share in shares_above(charge.share):
-            self.seen[share] = add_up(self.seen.get(share), charge.cost)
-        return entry
-
-    def settle(self, number: int, state: State, payload: str | None) -> Entry:
-        """As the journal inside does."""
-        return self.inside.settle(number, state, payload)
-
-    def spent(self, share: str) -> Cost | None:
-        """What this run asked for."""
-        return self.seen.get(share)
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """Everything that was ever charged."""
-        return self.inside.entries
-
-    @property
-    def head(self) -> str:
-        """The ledger's head."""
-        return self.inside.head
-
-    @property
-    def name(self) -> str:
-        """Ledger, dataset and account."""
-        return self.inside.name
-
-
-class OrderKeyedAccount(Account):
-    """An account whose releases are keyed by their order."""
-
-    _asked: int
-
-    @classmethod
-    def over(cls, account: Account) -> OrderKeyedAccount:
-        """The same account, with keys."""
-        made = object.__new__(cls)
-        made.__dict__.update(account.__dict__)
-        if not isinstance(account.journal, ReplayedJournal):
-            made.journal = ReplayedJournal(account.journal)
-        made._asked = 0
-        return made
-
-    def release(self, mechanism: Mechanism, value: Any, *, key: str | None = None, label: str = "") -> Any:
-        """Charge and draw, or give back what the first run drew."""
-        return super().release(mechanism, value, key=self._key(key), label=label)
-
-    def split(self, *shares: float) -> tuple[Account, ...]:
-        """Shares with keys of their own."""
-        return tuple(OrderKeyedAccount.over(share) for share in super().split(*shares))
-
-    def _key(self, key: str | None) -> str:
-        self._asked += 1
-        return f"{self.share}{self._asked}" if key is None else key
-
-
 class ResumableAccount(Account):
-    """An account whose releases are numbered under a key.
+    """An account whose releases are numbered, so that each can be given back.
+
+    Ledgers hold the keys, so both schemes stay as they are. With a `key` the account may serve several jobs: keys
+    are `key/0`, `key/1`, ..., and a permit is charged use by use, each under its own key. With `key=None` the whole
+    account is one job, whose limit is fixed when it is opened: keys are the share and the number, and a permit has
+    none, because what was drawn from it is gone; asking for it again is a new charge, which may not fit.
 
     >>> from holdfast.privacy import Gaussian, ZCDP
     >>> account = Account(ZCDP(1.0), seed=1)
@@ -112,36 +38,44 @@ class ResumableAccount(Account):
     """
 
     _paying: Account
-    _prefix: str
+    _key: str | None
     _count: int
-    _waiting: dict[str, Charge]
-    """Charges of an earlier run that this one has not asked for yet."""
+    _waiting: dict[str | int, Charge]
+    """Charges of an earlier run that this one has not asked for yet: by key, or by number where they have none."""
 
     @classmethod
-    def of(cls, account: Account, key: str) -> ResumableAccount:
-        """The same account, for a job of this key."""
-        require(isinstance(key, str) and bool(key), "key", key, "a non-empty text")
-        waiting = {
-            entry.charge.key: entry.charge
-            for entry in account.journal.entries
-            if entry.charge.key is not None and entry.charge.key.startswith(f"{key}/")
-        }
-        return cls._wrapped(account, prefix=f"{key}/", waiting=waiting)
+    def of(cls, account: Account, key: str | None) -> ResumableAccount:
+        """The same account, for a job of this key; without one, for the job that the account was opened for."""
+        require(key is None or (isinstance(key, str) and bool(key)), "key", key, "None or a non-empty text")
+        waiting: dict[str | int, Charge] = {}
+        for entry in account.journal.entries:
+            known = entry.charge.key
+            if key is None or (known is not None and known.startswith(f"{key}/")):
+                waiting[entry.number if known is None else known] = entry.charge
+        return cls._wrapped(account, key, waiting)
 
     @classmethod
-    def _wrapped(cls, account: Account, *, prefix: str, waiting: dict[str, Charge]) -> ResumableAccount:
+    def _wrapped(
+        cls, account: Account, key: str | None, waiting: dict[str | int, Charge]
+    ) -> ResumableAccount:
         made = object.__new__(cls)
         made.__dict__.update(account.__dict__)
-        made._paying = account
-        made._prefix, made._count, made._waiting = prefix, 0, waiting
-        # Noise is drawn by the account that pays. Coins that a method flips besides protect nobody, and a job that
-        # runs again must flip them alike: they are made from the key.
-        made.source = Source(seed=int.from_bytes(hashlib.sha256(prefix.encode()).digest()[:16], "little"))
+        made._paying, made._key, made._count, made._waiting = account, key, 0, waiting
+        if key is not None:
+            # Noise is drawn by the account that pays. Coins that a method flips besides protect nobody, and a job
+            # that runs again must flip them alike: they are made from the key.
+            digest = hashlib.sha256(f"{key}/".encode()).digest()
+            made.source = Source(seed=int.from_bytes(digest[:16], "little"))
         return made
 
     def release(self, mechanism: Mechanism, value: Any, *, key: str | None = None, label: str = "") -> Any:
-        """As an account does, under the next number (or under the given name, within the job's key)."""
-        return self._paying.release(mechanism, value, key=self._next(key), label=label)
+        """Charge and draw, or give back what the first run drew, under the next number.
+
+        A name given as `key` takes the number's place.
+        """
+        asked = self._numbered(key)
+        self._waiting.pop(asked, None)
+        return self._paying.release(mechanism, value, key=asked, label=label)
 
     def permit(
         self,
@@ -153,10 +87,12 @@ class ResumableAccount(Account):
         key: str | None = None,
         label: str = "",
     ) -> Permit:
-        """Uses that are charged one by one as they are drawn, so that each can be given back.
+        """Under a key, uses that are charged one by one as they are drawn, so that each can be given back.
 
         The sum is the same in every currency in which charges add up; another has no such permit.
         """
+        if self._key is None:
+            return self._paying.permit(mechanism, times=times, parts=parts, delta=delta, key=key, label=label)
         require(times >= 1, "times", times, "a whole number >= 1")
         require(parts == 1 and delta is None, "parts", parts, "1, and delta left out, in a job with a key")
         cost = self.currency.cost(mechanism, times)
@@ -183,17 +119,19 @@ class ResumableAccount(Account):
         return self.currency.promise(Cost(amounts, *slack))
 
     def split(self, *shares: float) -> tuple[Account, ...]:
-        """Shares that are resumed with the whole."""
+        """Shares that are resumed with the whole, each with numbers of its own."""
         return tuple(
-            self._wrapped(child, prefix=f"{self._prefix}{place}/", waiting=self._waiting)
+            self._wrapped(child, None if self._key is None else f"{self._key}/{place}", self._waiting)
             for place, child in enumerate(self._paying.split(*shares))
         )
 
-    def _next(self, name: str | None) -> str:
-        key = f"{self._prefix}{self._count if name is None else name}"
+    def _numbered(self, name: str | None) -> str:
+        """Numbers begin with 0 under a key, and with 1 where there is none."""
+        number = self._count
         self._count += name is None
-        self._waiting.pop(key, None)
-        return key
+        if self._key is None:
+            return f"{self.share}{number + 1 if name is None else name}"
+        return f"{self._key}/{number if name is None else name}"
 
 
 class _OneByOne(Permit):

@@ -1,4 +1,4 @@
-"""METHODS: every private synthesiser, one file each."""
+"""METHODS: every private synthesiser, sorted by name; a file each, but for sepFEM, which is FEM with other noise."""
 
 from __future__ import annotations
 

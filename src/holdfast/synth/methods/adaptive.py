@@ -10,37 +10,28 @@ moved until they agree with them: rows can hold more tables at once than a junct
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.sensitivity import counts_l1, counts_l2
-from holdfast.errors import ParameterError, require
+from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.adaptive_rounds import (
-    MEASURE,
-    RoundSchedule,
-    affordable,
-    downward_closure,
-    in_order,
-)
-from holdfast.synth.methods.independent import on_simplex
 from holdfast.synth.methods.measure import measure_tables, noisy_rows
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
 from holdfast.synth.models.graphical.estimation import GraphicalEstimate, estimate_model, log_shares, merge
-from holdfast.synth.models.graphical.factors import Columns, shape_of
-from holdfast.synth.models.model import Measurement, Model
+from holdfast.synth.models.graphical.junction_tree import Columns, JunctionTree, Triangulation, shape_of
+from holdfast.synth.models.model import Measurement, Model, on_simplex
 from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
 from holdfast.synth.rows.impossible_rows import Zeros
-from holdfast.synth.spending import admit
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -58,6 +49,57 @@ ANNEAL = math.sqrt(2.0)
 COUNTING = 0.01
 #: A sweep is left out where fitting rows to its tables would take more table look-ups than this.
 MOST_LOOKUPS = 2e9
+#: Of a round's budget, what measuring takes; the rest selects (McKenna et al. 2022 use the same).
+MEASURE = 0.9
+#: A sweep for less than this share of the budget is left out.
+LEAST_SWEEP = 0.1
+MOST_SWEEP = 0.9
+#: Subsets of more columns than this are candidates only where a query group asks for exactly them.
+WIDEST_SUBSET = 3
+#: Candidates that are scored in one round; a longer list is gone through in turn.
+MOST_CANDIDATES = 600
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundSchedule:
+    """How the budget is divided, from public quantities only.
+
+    The numbers were chosen on Adult (benchmarks/synth_tuning.py) at epsilon 0.1, 1 and 10. What they depend on is the
+    *strength* n sqrt(rho) / sensitivity: n over the noise that the whole budget would leave on a table, up to sqrt(2).
+    """
+
+    one_way: float
+    """Of what is left after the sweep, for the 1-way tables."""
+    sweep: float
+    """Of the whole, for the workload's own tables at the end."""
+    rounds: int
+    """The most rounds there can be; annealing makes them fewer."""
+
+    def __post_init__(self) -> None:
+        require(0 < self.one_way <= 1, "one_way", self.one_way, "in (0, 1]")
+        require(0 <= self.sweep < 1, "sweep", self.sweep, "in [0, 1)")
+        require(self.rounds >= 1, "rounds", self.rounds, ">= 1")
+
+    @classmethod
+    def of(cls, strength: float, *, columns: int, tables: int) -> RoundSchedule:
+        """The schedule for so many columns and so many workload tables that a sweep would measure.
+
+        Adult at epsilon 1, where n sqrt(rho) is 5,977, with its 64 tables:
+
+        >>> RoundSchedule.of(5977.0, columns=14, tables=64)
+        RoundSchedule(one_way=0.16, sweep=0.3, rounds=50)
+        """
+        # A sweep over K tables is worth its share where n stands well above its noise, n sqrt(rho / K) >> 1: none at
+        # a quotient of 260, three tenths at 750, nine tenths from 6,300 on.
+        apart = strength / math.sqrt(tables) if tables else 0.0
+        sweep = 0.65 * math.log10(apart / 258.0) if apart > 258.0 else 0.0
+        sweep = 0.0 if sweep < LEAST_SWEEP else min(MOST_SWEEP, round(sweep, 2))
+        left = strength * math.sqrt(1.0 - sweep)
+        return cls(
+            one_way=round(min(0.5, max(0.1, 11.5 / math.sqrt(max(left, 1.0)))), 2),
+            sweep=sweep,
+            rounds=max(1, round(columns * min(4.0, max(0.5, math.sqrt(left) / 20.0)))),
+        )
 
 
 def adaptive(
@@ -68,7 +110,6 @@ def adaptive(
     schedule: RoundSchedule | None = None,
     most_cells: int = MOST_CELLS,
     constraints: Sequence[Zeros] = (),
-    **options: Any,
 ) -> Synthesis:
     """Measure every column, then by turns the table that is most worth it, until the budget is spent.
 
@@ -76,15 +117,8 @@ def adaptive(
     w_c |x_c - model_c|_1 has max w times 1 (2), all times the rows of a unit (soundness, sections 18 and 20).
     Candidates, sizes and noise levels depend on the domain and on released values only.
     """
-    admit(data, account, method="adaptive")
     require(most_cells >= 1, "most_cells", most_cells, ">= 1")
-    require(not options, "options", sorted(options), "among schedule, most_cells and constraints")
-    currency, rho = amount(account)
-    if currency != "zcdp":
-        raise ParameterError(
-            f"adaptive counts in zCDP, got an account of currency {currency!r}; open one with delta > 0 and "
-            "currency='zcdp', or use method='tree'"
-        )
+    rho = amount(account)[1]
     rows = data.public_rows
     if rows is None:  # how to divide the budget depends on it, so it is paid for
         rows = noisy_rows(data, account=account, share=COUNTING)
@@ -234,10 +268,7 @@ class _Run:
             total=self.total,
             centre=self.centre,
             start=None if start is None else start.theta,
-            zeros=[
-                (tuple(one.columns), np.where(one.allowed(shape_of(one.columns, domain)), 0.0, -np.inf))
-                for one in self.constraints
-            ],
+            zeros=[one.potential(domain) for one in self.constraints],
         )
 
     def reconciled(self, swept: Sequence[Columns]) -> Model:
@@ -260,4 +291,59 @@ def _sweep_sets(data: ExactCounts, workload: Workload, rows: int) -> list[Column
     return wide if lookups <= MOST_LOOKUPS and cells <= 2**24 else []
 
 
-METHOD = SynthesisMethod(name="adaptive", run=adaptive, paper="MMSM22", zeros=True)
+def in_order(columns: Sequence[str], domain: Mapping[str, int]) -> Columns:
+    """The columns in the domain's order, so that one set has one name."""
+    return tuple(name for name in domain if name in set(columns))
+
+
+def downward_closure(workload: Workload, domain: Mapping[str, int]) -> dict[Columns, float]:
+    """Every set of at least two columns that some query group contains, with its weight.
+
+    The weight is the square root of the summed weights of the groups that contain the set: a table counts for more
+    the more answers it helps, and how much it helps does not grow as fast.
+
+    >>> work = Workload.of([("a", "b", "c"), ("b", "c")])
+    >>> {"".join(c): round(w, 3) for c, w in downward_closure(work, {"a": 2, "b": 2, "c": 2}).items()}
+    {'ab': 1.0, 'ac': 1.0, 'bc': 1.414, 'abc': 1.0}
+    """
+    summed: dict[Columns, float] = {}
+    for group in workload.groups:
+        columns = in_order(group.columns, domain)
+        widths = {*range(2, min(WIDEST_SUBSET, len(columns)) + 1), len(columns)} - {0, 1}
+        for width in sorted(widths):
+            for subset in combinations(columns, width):
+                summed[subset] = summed.get(subset, 0.0) + group.weight
+    return {subset: math.sqrt(weight) for subset, weight in summed.items()}
+
+
+def affordable(
+    tree: JunctionTree,
+    listed: Sequence[Columns],
+    measured: Sequence[Columns],
+    *,
+    most_cells: float,
+    round_number: int,
+) -> list[Columns]:
+    """The candidates after which the model would still be small enough; those inside a clique always are."""
+    if len(listed) > MOST_CANDIDATES:
+        first = (round_number * MOST_CANDIDATES) % len(listed)
+        listed = [*listed[first:], *listed[:first]][:MOST_CANDIDATES]
+    cliques = [set(clique) for clique in tree.cliques]
+    graph = Triangulation(tree.domain, list(dict.fromkeys(measured)))
+    return [
+        columns
+        for columns in listed
+        if any(clique.issuperset(columns) for clique in cliques) or graph.cells_with(columns) <= most_cells
+    ]
+
+
+METHOD = SynthesisMethod(
+    name="adaptive",
+    run=adaptive,
+    paper="MMSM22",
+    zeros=True,
+    ranks=(
+        SynthesisRank(place=1.0, reason="select, measure, estimate: the smallest errors over all budgets"),
+    ),
+    seconds=(3.0, 45.0),
+)

@@ -18,7 +18,6 @@ released decisions, so the charges are a legal adaptive sequence (soundness, sec
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import ExactAnswers, ExactCounts
+from holdfast.synth.exact_counts import SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth.methods.dual_query import (
     MOST_DRAWS,
     MOST_STEP,
@@ -41,7 +40,7 @@ from holdfast.synth.methods.dual_query import (
 )
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
-from holdfast.synth.oracle import best_records
+from holdfast.synth.models.oracle import Oracle, best_records
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -61,16 +60,15 @@ def dqrs(
     rounds: int | None = None,
     samples: int | None = None,
     step: float | None = None,
-    oracle: str = "auto",
+    oracle: Oracle = "auto",
     most_draws: int = MOST_DRAWS,
-    **options: Any,
 ) -> Synthesis:
     """DualQuery whose queries are kept or redrawn, so that they follow the weights at less cost.
 
     Private under every adjacency, by the account's filter: a round is begun only if it fits even when every query is
     redrawn. Where keeping would cost more than it saves (large steps), all are redrawn and this is DualQuery.
     """
-    truth = ExactAnswers.of(data, workload, account=account, method="dqrs")
+    truth = ExactAnswers.of(data, workload)
     # a_i must lie in [-1, 1]: under add_remove a count may exceed the public n; capping it moves no further.
     truth = ExactAnswers(layout=truth.layout, counts=np.clip(truth.counts, 0.0, truth.size), size=truth.size)
     plan = planned(
@@ -148,7 +146,7 @@ def keeping(plan: DualQueryPlan, past: int, count: float, account: Account) -> E
 def odds_sensitivity(plan: DualQueryPlan, past: int, count: float) -> float:
     """(eta/n) [2 + 2 (t-1) tanh(eta/2)] / gamma: how far one unit moves the log-odds of keeping after t rounds.
 
-    >>> round(odds_sensitivity(Plan(rounds=20, samples=5, step=0.1), 10, 1000.0), 6)
+    >>> round(odds_sensitivity(DualQueryPlan(rounds=20, samples=5, step=0.1), 10, 1000.0), 6)
     0.000834
     """
     moved = 2.0 + 2.0 * (past - 1) * math.tanh(plan.step / 2.0)
@@ -203,9 +201,11 @@ def largest_expected_step(rounds: int, samples: int, count: float, kind: str, le
 
 
 def log_sum_exp(values: Floats) -> float:
-    """In the log domain."""
+    """ln sum exp, without overflow."""
     top = float(values.max())
     return float(top + math.log(float(np.exp(values - top).sum())))
 
 
-METHOD = SynthesisMethod(name="dqrs", run=dqrs, paper="Vietri et al. 2020", pure=True)
+METHOD = SynthesisMethod(
+    name="dqrs", run=dqrs, paper="Vietri et al. 2020", pure=True, single_rows=SINGLE_ROWS
+)

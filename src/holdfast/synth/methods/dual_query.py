@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,10 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
-from holdfast.synth.oracle import RecordObjective, best_records
+from holdfast.synth.models.oracle import Oracle, RecordObjective, best_records
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -53,7 +52,7 @@ class DualQueryPlan:
     def pure(self, count: float) -> float:
         """The pure cost, eta s T (T - 1) / n.
 
-        >>> round(Plan(rounds=20, samples=5, step=0.1).pure(1000), 9)
+        >>> round(DualQueryPlan(rounds=20, samples=5, step=0.1).pure(1000), 9)
         0.19
         """
         return self.step * self.samples * self.rounds * (self.rounds - 1) / count
@@ -61,7 +60,7 @@ class DualQueryPlan:
     def rho(self, count: float) -> float:
         """The cost in zCDP, s eta^2 T (T - 1)(2T - 1) / (12 n^2).
 
-        >>> round(Plan(rounds=20, samples=5, step=0.1).rho(1000), 9)
+        >>> round(DualQueryPlan(rounds=20, samples=5, step=0.1).rho(1000), 9)
         6.175e-05
         """
         t = self.rounds
@@ -76,9 +75,8 @@ def dual_query(
     rounds: int | None = None,
     samples: int | None = None,
     step: float | None = None,
-    oracle: str = "auto",
+    oracle: Oracle = "auto",
     most_draws: int = MOST_DRAWS,
-    **options: Any,
 ) -> Synthesis:
     """Draw s signed queries from their weights, add the record that they like best, weigh queries up that still err.
 
@@ -86,7 +84,7 @@ def dual_query(
     of a count minus a public number, moves by at most t. The first round is uniform and free. The oracle sees drawn
     queries only: privacy does not depend on it. Regret at most ln(2|Q|)/(eta T) + eta/2 in expectation.
     """
-    truth = ExactAnswers.of(data, workload, account=account, method="dual_query")
+    truth = ExactAnswers.of(data, workload)
     plan = planned(
         truth, account, log_universe=math.log(max(2, universe_size(data.domain))),
         rounds=rounds, samples=samples, step=step, most_draws=most_draws,
@@ -187,4 +185,6 @@ def largest_step(rounds: int, samples: int, count: float, kind: str, left: float
     return MOST_STEP if cost == 0 else min(MOST_STEP, SAFE * given / cost)
 
 
-METHOD = SynthesisMethod(name="dual_query", run=dual_query, paper="Gaboardi et al. 2014", pure=True)
+METHOD = SynthesisMethod(
+    name="dual_query", run=dual_query, paper="Gaboardi et al. 2014", pure=True, single_rows=SINGLE_ROWS
+)

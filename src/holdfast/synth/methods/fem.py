@@ -1,6 +1,6 @@
 """FEM: follow the perturbed leader over records, exponential mechanism over queries (Vietri et al. 2020).
 
-sepFEM: FEM whose leader is perturbed on a small separator set of queries (Vietri et al. 2020).
+sepFEM is the same game with the leader perturbed on a small separator set of queries.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import selection_epsilon
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth.methods.measure import best_rounds
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel, universe_size
-from holdfast.synth.oracle import RecordObjective, best_records, one_hot_starts
+from holdfast.synth.models.oracle import Oracle, RecordObjective, best_records, one_hot_starts
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -32,6 +32,9 @@ MOST_ROUNDS = 200
 SAMPLES = 20
 PERTURBATION = 1.0
 THEOREM = "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (FEM)"
+SEP_FEM_THEOREM = (
+    "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (sepFEM)"
+)
 
 
 def fem(
@@ -42,9 +45,8 @@ def fem(
     rounds: int | None = None,
     samples: int = SAMPLES,
     perturbation: float = PERTURBATION,
-    oracle: str = "auto",
+    oracle: Oracle = "auto",
     most_rounds: int = MOST_ROUNDS,
-    **options: Any,
 ) -> Synthesis:
     """T times: s records that follow the perturbed leader of the queries so far, then the query they err on most.
 
@@ -59,6 +61,28 @@ def fem(
     )  # fmt: skip
 
 
+def sep_fem(
+    data: ExactCounts,
+    workload: Workload,
+    *,
+    account: Account,
+    rounds: int | None = None,
+    samples: int = SAMPLES,
+    perturbation: float = PERTURBATION,
+    oracle: Oracle = "auto",
+    most_rounds: int = MOST_ROUNDS,
+) -> Synthesis:
+    """FEM with Laplace noise on separators: queries of which any two records answer at least one differently.
+
+    The separators are the binary digits of each column's cell code, ceil(log2 d) for a column of d cells, the least
+    that separate; on binary columns they are the columns. Privacy as in `fem`: no privacy rests on the noise.
+    """
+    return play(
+        data, workload, account=account, method="sep_fem", noise=separator_noise, rounds=rounds, samples=samples,
+        perturbation=perturbation, oracle=oracle, most_rounds=most_rounds, theorem=SEP_FEM_THEOREM,
+    )  # fmt: skip
+
+
 def play(
     data: ExactCounts,
     workload: Workload,
@@ -69,12 +93,12 @@ def play(
     rounds: int | None,
     samples: int,
     perturbation: float,
-    oracle: str,
+    oracle: Oracle,
     most_rounds: int,
     theorem: str,
 ) -> Synthesis:
     """The game of FEM and sepFEM, which differ in the leader's noise."""
-    truth = ExactAnswers.of(data, workload, account=account, method=method)
+    truth = ExactAnswers.of(data, workload)
     require(samples >= 1, "samples", samples, "a whole number >= 1")
     log_universe = math.log(max(2, universe_size(data.domain)))
     times = rounds
@@ -130,35 +154,6 @@ def exponential_noise(domain: Any, rows: int, scale: float, source: Source) -> F
     return -scale * np.log(leader_uniforms(source, rows, sum(domain.values())))
 
 
-METHOD = SynthesisMethod(name="fem", run=fem, paper="Vietri et al. 2020", pure=True)
-SEP_FEM_THEOREM = (
-    "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (sepFEM)"
-)
-
-
-def sep_fem(
-    data: ExactCounts,
-    workload: Workload,
-    *,
-    account: Account,
-    rounds: int | None = None,
-    samples: int = SAMPLES,
-    perturbation: float = PERTURBATION,
-    oracle: str = "auto",
-    most_rounds: int = MOST_ROUNDS,
-    **options: Any,
-) -> Synthesis:
-    """FEM with Laplace noise on separators: queries of which any two records answer at least one differently.
-
-    The separators are the binary digits of each column's cell code, ceil(log2 d) for a column of d cells, the least
-    that separate; on binary columns they are the columns. Privacy as in `fem`: no privacy rests on the noise.
-    """
-    return play(
-        data, workload, account=account, method="sep_fem", noise=separator_noise, rounds=rounds, samples=samples,
-        perturbation=perturbation, oracle=oracle, most_rounds=most_rounds, theorem=SEP_FEM_THEOREM,
-    )  # fmt: skip
-
-
 def separators(domain: Mapping[str, int]) -> Floats:
     """Every separator as a 0/1 row of one-hot coefficients.
 
@@ -183,4 +178,14 @@ def separator_noise(domain: Any, rows: int, scale: float, source: Source) -> Flo
     return np.asarray(laplace @ basis)
 
 
-SEP_FEM = SynthesisMethod(name="sep_fem", run=sep_fem, paper="Vietri et al. 2020", pure=True)
+METHOD = SynthesisMethod(
+    name="fem",
+    run=fem,
+    paper="Vietri et al. 2020",
+    pure=True,
+    single_rows=SINGLE_ROWS,
+    seconds=(5.0, 30.0),
+)
+SEP_FEM = SynthesisMethod(
+    name="sep_fem", run=sep_fem, paper="Vietri et al. 2020", pure=True, single_rows=SINGLE_ROWS
+)

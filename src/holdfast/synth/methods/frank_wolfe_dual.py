@@ -1,9 +1,8 @@
-"""Frank-Wolfe on the smoothed dual of query release (seed 000, chapter 5, corrected)."""
+"""Frank-Wolfe on the smoothed dual of query release (Micali 2022, chapter 5, corrected)."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import selection_epsilon
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
-from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
+from holdfast.synth.exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initial_universe
 from holdfast.synth.methods.measure import best_rounds
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
@@ -35,7 +34,6 @@ def frank_wolfe_dual(
     held: int = HELD,
     support: int = SUPPORT,
     share: float = SHARE,
-    **options: Any,
 ) -> Synthesis:
     """Select the worst signed query T times, step towards it in the dual, and release the averaged distribution.
 
@@ -48,7 +46,7 @@ def frank_wolfe_dual(
     population add sqrt(ln(2|Q| / u) / (2 n)) at confidence 1 - u. On a sampled support only a certificate says how
     good it is.
     """
-    truth = ExactAnswers.of(data, workload, account=account, method="frank_wolfe_dual")
+    truth = ExactAnswers.of(data, workload)
     begun = initial_universe(data, account=account, held=held, support=support, share=share)
     universe, rest = begun.universe, begun.account
     times = rounds
@@ -115,5 +113,9 @@ def softmax(values: Floats) -> Floats:
 
 
 METHOD = SynthesisMethod(
-    name="frank_wolfe_dual", run=frank_wolfe_dual, paper="000, algorithm 7 (corrected)", pure=True
+    name="frank_wolfe_dual",
+    run=frank_wolfe_dual,
+    paper="Micali 2022, algorithm 7 (corrected)",
+    pure=True,
+    single_rows=SINGLE_ROWS,
 )

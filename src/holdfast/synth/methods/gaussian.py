@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from holdfast.errors import ParameterError
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.measure import measure_tables
+from holdfast.synth.methods.measure import measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.estimation import estimate_model
@@ -22,7 +22,6 @@ from holdfast.synth.models.graphical.junction_tree import JunctionTree
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.rows.fit_rows import fit_rows
-from holdfast.synth.spending import admit
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.residual_basis import Columns, Strategy, residual_table, restored_table
 
@@ -48,10 +47,9 @@ def gaussian(
     *,
     account: Account,
     factorised: bool = True,
-    objective: str = "max",
+    objective: Literal["max", "sum"] = "max",
     sweeps: int = SWEEPS,
     most_cells: int = MOST_CELLS,
-    **options: Any,
 ) -> Synthesis:
     """Noise on every table that the workload reads, once; then a distribution that agrees with all of them.
 
@@ -60,8 +58,6 @@ def gaussian(
     table. Groups of other queries are answered from the joint table of their columns. A graphical model is fitted
     where its junction tree is small, else rows are, with as many records as the table is said to have.
     """
-    admit(data, account, method="gaussian")
-    workload.check(data.table.schema)
     tables = list(dict.fromkeys(tuple(group.columns) for group in workload.groups))
     weights = [max(group.weight for group in workload.groups if tuple(group.columns) == t) for t in tables]
     pure = account.remaining().as_pure() is not None
@@ -70,7 +66,7 @@ def gaussian(
     else:
         measured, parameters = _factorised(data, tables, weights, objective, account)
         theorem = FACTORISED
-    total = _total(data, measured)
+    total = total_of(data, measured)
     model = fitted_model(measured, data, total, sweeps=sweeps, most_cells=most_cells, account=account)
     kind = "graphical" if isinstance(model, GraphicalModel) else "rows"
     return Synthesis(
@@ -223,10 +219,11 @@ def least_gain(measured: Sequence[Measurement], total: float) -> float:
     return SIGNIFICANT * 2.0 * math.sqrt(2.0 * tables) / noise_std
 
 
-def _total(data: ExactCounts, measured: Sequence[Measurement]) -> float:
-    """The number of rows where it is public, else what the tables say on average."""
-    rows = data.public_rows
-    return max(1.0, float(np.mean([entry.total for entry in measured])) if rows is None else float(rows))
-
-
-METHOD = SynthesisMethod(name="gaussian", run=gaussian, paper="Xiao et al. 2023", pure=True, currency="gdp")
+METHOD = SynthesisMethod(
+    name="gaussian",
+    run=gaussian,
+    paper="Xiao et al. 2023",
+    pure=True,
+    currency="gdp",
+    seconds=(2.0, 50.0),
+)

@@ -23,7 +23,7 @@ SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Start:
+class InitialUniverse:
     """The points, what was measured to choose them, and the account that is left for the rest."""
 
     universe: Universe
@@ -32,14 +32,14 @@ class Start:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """What a reader needs to know."""
+        """Of the release: which points, and how many."""
         kind = "sampled" if self.measurements else "all"
         return {"universe": kind, "points": self.universe.size}
 
 
 def initial_universe(
     data: ExactCounts, *, account: Account, held: int = HELD, support: int = SUPPORT, share: float = SHARE
-) -> Start:
+) -> InitialUniverse:
     """All records if there are at most `held`; else `support` records with independent, noisy columns.
 
     Which of the two depends on the declared domain only. A sample can say nothing about records it does not hold:
@@ -48,13 +48,13 @@ def initial_universe(
     require(0 < share < 1, "share", share, "in (0, 1)")
     require(support >= 1, "support", support, ">= 1")
     if universe_size(data.domain) <= held:
-        return Start(universe=AllCells(data.domain, most_cells=held), account=account)
+        return InitialUniverse(universe=AllCells(data.domain, most_cells=held), account=account)
     for_tables, rest = account.split(share, round(1.0 - share, 12))
     one_way = measure_tables(
         data, [(name,) for name in data.names], account=for_tables, label="one-way tables"
     )
     model = independent_start(one_way, float(max(1, data.public_count)))
-    return Start(
+    return InitialUniverse(
         universe=SampledSupport(data.domain, model.sample(support, account.source)),
         account=rest,
         measurements=one_way,

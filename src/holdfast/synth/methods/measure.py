@@ -1,7 +1,4 @@
-"""How many rounds a game of selections should have, from public quantities.
-
-What a share of an account buys: an epsilon for each of T selections, or noise on a few tables of counts.
-"""
+"""What methods buy of an account alike: noisy tables of counts, a noisy number of rows, rounds of selections."""
 
 from __future__ import annotations
 
@@ -62,6 +59,12 @@ def noisy_rows(data: ExactCounts, *, account: Account, share: float) -> int:
     )
     exact = np.array([round(float(data(data.names[0]).sum()))], dtype=np.int64)
     return max(1, int(account.release(mechanism, exact, label="number of rows")[0]))
+
+
+def total_of(data: ExactCounts, measured: Sequence[Measurement]) -> float:
+    """The number of rows where it is public, else what the noisy tables say on average; at least one."""
+    rows = data.public_rows
+    return max(1.0, float(np.mean([one.total for one in measured])) if rows is None else float(rows))
 
 
 def best_rounds(account: Account, *, count: float, log_universe: float, queries: int, most: int) -> int:

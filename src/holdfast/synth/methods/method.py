@@ -1,12 +1,23 @@
-"""Method: a private synthesiser's name, function and paper; one file and one line each."""
+"""SynthesisMethod: what a private synthesiser declares of itself, and the one door through which it runs.
+
+A method is a function in a file of its own, whose keywords are its options, and a `METHOD` that says what its proof
+covers and how it ranks where `auto` chooses. Everything that can be refused is refused in `fit`, for all methods alike,
+before anything is charged.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
+from holdfast.errors import ParameterError
+from holdfast.options import Option, check_options, options_of
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import admit
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.workload import Workload
@@ -23,31 +34,117 @@ class Synthesis:
     assumptions: tuple[str, ...] = ()
 
 
-class RunSynthesis(Protocol):
-    """A method's function: exact counts and a workload in, a synthesis out; noise only through the account.
+RunSynthesis = Callable[..., Synthesis]
+"""A method's function, `run(data, workload, *, account, ...)`: exact counts in, noise only through the account.
 
-    The method spends the account's whole remaining limit unless its options say otherwise.
-    """
+It spends all that remains in the account, unless its options say otherwise.
+"""
 
-    def __call__(
-        self, data: ExactCounts, workload: Workload, *, account: Account, **options: Any
-    ) -> Synthesis:
-        """Synthesise."""
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesisTask:
+    """What is public of a synthesis before it begins, and all that `auto` may look at."""
+
+    domain: Mapping[str, int]
+    workload: Workload
+    limit: PrivacyCurve
+    adjacency: Adjacency = Adjacency.replace
+    unit: PrivacyUnit = field(default_factory=PrivacyUnit)
+
+    def is_any(self) -> bool:
+        """Every task."""
+        return True
+
+    def is_pure(self) -> bool:
+        """Whether a delta is excluded."""
+        return self.limit.as_pure() is not None
+
+    def has_one_column(self) -> bool:
+        """Whether no column can depend on another."""
+        return len(self.domain) == 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesisRank:
+    """A place in the order of `auto`, the smallest first, and why."""
+
+    place: float
+    reason: str
+    when: Callable[[SynthesisTask], bool] = SynthesisTask.is_any
+    """The tasks that it is about."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What the method is told where it is chosen so."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisMethod:
-    """An entry of METHODS."""
+    """An entry of METHODS, or one of your own: `Synthesizer(method=...)` takes the object as well as a name."""
 
     name: str
     run: RunSynthesis
     paper: str
     pure: bool = False
     """Whether it works without delta."""
-    most_cells: int | None = None
-    """The largest universe (product of all domain sizes) it can hold, where it holds all of it."""
-    adjacencies: tuple[str, ...] = ("replace", "zero_out", "add_remove")
     currency: str = "zcdp"
     """What an account opened for it counts in, where delta > 0."""
+    adjacencies: tuple[str, ...] = ("replace", "zero_out", "add_remove")
+    single_rows: str = ""
+    """Empty where units of several rows are covered; else what to do about them."""
+    most_cells: int | None = None
+    """The largest universe (product of all domain sizes) it can hold, where it holds all of it."""
     zeros: bool = False
     """Whether its function takes `constraints`: declared impossible cells, which then never get any weight."""
+    ranks: tuple[SynthesisRank, ...] = ()
+    """How it ranks for `auto`: the first one that is about the task counts. Without any it runs where it is named."""
+    seconds: tuple[float, float] = (10.0, 100.0)
+    """CPU seconds, for estimates: a fixed part, and one per million cells of the workload."""
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What its function may be told beside the data: its keywords, with types and defaults."""
+        return options_of(self.run)
+
+    def takes(self, task: SynthesisTask) -> bool:
+        """Whether such a task would be admitted, whatever the table holds."""
+        return (
+            (self.pure or not task.is_pure())
+            and task.adjacency.value in self.adjacencies
+            and (task.unit.max_rows == 1 or not self.single_rows)
+            and (self.most_cells is None or math.prod(task.domain.values()) <= self.most_cells)
+        )
+
+    def rank(self, task: SynthesisTask) -> SynthesisRank | None:
+        """How it ranks for this task; None where it is not chosen."""
+        return next((rank for rank in self.ranks if self.takes(task) and rank.when(task)), None)
+
+    def fit(self, data: ExactCounts, workload: Workload, *, account: Account, **options: Any) -> Synthesis:
+        """Run, after everything that can be refused was: nothing is charged before."""
+        if options:
+            check_options(options, self.options, method=self.name)
+        admit(data, account, self)
+        self._require_currency(account)
+        self._require_held(data.domain)
+        workload.check(data.table.schema)
+        return self.run(data, workload, account=account, **options)
+
+    def _require_currency(self, account: Account) -> None:
+        """An account that cannot pay for a method's selections would stop it after its measurements were paid."""
+        found = account.currency.name
+        if found == "gdp" and self.currency != "gdp":
+            raise ParameterError(
+                f"currency must be {self.currency!r} for method={self.name!r}, got an account of currency 'gdp', in "
+                f"which selections have no cost; open one of {self.currency!r}, or use method='gaussian'"
+            )
+        if found == "pure" and not self.pure:
+            raise ParameterError(
+                f"currency must be {self.currency!r} for method={self.name!r}, got an account of currency 'pure'; "
+                f"open one with delta > 0 and currency={self.currency!r}, or use method='auto'"
+            )
+
+    def _require_held(self, domain: Mapping[str, int]) -> None:
+        cells = math.prod(domain.values())
+        if self.most_cells is not None and cells > self.most_cells:
+            raise ParameterError(
+                f"method={self.name!r} holds every possible record, at most {self.most_cells:,}; the domain has "
+                f"{cells:.3g}; declare fewer columns or bins, or use method='auto'"
+            )

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.sensitivity import counts_l1
-from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import fractions_of_rest, selection_epsilon
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.independent import on_simplex
 from holdfast.synth.methods.measure import measure_tables
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
 from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
-from holdfast.synth.models.graphical.factors import Columns, shape_of
-from holdfast.synth.models.model import Measurement
+from holdfast.synth.models.graphical.junction_tree import Columns
+from holdfast.synth.models.model import Measurement, on_simplex
 from holdfast.synth.rows.impossible_rows import Zeros
-from holdfast.synth.spending import admit
 from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -45,7 +41,6 @@ def tree(
     *,
     account: Account,
     constraints: Sequence[Zeros] = (),
-    **options: Any,
 ) -> Synthesis:
     """A third of the budget each on the columns, on choosing d - 1 pairs that connect them, and on the pairs.
 
@@ -53,8 +48,6 @@ def tree(
     |x_ab - model_ab|_1 moves by at most 1 (2 under `replace`) per row of a unit (soundness, sections 18 and 20).
     The workload is not used: the tree is about all columns.
     """
-    admit(data, account, method="tree")
-    require(not options, "options", sorted(options), "constraints, or none")
     pairs = [
         pair
         for pair in combinations(data.names, 2)
@@ -113,10 +106,7 @@ def _synthesis(
             for one in measured
             if len(one.columns) == 1
         },
-        zeros=[
-            (tuple(one.columns), np.where(one.allowed(shape_of(one.columns, data.domain)), 0.0, -np.inf))
-            for one in constraints
-        ],
+        zeros=[one.potential(data.domain) for one in constraints],
     )
     return Synthesis(
         model=fitted.model,
@@ -134,4 +124,12 @@ def _total(data: ExactCounts, measured: Sequence[Measurement]) -> float:
     return max(1.0, float(np.average([one.total for one in measured], weights=weights)))
 
 
-METHOD = SynthesisMethod(name="tree", run=tree, paper="MMS21", pure=True, zeros=True)
+METHOD = SynthesisMethod(
+    name="tree",
+    run=tree,
+    paper="MMS21",
+    pure=True,
+    zeros=True,
+    ranks=(SynthesisRank(place=2.0, reason="each column with the one that it depends on most"),),
+    seconds=(1.0, 1.0),
+)

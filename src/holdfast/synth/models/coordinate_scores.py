@@ -1,4 +1,4 @@
-"""Fibres: what every value of one column would score, with the other columns of a record held fixed.
+"""CoordinateScores: what every value of one column would score, with the other columns of a record held fixed.
 
 A sum of functions of a few columns each is looked up along the axis of one column for many records at once: the
 step of coordinate ascent, and of fitting rows to noisy tables.
@@ -16,7 +16,7 @@ Codes = NDArray[np.int64]
 
 
 class CoordinateScores:
-    """Where the tables of given column sets are met by a record, and by the record with one column changed."""
+    """The cells of given tables in which a record lies, and in which it would with one column changed."""
 
     def __init__(self, domain: Mapping[str, int], column_sets: Sequence[Sequence[str]]) -> None:
         self.domain = dict(domain)

@@ -1,6 +1,6 @@
-"""Model: a released distribution over records. Post-processing of released values, so free of privacy cost.
+"""Measurement, a noisy joint count as it was released, and Model, the distribution over records that is made of some.
 
-Measurement: a noisy joint count, as it was released.
+Both are public: whatever is computed from released values has no privacy cost.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from holdfast.errors import require
 from holdfast.noise.source import Source
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,9 +43,6 @@ class Measurement:
         return float(self.values.sum())
 
 
-Codes = NDArray[np.int64]
-
-
 class Model(Protocol):
     """A distribution over the cells of the declared columns."""
 
@@ -64,3 +62,15 @@ class Model(Protocol):
 
         Coins come from the source: secret in a release, seeded in an experiment.
         """
+
+
+def on_simplex(values: Floats, *, total: float) -> Floats:
+    """The nearest counts >= 0 that sum to the total (Duchi et al. 2008, figure 1).
+
+    >>> on_simplex(np.array([4.0, 2.0, -3.0]), total=4.0).tolist()
+    [3.0, 1.0, 0.0]
+    """
+    flat = np.sort(values.reshape(-1))[::-1]
+    over = (np.cumsum(flat) - total) / np.arange(1, flat.size + 1)
+    last = int(np.flatnonzero(flat > over)[-1])
+    return np.asarray(np.maximum(values - over[last], 0.0))

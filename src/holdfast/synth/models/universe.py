@@ -1,4 +1,4 @@
-"""Universes: the records a weight vector runs over, all of them or a public sample, behind one face."""
+"""Universe: the records that a weight vector runs over, all of them or a public sample."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Universe(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many points."""
+        """The number of points; one that is there twice counts twice."""
 
     @abstractmethod
     def values(self, columns: Sequence[str], table: Floats) -> Floats:
@@ -44,7 +44,7 @@ class Universe(ABC):
 
     @abstractmethod
     def model(self, probabilities: Floats, total: float) -> DenseModel | RowsModel:
-        """A released distribution."""
+        """These probabilities as a distribution of so many records."""
 
     @property
     def log_size(self) -> float:
@@ -91,7 +91,7 @@ class AllCells(Universe):
         return summed(probabilities, self.domain, columns)
 
     def model(self, probabilities: Floats, total: float) -> DenseModel:
-        """All weights."""
+        """A weight for every possible record."""
         return DenseModel(domain=self.domain, weights=probabilities, total=total)
 
 
@@ -109,7 +109,7 @@ class SampledSupport(Universe):
 
     @property
     def size(self) -> int:
-        """The number of records, repeated ones counted again."""
+        """The number of records."""
         return len(self.codes)
 
     def cells(self, columns: Sequence[str]) -> Codes:
@@ -120,15 +120,15 @@ class SampledSupport(Universe):
         return self._cells[key]
 
     def values(self, columns: Sequence[str], table: Floats) -> Floats:
-        """Looked up."""
+        """The table at the cell of each record."""
         return np.asarray(table, dtype=np.float64).reshape(-1)[self.cells(columns)]
 
     def project(self, probabilities: Floats, columns: Sequence[str]) -> Floats:
-        """Weighted counts."""
+        """Counts of the records, weighted by their probabilities."""
         shape = tuple(self.domain[name] for name in columns)
         made = np.bincount(self.cells(columns), weights=probabilities, minlength=math.prod(shape))
         return np.asarray(made.reshape(shape))
 
     def model(self, probabilities: Floats, total: float) -> RowsModel:
-        """Weighted records."""
+        """The records with their probabilities as weights."""
         return RowsModel(domain=self.domain, codes=self.codes, weights=probabilities, total=total)

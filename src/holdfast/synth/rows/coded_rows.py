@@ -1,11 +1,7 @@
-"""From cell codes back to values: labels, numbers inside their bins, nulls. By the schema alone, never by the data.
+"""CodedRows: synthetic records as cell codes, countable like a table; and back to values, in the user's kind of frame.
 
-A decoded record, read again with the same schema, falls into the cells it came from: what was certified of the
-cells holds for the values.
-
-CodedRows: synthetic records as cell codes, countable like a table. Public.
-
-The same kind of frame out as in.
+Labels, numbers inside their bins and nulls come from the schema alone, never from the data. A decoded record, read
+again with the same schema, falls into the cells it came from: what was certified of the cells holds for the values.
 """
 
 from __future__ import annotations
@@ -28,6 +24,8 @@ from holdfast.synth.rows.impossible_rows import Zeros
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+FRAMES = ("pandas", "polars", "arrow", "dict")
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,63 +67,20 @@ class CodedRows:
         return hashlib.sha256(head + self.codes.astype("<i8").tobytes()).hexdigest()
 
 
-FRAMES = ("pandas", "polars", "arrow", "dict")
+def row_coins(measurements: Sequence[Measurement], *, key: str) -> Source:
+    """The coins that turn a released model into rows: a function of what was released.
 
-
-def frame_kind(source: Any) -> str:
-    """What the user works with: `pandas`, `polars`, `arrow` or `dict`; Arrow for files and tables.
-
-    >>> frame_kind({"a": [1, 2]}), frame_kind("data.parquet")
-    ('dict', 'arrow')
+    Drawing rows is post-processing, so its coins protect nobody. Made from released values, they are the same in
+    a job that was killed and runs again: the rows that are certified are the rows that come out.
     """
-    if isinstance(source, Mapping):
-        return "dict"
-    package = type(source).__module__.partition(".")[0]
-    return package if package in FRAMES else "arrow"
+    digest = hashlib.sha256(key.encode())
+    for measurement in measurements:
+        digest.update(repr((measurement.columns, measurement.noise_std)).encode())
+        digest.update(np.ascontiguousarray(measurement.values, dtype="<f8").tobytes())
+    return Source(seed=int.from_bytes(digest.digest()[:16], "little"))
 
 
-def as_frame(table: Any, kind: str) -> Any:
-    """An Arrow table as that kind of frame. A whole-number column with nulls is pandas' `Int64`, never float."""
-    if kind == "pandas":
-        return _pandas(table)
-    if kind == "polars":
-        import polars
-
-        return polars.from_arrow(table)
-    if kind == "dict":
-        return {
-            name: table[name].to_numpy(zero_copy_only=False)
-            if table[name].null_count == 0
-            else _with_nulls(table[name])
-            for name in table.column_names
-        }
-    return table
-
-
-def _pandas(table: Any) -> Any:
-    import pandas
-    import pyarrow
-
-    nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
-    frame = table.to_pandas()
-    for name in table.column_names:
-        column = table[name]
-        if column.null_count and column.type in nullable:
-            frame[name] = pandas.array(column.to_pylist(), dtype=nullable[column.type])
-    return frame
-
-
-def _with_nulls(column: Any) -> Any:
-    """NaN in numbers; None in a column of texts."""
-    import numpy
-    import pyarrow
-
-    if pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type):
-        return column.to_numpy(zero_copy_only=False).astype(numpy.float64)
-    return numpy.array(column.to_pylist(), dtype=object)
-
-
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+# To values.
 
 
 def decode_rows(rows: CodedRows, schema: Schema, source: Source) -> Any:
@@ -217,14 +172,56 @@ def _labels(column: Categorical, codes: Codes, missing: NDArray[np.bool_] | None
     return pyarrow.array(values[place], mask=missing)
 
 
-def row_coins(measurements: Sequence[Measurement], *, key: str) -> Source:
-    """The coins that turn a released model into rows: a function of what was released.
+# To frames.
 
-    Drawing rows is post-processing, so its coins protect nobody. Made from released values, they are the same in
-    a job that was killed and runs again: the rows that are certified are the rows that come out.
+
+def frame_kind(source: Any) -> str:
+    """What the user works with: `pandas`, `polars`, `arrow` or `dict`; Arrow for files and tables.
+
+    >>> frame_kind({"a": [1, 2]}), frame_kind("data.parquet")
+    ('dict', 'arrow')
     """
-    digest = hashlib.sha256(key.encode())
-    for measurement in measurements:
-        digest.update(repr((measurement.columns, measurement.noise_std)).encode())
-        digest.update(np.ascontiguousarray(measurement.values, dtype="<f8").tobytes())
-    return Source(seed=int.from_bytes(digest.digest()[:16], "little"))
+    if isinstance(source, Mapping):
+        return "dict"
+    package = type(source).__module__.partition(".")[0]
+    return package if package in FRAMES else "arrow"
+
+
+def as_frame(table: Any, kind: str) -> Any:
+    """An Arrow table as that kind of frame. A whole-number column with nulls is pandas' `Int64`, never float."""
+    if kind == "pandas":
+        return _pandas(table)
+    if kind == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    if kind == "dict":
+        return {
+            name: table[name].to_numpy(zero_copy_only=False)
+            if table[name].null_count == 0
+            else _with_nulls(table[name])
+            for name in table.column_names
+        }
+    return table
+
+
+def _pandas(table: Any) -> Any:
+    import pandas
+    import pyarrow
+
+    nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
+    frame = table.to_pandas()
+    for name in table.column_names:
+        column = table[name]
+        if column.null_count and column.type in nullable:
+            frame[name] = pandas.array(column.to_pylist(), dtype=nullable[column.type])
+    return frame
+
+
+def _with_nulls(column: Any) -> Any:
+    """NaN in numbers; None in a column of texts."""
+    import pyarrow
+
+    if pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type):
+        return column.to_numpy(zero_copy_only=False).astype(np.float64)
+    return np.array(column.to_pylist(), dtype=object)

@@ -10,9 +10,8 @@ lower the sum by at least that much: 0 takes every improvement, 2 is Akaike's pr
 On Adult with the 64 three-way tables (about 4 s a sweep on one core; four sweeps from independent columns) noise of
 deviation 5.8, epsilon 10, gives average total variation 0.032 and largest error 0.001
 (benchmarks/synth_seed_methods.py).
+`ReconciledModel` starts from the rows of a graphical model and fits them to more tables than a junction tree can hold.
 Post-processing of released values: no privacy cost.
-
-ReconciledModel: rows drawn from a graphical model, then moved until they agree with more tables than it can hold.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
 from holdfast.progress import progress
 from holdfast.synth.models.coordinate_scores import CoordinateScores
-from holdfast.synth.models.graphical.factors import Columns
+from holdfast.synth.models.graphical.junction_tree import Columns
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.models.product import ProductModel
@@ -37,6 +36,10 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 #: Records that move at once: few enough not to overshoot together, many enough to keep the arrays busy.
 BATCH = 256
+#: Passes over all rows and columns of a reconciled model; later ones gain little.
+SWEEPS = 3
+#: How much more than a Poisson count a cell is taken to differ from the model, in variance.
+OVERDISPERSION = 10.0
 
 
 def fit_rows(
@@ -64,7 +67,7 @@ def fit_rows(
     require(codes.shape == (rows, len(domain)), "start.shape", codes.shape, f"({rows}, {len(domain)})")
     state = _State(measurements, domain, codes, scale=rows / total, allowed=allowed)
     best, least = state.codes.copy(), state.misfit()
-    order = [column for column in range(len(domain)) if state.fibres.touching(column)]
+    order = [column for column in range(len(domain)) if state.coordinates.touching(column)]
     with progress(desc="fitting rows", total=sweeps * len(order)) as bar:
         for _ in range(sweeps):
             moved = 0
@@ -124,11 +127,11 @@ class _State:
         allowed: Sequence[tuple[Sequence[str], NDArray[np.bool_]]] = (),
     ) -> None:
         self.codes = np.array(codes, dtype=np.int64)
-        self.fibres = CoordinateScores(domain, [entry.columns for entry in measurements])
+        self.coordinates = CoordinateScores(domain, [entry.columns for entry in measurements])
         self.precision = [(scale * entry.noise_std) ** -2 for entry in measurements]
         self.excess = []
         for place, entry in enumerate(measurements):
-            counts = np.bincount(self.fibres.cells(self.codes, place), minlength=entry.values.size)
+            counts = np.bincount(self.coordinates.cells(self.codes, place), minlength=entry.values.size)
             self.excess.append(counts - scale * entry.values.reshape(-1))
         # What a value scores: precision times excess, so that records leave full cells for empty ones.
         self._scores = [p * e for p, e in zip(self.precision, self.excess, strict=True)]
@@ -144,18 +147,18 @@ class _State:
         """Move each record of the batch to the column's best value, where that lowers the sum; count the moves."""
         codes = self.codes[batch]
         at = np.arange(len(batch))
-        scores = self.fibres.scores(codes, column, self._scores)
+        scores = self.coordinates.scores(codes, column, self._scores)
         if self._walls:
             scores += self._barriers.scores(codes, column, self._walls)
         best = np.argmin(scores, axis=1)
         # Leaving v for u changes the sum by 2 precision (excess[u] - excess[v] + 1), for each table of the column.
-        tables = self.fibres.touching(column)
+        tables = self.coordinates.touching(column)
         step = sum(self.precision[place] for place in tables)
         gain = 2.0 * (scores[at, codes[:, column]] - scores[at, best] - step)
         movers = np.flatnonzero((gain > least_gain) & (best != codes[:, column]))
         # k records that leave v for u together gain most where k = gain / (4 step): no more of them go at once.
         room = np.maximum(1.0, np.floor(gain[movers] / (8.0 * step)))
-        movers = movers[_rank(self.fibres.cells(codes[movers], tables[0]), best[movers]) < room]
+        movers = movers[_rank(self.coordinates.cells(codes[movers], tables[0]), best[movers]) < room]
         if len(movers) == 0:
             return 0
         before, after = codes[movers], codes[movers]
@@ -167,7 +170,7 @@ class _State:
 
     def _shift(self, codes: Codes, by: float, tables: list[int]) -> None:
         for place in tables:
-            cells = self.fibres.cells(codes, place)
+            cells = self.coordinates.cells(codes, place)
             np.add.at(self.excess[place], cells, by)
             np.add.at(self._scores[place], cells, by * self.precision[place])
 
@@ -185,12 +188,6 @@ def _rank(cells: Codes, targets: Codes) -> Codes:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order)) - starts
     return rank
-
-
-#: How much more than a Poisson count a cell is taken to differ from the model, in variance.
-OVERDISPERSION = 10.0
-#: Passes over all rows and columns; later ones gain little.
-SWEEPS = 3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,9 +1,7 @@
-"""Impossible combinations, declared: no released row has one.
+"""Impossible combinations, declared: no released row has one, whatever model it is drawn from.
 
-A constraint is public knowledge about the world (nobody of age 5 is married), never an observation of the
-table: that a cell is empty in the data is private.
-
-Rows without impossible combinations, whatever model they are drawn from. Post-processing.
+A constraint is public knowledge (nobody of age 5 is married), never an observation of the table: that a cell is empty
+in the data is private. Keeping to it is post-processing.
 """
 
 from __future__ import annotations
@@ -21,7 +19,12 @@ from holdfast.noise.uniform import integers
 from holdfast.synth.models.model import Model
 
 Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+#: Rounds of drawing again what was impossible, before rows are changed.
+REDRAWS = 20
+#: Steps of the walk that changes them, for each column that the constraints name.
+CHANGES = 200
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,12 @@ class Zeros:
             mask[cell] = False
         return mask
 
+    def potential(self, domain: Mapping[str, int]) -> tuple[tuple[str, ...], Floats]:
+        """The same for a graphical model: the columns, and 0 or -inf in each of their cells."""
+        columns = tuple(self.columns)
+        allowed = self.allowed(tuple(domain[name] for name in columns))
+        return columns, np.where(allowed, 0.0, -np.inf)
+
     def check(self, domain: Mapping[str, int]) -> None:
         """Refuse columns or cells that the domain does not have, and constraints that leave no record."""
         for name in self.columns:
@@ -101,11 +110,6 @@ def possible(
         mask = constraint.allowed(tuple(domain[name] for name in constraint.columns))
         good &= mask[tuple(codes[:, place[name]] for name in constraint.columns)]
     return good
-
-
-REDRAWS = 20
-"""Rounds of drawing again what was impossible, before rows are changed."""
-CHANGES = 200
 
 
 def possible_rows(model: Model, rows: int, source: Source, constraints: Sequence[Zeros]) -> Codes:

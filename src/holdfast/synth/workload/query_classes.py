@@ -1,9 +1,4 @@
-"""Thresholds and ranges: queries on a column whose cells have an order, alone or within cells of other columns.
-
-Monotone conjunctions of binary columns: the marginals of QueryGAN (definition 5.1.1).
-
-Bounded predicates: any functions from a small joint domain to [0, 1].
-"""
+"""Groups of queries other than marginals: conjunctions, predicates, thresholds and ranges."""
 
 from __future__ import annotations
 
@@ -16,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast.errors import require
-from holdfast.synth.workload.queries import Floats, Group, Shape, cells_in_words
+from holdfast.synth.workload.workload import Floats, Group, Shape, cells_in_words
 
 #: Conjunctions of one group are computed from the joint count of its columns, 2 to their number.
 MOST_COLUMNS = 24
@@ -24,7 +19,7 @@ MOST_COLUMNS = 24
 
 @dataclass(frozen=True)
 class Conjunctions(Group):
-    """How many records have 1 in all columns of S, for every set S of `order` of the group's binary columns.
+    """How many records have 1 in all columns of S, for every set S of `order` of the group's binary columns: monotone.
 
     Without `order`, the one set of all columns. A group reads the joint count of its columns: for many columns
     use `conjunctions`, which makes one group for each set.

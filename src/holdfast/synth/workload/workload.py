@@ -1,11 +1,15 @@
-"""Workload: the queries a release is meant to answer, declared before anything is spent.
+"""Workload: the queries that a release is meant to answer, declared before anything is spent.
 
-Layout: every query of a workload at its place in one long vector of answers.
+A query is a function q from records to [0, 1]; its answer on a table is the sum, or the mean, of q over the records.
+Every query looks at the cells of a few columns only, so its answer is a linear function of the joint count of these
+columns: nothing else of the data is ever read. Queries over the same columns form a group; the groups of other kinds
+than marginals are in `query_classes`.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,10 +19,96 @@ from numpy.typing import NDArray
 
 from holdfast.data.schema import Schema
 from holdfast.errors import ParameterError, require
-from holdfast.synth.workload.queries import Group, Marginal
 
+Floats = NDArray[np.float64]
+Shape = tuple[int, ...]
+Columns = tuple[str, ...]
 #: A marginal of more cells than this is left out of a default workload.
 LARGEST_MARGINAL = 100_000
+
+
+@dataclass(frozen=True)
+class Group(ABC):
+    """Queries over the same columns. `weight` says how much a workload cares about them."""
+
+    columns: Sequence[str]
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        require(not isinstance(self.columns, str), "columns", self.columns, "a list of names")
+        object.__setattr__(self, "columns", tuple(self.columns))
+        require(len(set(self.columns)) == len(self.columns), "columns", self.columns, "names given once each")
+        require(math.isfinite(self.weight) and self.weight > 0, "weight", self.weight, "a finite number > 0")
+
+    @property
+    def name(self) -> str:
+        """The columns, as a reader would write them."""
+        return " x ".join(self.columns) or "total"
+
+    @abstractmethod
+    def size(self, shape: Shape) -> int:
+        """How many queries, where the columns have this many cells each."""
+
+    @abstractmethod
+    def answers(self, counts: Floats) -> Floats:
+        """The summed answers, from a joint count (or a joint distribution) of the columns."""
+
+    @abstractmethod
+    def combined(self, weights: Floats, shape: Shape) -> Floats:
+        """The weighted sum of all queries, as its value in every cell: the adjoint of `answers`."""
+
+    def query(self, index: int, shape: Shape) -> Floats:
+        """One query as its value in every cell."""
+        alone = np.zeros(self.size(shape))
+        alone[index] = 1.0
+        return self.combined(alone, shape)
+
+    @abstractmethod
+    def column_norm(self, shape: Shape) -> float:
+        """The L2 norm of all answers of the worst single record: the group's L2 sensitivity to add one."""
+
+    @abstractmethod
+    def describe(self, index: int, shape: Shape) -> str:
+        """One query in words: cells only, never a data value."""
+
+
+@dataclass(frozen=True)
+class Marginal(Group):
+    """Every cell of the joint count of some columns.
+
+    >>> Marginal(("sex", "income")).size((2, 2))
+    4
+    """
+
+    def size(self, shape: Shape) -> int:
+        """One query per cell."""
+        return math.prod(shape)
+
+    def answers(self, counts: Floats) -> Floats:
+        """The counts themselves."""
+        return np.asarray(counts, dtype=np.float64).reshape(-1)
+
+    def combined(self, weights: Floats, shape: Shape) -> Floats:
+        """The weights, cell by cell."""
+        return np.asarray(weights, dtype=np.float64).reshape(shape)
+
+    def column_norm(self, shape: Shape) -> float:
+        """A record is in one cell."""
+        return 1.0
+
+    def describe(self, index: int, shape: Shape) -> str:
+        """The cell's coordinates."""
+        return cells_in_words(self.columns, index, shape)
+
+
+def cells_in_words(columns: Sequence[str], index: int, shape: Shape) -> str:
+    """A cell by its coordinates.
+
+    >>> cells_in_words(("age", "sex"), 3, (4, 2))
+    'age=1, sex=1'
+    """
+    cell = np.unravel_index(index, shape)
+    return ", ".join(f"{name}={int(place)}" for name, place in zip(columns, cell, strict=True))
 
 
 @dataclass(frozen=True)
@@ -96,7 +186,7 @@ class Workload:
         return tuple(dict.fromkeys(name for group in self.groups for name in group.columns))
 
     def size(self, schema: Schema) -> int:
-        """How many queries."""
+        """The number of queries in all groups."""
         return sum(group.size(schema.shape(*group.columns)) for group in self.groups)
 
     def check(self, schema: Schema) -> None:
@@ -110,17 +200,13 @@ class Workload:
         return math.fsum(group.weight for group in self.groups)
 
 
-Floats = NDArray[np.float64]
-Columns = tuple[str, ...]
-
-
 class AnswerVector:
-    """The queries of a workload over a domain, concatenated group by group.
+    """Every query of a workload at its place in one long vector of answers, group by group.
 
     A group's weight, relative to the largest, scales its queries: they still lie in [0, 1], so that whatever is
     proved for bounded queries holds for weighted workloads too.
 
-    >>> layout = Layout(Workload.of([("a", "b"), ("c",)]), {"a": 2, "b": 3, "c": 4})
+    >>> layout = AnswerVector(Workload.of([("a", "b"), ("c",)]), {"a": 2, "b": 3, "c": 4})
     >>> layout.size, layout.locate(7)
     (10, (1, 1))
     """
@@ -136,7 +222,7 @@ class AnswerVector:
 
     @property
     def size(self) -> int:
-        """How many queries."""
+        """The length of the vector."""
         return int(self.starts[-1])
 
     def answers(self, tables: Callable[[Sequence[Columns]], Sequence[Floats]]) -> Floats:
@@ -161,6 +247,6 @@ class AnswerVector:
         return self.columns[place], self.scales[place] * self.groups[place].query(inner, self.shapes[place])
 
     def describe(self, index: int) -> str:
-        """One query in words."""
+        """Which cells a query looks at."""
         place, inner = self.locate(index)
         return self.groups[place].describe(inner, self.shapes[place])

@@ -7,12 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from holdfast.synth.models.graphical import belief_propagation as elimination
+from holdfast.synth.models.graphical import model as elimination
 from holdfast.synth.models.graphical import model as graphical
-from holdfast.synth.models.graphical.belief_propagation import Elimination, propagate
-from holdfast.synth.models.graphical.factors import product
-from holdfast.synth.models.graphical.junction_tree import JunctionTree
-from holdfast.synth.models.graphical.model import GraphicalModel
+from holdfast.synth.models.graphical.junction_tree import JunctionTree, propagate
+from holdfast.synth.models.graphical.model import Elimination, GraphicalModel, product
 
 NAMES = "abcdef"
 DOMAIN = dict.fromkeys(NAMES, 3)

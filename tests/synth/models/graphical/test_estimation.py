@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import ParameterError
 from holdfast.synth.models.graphical.estimation import believed, estimate_model, log_shares, merge
-from holdfast.synth.models.graphical.factors import sum_onto
+from holdfast.synth.models.graphical.junction_tree import sum_onto
 from holdfast.synth.models.model import Measurement
 from tests.paths import GOLDEN
 

@@ -10,10 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.synth.models.graphical.belief_propagation import propagate
 from holdfast.synth.models.graphical.estimation import CliqueLayout, lbfgs
-from holdfast.synth.models.graphical.factors import shape_of, spread, sum_onto
-from holdfast.synth.models.graphical.junction_tree import JunctionTree, cells_with, maximal_cliques
+from holdfast.synth.models.graphical.junction_tree import (
+    JunctionTree,
+    cells_with,
+    maximal_cliques,
+    propagate,
+    shape_of,
+    spread,
+    sum_onto,
+)
 from holdfast.synth.models.graphical.model import GraphicalModel
 
 Floats = NDArray[np.float64]

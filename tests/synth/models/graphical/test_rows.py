@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.noise.source import Source
-from holdfast.synth.models.graphical.belief_propagation import propagate
-from holdfast.synth.models.graphical.factors import shape_of
-from holdfast.synth.models.graphical.junction_tree import JunctionTree
+from holdfast.synth.models.graphical.junction_tree import JunctionTree, propagate, shape_of
 from holdfast.synth.models.graphical.model import GraphicalModel, bit_reversed_rank, deal
 
 Codes = NDArray[np.int64]

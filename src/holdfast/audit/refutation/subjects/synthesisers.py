@@ -57,7 +57,7 @@ def table(present: bool, adjacency: Adjacency) -> ExactCounts:
 def synthesised(method: SynthesisMethod, limit: PrivacyCurve, data: ExactCounts, seed: int) -> float:
     """What one run, through an account of its own, makes of the cell in question."""
     account = Account(limit, adjacency=data.adjacency, currency=method.currency, seed=seed)
-    made = method.run(data, Workload.of([COLUMNS]), account=account, **ROUNDS.get(method.name, {}))
+    made = method.fit(data, Workload.of([COLUMNS]), account=account, **ROUNDS.get(method.name, {}))
     return float(made.model.project(COLUMNS)[1, 1] / made.model.total)
 
 

@@ -12,10 +12,6 @@ whose dual says: of all distributions p, take the one with the least
 most likely table behind the noisy ones if its records were drawn from p0; a larger kappa believes more in what was
 measured and less in p0. Noisy cells that are negative, or many and nearly empty, need no threshold: where
 the noise exceeds what p0 lets vary they hardly move. Post-processing of released values: no privacy cost.
-
-Layout: where the measured tables sit in a junction tree, so that one pass serves all of them.
-
-L-BFGS with a diagonal start (Liu and Nocedal 1989): smooth convex functions of many variables.
 """
 
 from __future__ import annotations
@@ -29,149 +25,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.synth.models.graphical.belief_propagation import Beliefs, propagate
-from holdfast.synth.models.graphical.factors import Columns, shape_of, spread, sum_onto
-from holdfast.synth.models.graphical.junction_tree import JunctionTree
+from holdfast.synth.models.graphical.junction_tree import (
+    Beliefs,
+    Columns,
+    JunctionTree,
+    propagate,
+    shape_of,
+    spread,
+    sum_onto,
+)
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement
 
 Floats = NDArray[np.float64]
-
-
-class CliqueLayout:
-    """Distinct column sets as one long vector; a set inside another is handled through the larger one.
-
-    Only sets that no other contains touch the cliques, which are large; everything else is a sum of those.
-    """
-
-    def __init__(self, tree: JunctionTree, sets: Sequence[Columns]) -> None:
-        self.tree = tree
-        self.sets = tuple(sets)
-        self.shapes = [shape_of(columns, tree.domain) for columns in sets]
-        sizes = [math.prod(shape) for shape in self.shapes]
-        self._ends = np.cumsum([0, *sizes]).tolist()
-        # From the largest number of columns down: hosts come before what they hold.
-        self._order = sorted(range(len(sets)), key=lambda i: (-len(sets[i]), i))
-        self._host: list[int | None] = []
-        self._home: list[int] = []
-        for i, columns in enumerate(sets):
-            above = [j for j, other in enumerate(sets) if set(columns) < set(other) and sizes[j] >= sizes[i]]
-            self._host.append(min(above, key=lambda j: (sizes[j], j), default=None))
-            home = tree.home(columns)
-            assert home is not None  # the tree was built from these sets
-            self._home.append(home)
-
-    @property
-    def size(self) -> int:
-        """Cells of all sets together."""
-        return int(self._ends[-1])
-
-    def joined(self, tables: Mapping[Columns, Floats]) -> Floats:
-        """One long vector of the sets' tables; zero where a set has none."""
-        made = np.zeros(self.size)
-        for place, columns in enumerate(self.sets):
-            if columns in tables:
-                self.part(made, place)[...] = tables[columns]
-        return made
-
-    def part(self, vector: Floats, place: int) -> Floats:
-        """One set's table, a view."""
-        return vector[self._ends[place] : self._ends[place + 1]].reshape(self.shapes[place])
-
-    def potentials(self, vector: Floats, fixed: Mapping[int, Floats] | None = None) -> list[Floats]:
-        """Clique potentials: every set's table added where it belongs, on top of what is fixed."""
-        tables = [self.part(vector, place).copy() for place in range(len(self.sets))]
-        cliques = [np.zeros(shape_of(clique, self.tree.domain)) for clique in self.tree.cliques]
-        for place, values in (fixed or {}).items():
-            cliques[place] += values
-        for place in reversed(self._order):
-            host = self._host[place]
-            if host is None:
-                home = self._home[place]
-                cliques[home] += spread(tables[place], self.sets[place], self.tree.cliques[home])
-            else:
-                tables[host] += spread(tables[place], self.sets[place], self.sets[host])
-        return cliques
-
-    def marginals(self, beliefs: Beliefs) -> Floats:
-        """Every set's marginal, as one long vector."""
-        made = np.empty(self.size)
-        for place in self._order:
-            host = self._host[place]
-            if host is None:
-                home = self._home[place]
-                source, names = beliefs.tables[home], self.tree.cliques[home]
-            else:
-                source, names = self.part(made, host), self.sets[host]
-            self.part(made, place)[...] = sum_onto(source, names, self.sets[place])
-        return made
-
-
+Tables = Mapping[Columns, Floats]
+#: kappa is at most this many times the noise. Noisy tables contradict each other: believed without restraint they have
+#: no model, and the search runs away.
+MOST_TRUST = 3.0
 #: Value and gradient at a point.
 Function = Callable[[Floats], tuple[float, Floats]]
 MEMORY = 8
 #: Armijo's share of the slope that a step has to deliver.
 SUFFICIENT = 1e-4
 SHORTEST = 2.0**-30
-
-
-def lbfgs(
-    function: Function, start: Floats, *, curvature: Floats, iterations: int, tolerance: float
-) -> Floats:
-    """A point at most `iterations` steps from the start, never of a larger value.
-
-    `curvature` is a positive guess at the diagonal of the Hessian. Stops when a step promises to gain less
-    than `tolerance`.
-
-    >>> bowl = lambda x: (float(((x - 3.0) ** 2).sum()), 2.0 * (x - 3.0))
-    >>> minimise(bowl, np.zeros(2), curvature=np.ones(2), iterations=20, tolerance=1e-12).round(6).tolist()
-    [3.0, 3.0]
-    """
-    point = start
-    value, gradient = function(point)
-    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
-    for _ in range(iterations):
-        direction = -_descent(gradient, pairs, curvature)
-        slope = float(gradient @ direction)
-        if -slope <= tolerance:
-            break
-        step = 1.0
-        while True:
-            tried = point + step * direction
-            found, slant = function(tried)
-            if found <= value + SUFFICIENT * step * slope or step < SHORTEST:
-                break
-            step /= 2.0
-        if found > value:
-            break
-        moved, bent = tried - point, slant - gradient
-        if (curved := float(moved @ bent)) > 0:
-            pairs.append((moved, bent, 1.0 / curved))
-        point, value, gradient = tried, found, slant
-    return point
-
-
-def _descent(gradient: Floats, pairs: deque[tuple[Floats, Floats, float]], curvature: Floats) -> Floats:
-    """The two loops of L-BFGS: an approximate inverse Hessian times the gradient."""
-    made = gradient.copy()
-    shares = []
-    for moved, bent, inverse in reversed(pairs):
-        share = inverse * float(moved @ made)
-        made -= share * bent
-        shares.append(share)
-    made /= curvature
-    if pairs:  # the diagonal, scaled to the curvature last seen
-        moved, bent, inverse = pairs[-1]
-        made *= 1.0 / (inverse * float(bent @ (bent / curvature)))
-    for (moved, bent, inverse), share in zip(pairs, reversed(shares), strict=True):
-        made += (share - inverse * float(bent @ made)) * moved
-    return made
-
-
-Tables = Mapping[Columns, Floats]
-#: kappa is at most this many times the noise. Noisy tables contradict each other: believed without restraint they have
-#: no model, and the search runs away.
-MOST_TRUST = 3.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -283,3 +159,126 @@ def _placed(tree: JunctionTree, zeros: Sequence[tuple[Columns, Floats]]) -> dict
         assert home is not None  # the tree was built from these sets
         placed[home] = placed.get(home, np.zeros(())) + spread(values, columns, tree.cliques[home])
     return placed
+
+
+class CliqueLayout:
+    """Where the measured tables sit in a junction tree, so that one pass serves all of them: as one long vector.
+
+    A set of columns inside another is handled through the larger one: only sets that no other contains touch the
+    cliques, which are large; everything else is a sum of those.
+    """
+
+    def __init__(self, tree: JunctionTree, sets: Sequence[Columns]) -> None:
+        self.tree = tree
+        self.sets = tuple(sets)
+        self.shapes = [shape_of(columns, tree.domain) for columns in sets]
+        sizes = [math.prod(shape) for shape in self.shapes]
+        self._ends = np.cumsum([0, *sizes]).tolist()
+        # From the largest number of columns down: hosts come before what they hold.
+        self._order = sorted(range(len(sets)), key=lambda i: (-len(sets[i]), i))
+        self._host: list[int | None] = []
+        self._home: list[int] = []
+        for i, columns in enumerate(sets):
+            above = [j for j, other in enumerate(sets) if set(columns) < set(other) and sizes[j] >= sizes[i]]
+            self._host.append(min(above, key=lambda j: (sizes[j], j), default=None))
+            home = tree.home(columns)
+            assert home is not None  # the tree was built from these sets
+            self._home.append(home)
+
+    @property
+    def size(self) -> int:
+        """Cells of all sets together."""
+        return int(self._ends[-1])
+
+    def joined(self, tables: Mapping[Columns, Floats]) -> Floats:
+        """One long vector of the sets' tables; zero where a set has none."""
+        made = np.zeros(self.size)
+        for place, columns in enumerate(self.sets):
+            if columns in tables:
+                self.part(made, place)[...] = tables[columns]
+        return made
+
+    def part(self, vector: Floats, place: int) -> Floats:
+        """One set's table, a view."""
+        return vector[self._ends[place] : self._ends[place + 1]].reshape(self.shapes[place])
+
+    def potentials(self, vector: Floats, fixed: Mapping[int, Floats] | None = None) -> list[Floats]:
+        """Clique potentials: every set's table added where it belongs, on top of what is fixed."""
+        tables = [self.part(vector, place).copy() for place in range(len(self.sets))]
+        cliques = [np.zeros(shape_of(clique, self.tree.domain)) for clique in self.tree.cliques]
+        for place, values in (fixed or {}).items():
+            cliques[place] += values
+        for place in reversed(self._order):
+            host = self._host[place]
+            if host is None:
+                home = self._home[place]
+                cliques[home] += spread(tables[place], self.sets[place], self.tree.cliques[home])
+            else:
+                tables[host] += spread(tables[place], self.sets[place], self.sets[host])
+        return cliques
+
+    def marginals(self, beliefs: Beliefs) -> Floats:
+        """Every set's marginal, as one long vector."""
+        made = np.empty(self.size)
+        for place in self._order:
+            host = self._host[place]
+            if host is None:
+                home = self._home[place]
+                source, names = beliefs.tables[home], self.tree.cliques[home]
+            else:
+                source, names = self.part(made, host), self.sets[host]
+            self.part(made, place)[...] = sum_onto(source, names, self.sets[place])
+        return made
+
+
+def lbfgs(
+    function: Function, start: Floats, *, curvature: Floats, iterations: int, tolerance: float
+) -> Floats:
+    """L-BFGS with a diagonal start (Liu and Nocedal 1989): a point of no larger value, at most `iterations` steps away.
+
+    `curvature` is a positive guess at the diagonal of the Hessian. Stops when a step promises to gain less
+    than `tolerance`.
+
+    >>> bowl = lambda x: (float(((x - 3.0) ** 2).sum()), 2.0 * (x - 3.0))
+    >>> lbfgs(bowl, np.zeros(2), curvature=np.ones(2), iterations=20, tolerance=1e-12).round(6).tolist()
+    [3.0, 3.0]
+    """
+    point = start
+    value, gradient = function(point)
+    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
+    for _ in range(iterations):
+        direction = -_descent(gradient, pairs, curvature)
+        slope = float(gradient @ direction)
+        if -slope <= tolerance:
+            break
+        step = 1.0
+        while True:
+            tried = point + step * direction
+            found, slant = function(tried)
+            if found <= value + SUFFICIENT * step * slope or step < SHORTEST:
+                break
+            step /= 2.0
+        if found > value:
+            break
+        moved, bent = tried - point, slant - gradient
+        if (curved := float(moved @ bent)) > 0:
+            pairs.append((moved, bent, 1.0 / curved))
+        point, value, gradient = tried, found, slant
+    return point
+
+
+def _descent(gradient: Floats, pairs: deque[tuple[Floats, Floats, float]], curvature: Floats) -> Floats:
+    """The two loops of L-BFGS: an approximate inverse Hessian times the gradient."""
+    made = gradient.copy()
+    shares = []
+    for moved, bent, inverse in reversed(pairs):
+        share = inverse * float(moved @ made)
+        made -= share * bent
+        shares.append(share)
+    made /= curvature
+    if pairs:  # the diagonal, scaled to the curvature last seen
+        moved, bent, inverse = pairs[-1]
+        made *= 1.0 / (inverse * float(bent @ (bent / curvature)))
+    for (moved, bent, inverse), share in zip(pairs, reversed(shares), strict=True):
+        made += (share - inverse * float(bent @ made)) * moved
+    return made

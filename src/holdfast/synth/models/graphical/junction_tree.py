@@ -1,11 +1,7 @@
-"""JunctionTree: cliques of a triangulated graph, so arranged that marginals can be passed along.
+"""JunctionTree: cliques of a triangulated graph, so arranged that marginals can be passed along, and the passing.
 
-Lauritzen and Spiegelhalter (1988). The same tables give the same tree (`triangulation`).
-
-Triangulation: the cliques that a model of some tables needs, and how large it would be with one more.
-
-The elimination order is greedy by the size of the clique that a column's elimination makes, with ties broken by the
-order of the columns. Sets of columns are bit masks.
+Lauritzen and Spiegelhalter (1988). Joint tables are plain arrays whose axes are columns. The same tables give the same
+tree: columns are eliminated greedily by the size of the clique that this makes, ties broken by their order.
 """
 
 from __future__ import annotations
@@ -15,7 +11,46 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from holdfast.synth.models.graphical.factors import Columns
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Columns = tuple[str, ...]
+#: What is below this share of the largest is taken as impossible, so that no quotient overflows.
+LEAST = 1e-200
+
+# Tables.
+
+
+def shape_of(columns: Sequence[str], domain: Mapping[str, int]) -> tuple[int, ...]:
+    """The number of cells of each column."""
+    return tuple(domain[name] for name in columns)
+
+
+def spread(values: Floats, columns: Sequence[str], onto: Sequence[str]) -> Floats:
+    """A view with one axis per column of `onto`, of length 1 where the table has no such column.
+
+    >>> spread(np.ones((2, 3)), ("b", "a"), ("a", "c", "b")).shape
+    (3, 1, 2)
+    """
+    place = {name: axis for axis, name in enumerate(columns)}
+    moved = values.transpose([place[name] for name in onto if name in place])
+    return moved.reshape([values.shape[place[name]] if name in place else 1 for name in onto])
+
+
+def sum_onto(values: Floats, columns: Sequence[str], onto: Sequence[str]) -> Floats:
+    """The marginal table of some of the columns, in their order.
+
+    >>> sum_onto(np.ones((2, 3)), ("a", "b"), ("b",)).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    gone = tuple(axis for axis, name in enumerate(columns) if name not in onto)
+    left = [name for name in columns if name in onto]
+    summed = values.sum(axis=gone) if gone else values
+    return summed.transpose([left.index(name) for name in onto])
+
+
+# The tree. Sets of columns are bit masks.
 
 
 def maximal_cliques(domain: Mapping[str, int], tables: Iterable[Sequence[str]]) -> list[Columns]:
@@ -176,3 +211,52 @@ class JunctionTree:
             key=lambda place: (math.prod(self.domain[name] for name in self.cliques[place]), place),
             default=None,
         )
+
+
+# Belief propagation (Hugin): clique potentials in, clique marginals out.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Beliefs:
+    """The probability of every cell of every clique, and the logarithm of the normaliser."""
+
+    tables: tuple[Floats, ...]
+    log_normaliser: float
+
+
+def propagate(tree: JunctionTree, potentials: Sequence[Floats]) -> Beliefs:
+    """Exact clique marginals of the density proportional to exp(sum of the cliques' log potentials).
+
+    A potential of -inf is a cell that cannot occur. Each clique is scaled by its own largest cell, so nothing
+    overflows; what is below 1e-200 of the largest is taken as impossible.
+
+    >>> tree = JunctionTree.of({"a": 2, "b": 2}, [("a", "b")])
+    >>> propagate(tree, [np.log([[1.0, 2.0], [3.0, 4.0]])]).tables[0].round(12).tolist()
+    [[0.1, 0.2], [0.3, 0.4]]
+    """
+    log_scale = 0.0
+    tables: list[Floats] = []
+    for potential in potentials:
+        top = float(potential.max())
+        log_scale += top
+        tables.append(np.exp(potential - top))
+    messages: list[Floats] = [np.ones(())] * len(tables)
+    # Towards the root: each clique absorbs what its children say about the columns they share.
+    for place in range(len(tables) - 1, 0, -1):
+        parent, shared = tree.parents[place], tree.separator(place)
+        message = sum_onto(tables[place], tree.cliques[place], shared)
+        top = float(message.max()) or 1.0
+        messages[place] = message = np.where(message > LEAST * top, message, 0.0)
+        log_scale += float(np.log(top))
+        tables[parent] *= spread(message / top, shared, tree.cliques[parent])
+    total = float(tables[0].sum())
+    tables[0] /= total if total > 0 else 1.0
+    # Away from it: what the parent now knows, over what it was told.
+    for place in range(1, len(tables)):
+        parent, shared = tree.parents[place], tree.separator(place)
+        known = sum_onto(tables[parent], tree.cliques[parent], shared)
+        ratio = np.divide(known, messages[place], out=np.zeros_like(known), where=messages[place] > 0)
+        tables[place] *= spread(ratio, shared, tree.cliques[place])
+    return Beliefs(
+        tables=tuple(tables), log_normaliser=log_scale + (float(np.log(total)) if total > 0 else -np.inf)
+    )

@@ -1,11 +1,10 @@
-"""GraphicalModel: a calibrated junction tree as a released distribution.
+"""GraphicalModel: a calibrated junction tree as a released distribution: its tables, and rows drawn from it.
 
-Rows from a calibrated tree by controlled rounding: drawing adds as little error as whole records allow.
-
-Independent draws add the bootstrap error. Here a clique's new columns are dealt out by systematic sampling among
-the rows that agree on the columns already drawn: in every such group each cell gets its expected number, rounded up
-or down, and its expectation is exact (Madow 1949). Rows of a group are ordered by the columns they already have and
-take the points of a van der Corput sequence, so that pairs with columns outside the clique are spread evenly too.
+Independent draws would add the bootstrap error; `draw_rows` adds as little as whole records allow. A clique's new
+columns are dealt out by systematic sampling among the rows that agree on the columns already drawn: in every such group
+each cell gets its expected number, rounded up or down, and its expectation is exact (Madow 1949). Rows of a group are
+ordered by the columns they already have and take the points of a van der Corput sequence, so that pairs with columns
+outside the clique are spread evenly too.
 """
 
 from __future__ import annotations
@@ -14,17 +13,179 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.noise.source import Source
-from holdfast.synth.models.graphical.belief_propagation import Beliefs, Elimination
-from holdfast.synth.models.graphical.factors import Columns, shape_of, sum_onto
-from holdfast.synth.models.graphical.junction_tree import JunctionTree
+from holdfast.synth.models.graphical.junction_tree import Beliefs, Columns, JunctionTree, shape_of, sum_onto
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
+#: Rows that stand for the model where an exact table would be too large.
+DRAWN_ROWS = 2**17
+#: The largest table that elimination may make, in cells (128 MB); beyond, rows of the model are counted.
+MOST_CELLS = 2**24
+#: The most products that a table may be the sum of, in multiples of that.
+MOST_WORK = 8
+#: Messages kept, in cells all together; they start anew when there are more.
+KEPT_CELLS = 2**22
+#: Products over fewer cells than this are taken as they come.
+SMALL_CELLS = 2**15
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GraphicalModel:
+    """A distribution that factors over the cliques of a junction tree (`holdfast.synth.models.model.Model`)."""
+
+    tree: JunctionTree
+    beliefs: Beliefs
+    total: float
+
+    @property
+    def domain(self) -> Mapping[str, int]:
+        """Columns in order, with their numbers of cells."""
+        return self.tree.domain
+
+    def project(self, columns: Sequence[str]) -> Floats:
+        """The expected joint count: a sum inside a clique, else variable elimination along the tree.
+
+        Where elimination would need a table of more than 16 million cells, rows drawn from the model are counted.
+        """
+        wanted = tuple(columns)
+        home = self.tree.home(wanted)
+        if home is not None:
+            return self.total * sum_onto(self.beliefs.tables[home], self.tree.cliques[home], wanted)
+        exact = self._elimination.joint(wanted)
+        return self.total * (self._counted(wanted) if exact is None else exact)
+
+    def sample(self, rows: int, source: Source) -> Codes:
+        """Rows by controlled rounding along the tree: cliques' counts are within rounding of their expectation."""
+        return draw_rows(self.tree, self.beliefs, rows, source)
+
+    @cached_property
+    def _elimination(self) -> Elimination:
+        return Elimination(self.tree, self.beliefs)
+
+    @cached_property
+    def _drawn(self) -> Codes:
+        """Rows for tables that are too large to compute: public coins, for the model is public."""
+        return self.sample(DRAWN_ROWS, Source(0))
+
+    def _counted(self, wanted: Columns) -> Floats:
+        """The table of rows drawn from the model."""
+        shape, names = shape_of(wanted, self.domain), list(self.domain)
+        codes = self._drawn[:, [names.index(name) for name in wanted]]
+        found = np.bincount(np.ravel_multi_index(tuple(codes.T), shape), minlength=math.prod(shape))
+        return found.reshape(shape) / len(codes)
+
+
+# Tables that no clique holds.
+
+
+class Elimination:
+    """Variable elimination on a calibrated tree, with messages that are kept between questions.
+
+    A clique tells its parent the conditional distribution of some columns below it, given what the two share.
+    Questions about many sets of columns have most of these messages in common.
+    """
+
+    def __init__(self, tree: JunctionTree, beliefs: Beliefs) -> None:
+        self._tree, self._beliefs = tree, beliefs
+        self._shared = [tree.separator(place) for place in range(len(tree.cliques))]
+        self._cliques = [frozenset(clique) for clique in tree.cliques]
+        self._children: list[list[int]] = [[] for _ in tree.cliques]
+        own: list[set[str]] = [set(clique) for clique in tree.cliques]
+        for place in range(len(tree.cliques) - 1, 0, -1):
+            self._children[tree.parents[place]].append(place)
+            own[tree.parents[place]] |= own[place]
+        #: The columns at or below a clique that its parent does not have.
+        self._below = [
+            frozenset(names) - set(shared) for names, shared in zip(own, self._shared, strict=True)
+        ]
+        self._messages: dict[tuple[int, Columns], tuple[Columns, Floats] | None] = {}
+        self._cells = 0
+
+    def joint(self, wanted: Columns, *, most_cells: int = MOST_CELLS) -> Floats | None:
+        """The probability of every cell of these columns; None where a table on the way would be too large."""
+        top = 0
+        while lower := [
+            child
+            for child in self._children[top]
+            if self._below[child] | set(self._shared[child]) >= set(wanted)
+        ]:
+            top = lower[0]
+        return self._combined(top, wanted, wanted, most_cells)
+
+    def _combined(self, place: int, wanted: Sequence[str], keep: Columns, most_cells: int) -> Floats | None:
+        """This clique's marginal times what its children say of the wanted columns, summed onto `keep`."""
+        told = []
+        for child in self._children[place]:
+            asked = tuple(name for name in wanted if name in self._below[child])
+            if asked:
+                message = self._message(child, asked, most_cells)
+                if message is None:
+                    return None
+                told.append(message)
+        clique, needed = self._tree.cliques[place], {*keep, *(name for names, _ in told for name in names)}
+        used = tuple(name for name in clique if name in needed)
+        # With one message the product is summed as it is taken; with more, a table on the way has at most all cells.
+        largest, work = (_cells(self._tree.domain, names) for names in (set(keep), needed))
+        if (largest if len(told) < 2 else work) > most_cells or work > MOST_WORK * most_cells:
+            return None
+        return product([(used, sum_onto(self._beliefs.tables[place], clique, used)), *told], keep)
+
+    def _message(self, place: int, asked: Columns, most_cells: int) -> tuple[Columns, Floats] | None:
+        """The distribution of these columns given what the clique shares with its parent, as a joint table."""
+        key = (place, tuple(sorted(asked)))
+        if key not in self._messages:
+            keep = (*self._shared[place], *key[1])
+            joint = self._combined(place, asked, keep, most_cells)
+            made = None
+            if joint is not None:
+                shared = self._shared[place]
+                known = sum_onto(self._beliefs.tables[place], self._tree.cliques[place], shared)
+                bottom = known.reshape(known.shape + (1,) * (joint.ndim - known.ndim))
+                made = (keep, np.divide(joint, bottom, out=np.zeros_like(joint), where=bottom > 0))
+                self._make_room(joint.size)
+            self._messages[key] = made
+            return made
+        return self._messages[key]
+
+    def _make_room(self, cells: int) -> None:
+        if self._cells + cells > KEPT_CELLS:
+            self._messages.clear()
+            self._cells = 0
+        self._cells += cells
+
+
+def _cells(domain: Mapping[str, int], names: set[str]) -> int:
+    return math.prod(domain[name] for name in names)
+
+
+def product(tables: Sequence[tuple[Columns, Floats]], keep: Sequence[str]) -> Floats:
+    """The product of tables, summed over every column that is not kept: one step of variable elimination.
+
+    >>> a, b = np.array([[1.0, 2.0]]), np.array([3.0, 4.0])
+    >>> product([(("x", "y"), a), (("y",), b)], ("x",)).tolist()
+    [11.0]
+    """
+    number = {
+        name: place for place, name in enumerate(dict.fromkeys(n for names, _ in tables for n in names))
+    }
+    operands: list[Any] = []
+    for names, values in tables:
+        operands += [values, [number[name] for name in names]]
+    if len(tables) == 1 and set(keep) == set(tables[0][0]):
+        return sum_onto(tables[0][1], tables[0][0], keep)
+    # A search for the best order costs more than a small product itself.
+    sizes = {name: size for names, values in tables for name, size in zip(names, values.shape, strict=True)}
+    order: Any = "greedy" if math.prod(sizes.values()) > SMALL_CELLS else False
+    return np.asarray(np.einsum(*operands, [number[name] for name in keep], optimize=order))
+
+
+# Rows.
 
 
 def draw_rows(tree: JunctionTree, beliefs: Beliefs, rows: int, source: Source) -> Codes:
@@ -128,53 +289,3 @@ def _order(columns: Codes, group: Codes, source: Source) -> Codes:
 
 def _shuffle(rows: int, source: Source) -> Codes:
     return np.argsort(source.words(rows), kind="stable")
-
-
-#: Rows that stand for the model where an exact table would be too large.
-DRAWN_ROWS = 2**17
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GraphicalModel:
-    """A distribution that factors over the cliques of a junction tree (`holdfast.synth.models.model.Model`)."""
-
-    tree: JunctionTree
-    beliefs: Beliefs
-    total: float
-
-    @property
-    def domain(self) -> Mapping[str, int]:
-        """Columns in order, with their numbers of cells."""
-        return self.tree.domain
-
-    def project(self, columns: Sequence[str]) -> Floats:
-        """The expected joint count: a sum inside a clique, else variable elimination along the tree.
-
-        Where elimination would need a table of more than 16 million cells, rows drawn from the model are counted.
-        """
-        wanted = tuple(columns)
-        home = self.tree.home(wanted)
-        if home is not None:
-            return self.total * sum_onto(self.beliefs.tables[home], self.tree.cliques[home], wanted)
-        exact = self._elimination.joint(wanted)
-        return self.total * (self._counted(wanted) if exact is None else exact)
-
-    def sample(self, rows: int, source: Source) -> Codes:
-        """Rows by controlled rounding along the tree: cliques' counts are within rounding of their expectation."""
-        return draw_rows(self.tree, self.beliefs, rows, source)
-
-    @cached_property
-    def _elimination(self) -> Elimination:
-        return Elimination(self.tree, self.beliefs)
-
-    @cached_property
-    def _drawn(self) -> Codes:
-        """Rows for tables that are too large to compute: public coins, for the model is public."""
-        return self.sample(DRAWN_ROWS, Source(0))
-
-    def _counted(self, wanted: Columns) -> Floats:
-        """The table of rows drawn from the model."""
-        shape, names = shape_of(wanted, self.domain), list(self.domain)
-        codes = self._drawn[:, [names.index(name) for name in wanted]]
-        found = np.bincount(np.ravel_multi_index(tuple(codes.T), shape), minlength=math.prod(shape))
-        return found.reshape(shape) / len(codes)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth.models.coordinate_scores import CoordinateScores
-from holdfast.synth.oracle import RecordObjective, best_records, linear, one_hot_starts
+from holdfast.synth.models.oracle import RecordObjective, best_records, linear, one_hot_starts
 
 DOMAIN = {"a": 3, "b": 2, "c": 4, "d": 2}
 WIDTH = sum(DOMAIN.values())
@@ -71,23 +71,23 @@ def test_a_milp_on_a_large_universe_proves_its_optimum() -> None:
     assert quick.values[0] >= 0.8 * exact.values[0]
 
 
-def test_fibres_look_along_one_column() -> None:
+def test_coordinates_look_along_one_column() -> None:
     gain = objective(3)
     tables = [table.reshape(-1) for table in gain.tables.values()]
-    fibres = CoordinateScores(DOMAIN, list(gain.tables))
-    scores = fibres.scores(EVERY, 2, tables)
+    coordinates = CoordinateScores(DOMAIN, list(gain.tables))
+    scores = coordinates.scores(EVERY, 2, tables)
     for value in range(4):
         moved = EVERY.copy()
         moved[:, 2] = value
         held = objective(3)
         del held.tables[("d", "a")]
         assert scores[:, value] == pytest.approx(held.values(moved))
-    assert fibres.touching(2) == [0, 1]
+    assert coordinates.touching(2) == [0, 1]
 
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ParameterError, match="oracle"):
-        best_records(objective(0), Source(seed=1), oracle="gurobi")
+        best_records(objective(0), Source(seed=1), oracle="gurobi")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="noise"):
         best_records(objective(0), Source(seed=1), noise=np.zeros((1, 3)))
     assert one_hot_starts(DOMAIN)[-1] == WIDTH

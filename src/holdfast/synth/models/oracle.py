@@ -1,11 +1,8 @@
-"""The optimisation oracle of the dual methods: the record that a sum of queries likes best.
+"""The optimisation oracle of the dual methods: the record at which a sum of queries is largest.
 
-Three open solvers behind one function: exact enumeration for small universes, HiGHS (through SciPy) for an integer
-programme over one-hot encoded records with a proved gap, and coordinate ascent from many starts for speed. The
-oracle sees released queries only, so privacy does not depend on how well it does; accuracy does, and the gap is
-reported.
-
-Objective: a sum of functions of a few columns each, to be maximised over records. Public values only.
+Three solvers behind one function: exact enumeration for small universes, HiGHS (through SciPy) for an integer
+programme over one-hot encoded records with a proved gap, and coordinate ascent from many starts for speed. The oracle
+sees released queries only, so privacy does not depend on how well it does; accuracy does, and the gap is reported.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +26,24 @@ from holdfast.synth.models.universe import AllCells
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Columns = tuple[str, ...]
+Oracle = Literal["auto", "enumerate", "milp", "ascent"]
+#: Universes up to this size are searched completely.
+ENUMERATED = 2**16
+PROGRAMMED = 500
+"""Weighted cells up to which one record is found by the integer programme: tenths of a second."""
+STARTS = 24
+"""Coordinate ascents for each record asked for."""
+TIME_LIMIT = 10.0
+"""Seconds that the integer programme may take for one record."""
+SMALLEST = 1e-9
+"""Weights below this share of the largest are left out of the integer programme; the bound allows for them."""
 
 
 @dataclass(kw_only=True, eq=False)
 class RecordObjective:
     """f(x) = the sum over column sets of a table's value at x. Queries are added with their weights, as they come.
 
-    >>> gain = Objective(domain={"a": 2, "b": 3})
+    >>> gain = RecordObjective(domain={"a": 2, "b": 3})
     >>> gain.add(("a", "b"), np.eye(2, 3), 2.0)
     >>> gain.values(np.array([[0, 0], [1, 0]])).tolist()
     [2.0, 0.0]
@@ -52,8 +60,8 @@ class RecordObjective:
 
     def values(self, codes: Codes) -> Floats:
         """f at each record."""
-        fibres = CoordinateScores(self.domain, list(self.tables))
-        return fibres.totals(codes, [table.reshape(-1) for table in self.tables.values()])
+        coordinates = CoordinateScores(self.domain, list(self.tables))
+        return coordinates.totals(codes, [table.reshape(-1) for table in self.tables.values()])
 
     def everywhere(self) -> Floats:
         """f at every possible record, where these are few."""
@@ -101,28 +109,15 @@ def linear(codes: Codes, noise: Floats, domain: Mapping[str, int]) -> Floats:
     return made
 
 
-Solver = Callable[[RecordObjective, Floats, Source], Optima]
-#: Universes up to this size are searched completely.
-ENUMERATED = 2**16
-PROGRAMMED = 500
-"""Weighted cells up to which one record is found by the integer programme: tenths of a second."""
-STARTS = 24
-"""Coordinate ascents for each record asked for."""
-TIME_LIMIT = 10.0
-"""Seconds that the integer programme may take for one record."""
-SMALLEST = 1e-9
-"""Weights below this share of the largest are left out of the integer programme; the bound allows for them."""
-
-
 def best_records(
-    objective: RecordObjective, source: Source, *, noise: Floats | None = None, oracle: str = "auto"
+    objective: RecordObjective, source: Source, *, noise: Floats | None = None, oracle: Oracle = "auto"
 ) -> Optima:
     """For each row of `noise` (one-hot coefficients, one record without), the best record of f(x) + <x, noise>.
 
     `oracle` is "enumerate", "milp", "ascent" or "auto": all records where there are at most 65,536; else the integer
     programme for one record and at most 500 weighted cells; else ascents. That depends on released queries only.
 
-    >>> gain = Objective(domain={"a": 2, "b": 3})
+    >>> gain = RecordObjective(domain={"a": 2, "b": 3})
     >>> gain.add(("a", "b"), np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 0.0]]))
     >>> best_records(gain, Source(seed=1)).codes.tolist()
     [[1, 0]]
@@ -165,7 +160,7 @@ def enumerate_all(objective: RecordObjective, noise: Floats, source: Source) -> 
 def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
     """Coordinate ascent from random records, 24 for each record asked for; no bound but the trivial one."""
     domain = objective.domain
-    fibres = CoordinateScores(domain, list(objective.tables))
+    coordinates = CoordinateScores(domain, list(objective.tables))
     tables = [table.reshape(-1) for table in objective.tables.values()]
     starts = one_hot_starts(domain)
     repeated = np.repeat(noise, STARTS, axis=0)
@@ -175,13 +170,13 @@ def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
     for _ in range(50):
         before = seeded[active].copy()
         for column in range(len(domain)):
-            scores = fibres.scores(seeded[active], column, tables)
+            scores = coordinates.scores(seeded[active], column, tables)
             scores += repeated[active, starts[column] : starts[column + 1]]
             seeded[active, column] = np.argmax(scores, axis=1)
         active = active[np.any(seeded[active] != before, axis=1)]
         if active.size == 0:
             break
-    values = fibres.totals(seeded, tables) + linear(seeded, repeated, domain)
+    values = coordinates.totals(seeded, tables) + linear(seeded, repeated, domain)
     best = np.argmax(values.reshape(-1, STARTS), axis=1) + STARTS * np.arange(len(noise))
     ceiling = objective.bound() + sum(
         noise[:, starts[place] : starts[place + 1]].max(axis=1) for place in range(len(domain))
@@ -190,7 +185,7 @@ def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
 
 
 def _records_of_large_cells(objective: RecordObjective, codes: Codes, source: Source) -> Codes:
-    """Half of the starts lie in a cell that some table likes: ascents from nowhere may never meet one."""
+    """Half of the starts lie in a cell that some table likes: from elsewhere an ascent may never reach one."""
     names = list(objective.domain)
     made = codes.copy()
     liked = [(columns, table) for columns, table in objective.tables.items() if table.max() > 0]
@@ -267,4 +262,6 @@ def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int], make:
     return make((values, (rows, columns)), shape=shape)
 
 
+#: For each row of noise the best record.
+Solver = Callable[[RecordObjective, Floats, Source], Optima]
 SOLVERS: dict[str, Solver] = {"enumerate": enumerate_all, "milp": solve, "ascent": ascend}
