@@ -17,8 +17,7 @@ import pytest
 
 from holdfast.errors import FormatError
 from holdfast.release import Release
-from holdfast.release.archive import from_bytes, sums, to_bytes
-from holdfast.release.contents import pack
+from holdfast.release.archive import from_bytes, pack, sums, to_bytes
 from holdfast.release.release import _from_record
 from tests.golden.release_v1 import FOLDER, releases
 

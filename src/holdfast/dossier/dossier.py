@@ -29,7 +29,7 @@ from holdfast.errors import require
 from holdfast.ledger import Ledger
 from holdfast.release import Release
 from holdfast.release.archive import write_atomically
-from holdfast.release.provenance import today
+from holdfast.release.release import today
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release.archive import write_atomically
-from holdfast.release.provenance import software_versions
+from holdfast.release.release import software_versions
 
 if TYPE_CHECKING:
     from holdfast.ledger.recompute import Recomputed
