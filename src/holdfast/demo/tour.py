@@ -100,11 +100,10 @@ def demo_summary(
 
 def promised(public: Dossier) -> str:
     """Both releases together, in people's terms."""
-    said = public.to_json()["promise"]["sure"]
-    half = next(row["at_most"] for row in said["after"] if row["prior"] == 0.5)
+    sure = public.record.promise.sure
     return (
-        f"both together: whoever was 50 % sure becomes at most {100 * half:.1f} % sure, except with probability "
-        f"{said['failure']:g}"
+        f"both together: whoever was 50 % sure becomes at most {100 * sure.half:.1f} % sure, "
+        f"except with probability {sure.failure:g}"
     )
 
 

@@ -218,18 +218,21 @@ class Ledger:
     def spent(self, dataset: str) -> PrivacyCurve:
         """What the charges of this period add up to: a reading; the guarantee is the limit."""
         with self._store.reading() as chain:
-            known = known_dataset(chain, dataset)
-            return known.currency.promise(report.standing_costs(chain, known)[0])
+            now = report.Standing.now(chain, dataset)
+        return now.dataset.currency.promise(now.spent)
 
     def remaining(self, dataset: str) -> PrivacyCurve:
         """What new accounts can still be opened on."""
         with self._store.reading() as chain:
-            known = known_dataset(chain, dataset)
-            return known.currency.promise(report.standing_costs(chain, known)[2])
+            now = report.Standing.now(chain, dataset)
+        return now.dataset.currency.promise(now.free)
 
     def standing(self, dataset: str, *, head: str | None = None) -> report.Standing:
         """Where the dataset stands now, or stood at a head."""
-        return report.Standing.of(self.history(), dataset, head=self.head if head is None else head)
+        if head is not None:
+            return report.Standing.at(self.history(), dataset, head=head)
+        with self._store.reading() as chain:
+            return report.Standing.now(chain, dataset)
 
     # Reading and checking.
 

@@ -94,7 +94,7 @@ class DossierStep:
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Draw the page."""
         from holdfast.dossier import Dossier
-        from holdfast.dossier.evidence import read_attacks, read_audit
+        from holdfast.dossier.stored_evidence import read_attacks, read_audit
 
         def files(names: tuple[str, ...]) -> list[Path]:
             return [setting.place(plan[name].output if name in plan else name) for name in names]
