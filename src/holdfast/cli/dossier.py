@@ -64,11 +64,10 @@ def dossier(
     """
     from holdfast.dossier import Dossier
     from holdfast.dossier.stored_evidence import read_accuracy, read_attacks, read_audit
-    from holdfast.errors import ParameterError
     from holdfast.ledger import Ledger
+    from holdfast.release.archive import require_writable
 
-    if output.exists() and not force:
-        raise ParameterError(f"output must be a new file, got {str(output)!r}; use --force to overwrite it")
+    require_writable(output, force=force)
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, read_only=True))
         made = Dossier.of_files(

@@ -58,17 +58,16 @@ def paid_once(
             raise LedgerError(f"{path.name} was paid by another ledger; give the demo a new folder")
         return kept
     try:
-        account = ledger.account(
-            DATASET, name=name, limit=SPEND, purpose=purpose, approver="A. Officer (demo)"
-        )
-        made = make(account)
+        with ledger.paid(
+            DATASET, name=name, limit=SPEND, purpose=purpose, approver="A. Officer (demo)", resumable=True
+        ) as account:
+            made = make(account)
+            made.save(path)
     except (LedgerError, AlreadyReleased, BudgetExceeded) as error:
         raise LedgerError(
             f"account {name!r} was spent by an earlier run whose result is gone; it stays charged. "
             "Give the demo a new folder"
         ) from error
-    made.save(path)
-    ledger.close_account(name, reason="the release is saved")
     return made
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
@@ -187,6 +189,36 @@ class Ledger:
         if refusal is not None:
             raise refusal
         return self._account(terms, opened, seed)
+
+    @contextmanager
+    def paid(
+        self,
+        dataset: str | Dataset,
+        *,
+        name: str,
+        limit: PrivacyCurve | None = None,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        purpose: str = "",
+        approver: str = "",
+        resumable: bool = False,
+    ) -> Iterator[Account]:
+        """An account for one piece of work, closed afterwards: what was not spent goes back.
+
+        Save the result before it ends. A `resumable` one stays open where the work fails, so that the same work
+        under the same name goes on.
+        """
+        account = self.account(
+            dataset, name=name, limit=limit, adjacency=adjacency, unit=unit, purpose=purpose,
+            approver=approver,
+        )  # fmt: skip
+        try:
+            yield account
+        except BaseException:
+            if not resumable:
+                self.close_account(name, reason="the work failed")
+            raise
+        self.close_account(name, reason="the work is done")
 
     def close_account(self, name: str, *, reason: str = "", approver: str = "") -> None:
         """Close an account for good; what it did not spend goes back to its dataset."""

@@ -1,9 +1,4 @@
-"""An audit of a training function against the promise of a step, as `holdfast audit` makes it.
-
-Membership attacks on a model of the plan, as `holdfast attack membership` makes them.
-
-The page about releases of the plan, as `holdfast dossier` makes it.
-"""
+"""Steps that spend nothing: attacks, audits and pages, as the commands of these names make them."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from holdfast.ledger.report import Standing, share
 from holdfast.plan import step_of
 from holdfast.plan.step import Done, Setting, Step
 from holdfast.privacy.account.currency import Cost
+from holdfast.release.archive import require_writable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +161,10 @@ class ReleasePlan:
         """Do every step that is not done; whether any of them found something against a promise."""
         quote = self.quote(ledger)
         quote.require()
+        for one in quote.steps:
+            if one.state != "done":
+                output = self.setting.place(one.step.output)
+                require_writable(output, force=True, name=f"output of step {one.step.name!r}")
         by_name = {step.name: step for step in self.steps}
         found = False
         for one in quote.steps:

@@ -20,6 +20,7 @@ import secrets
 import sys
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -330,9 +331,39 @@ def _table(data: bytes) -> Any:
 # Output files.
 
 
+def require_writable(path: Path, *, force: bool, name: str = "output") -> None:
+    """Refuse a path that a result could not be written to: asked before anything is spent on the result.
+
+    `force` allows a file that is there already. A temporary file of a few pages is tried beside it, which also finds
+    a full disk.
+    """
+    shown = repr(str(path))
+    if path.exists() and not path.is_file():
+        raise ParameterError(f"{name} must be a file, got {shown}, which is a folder or a device")
+    if path.exists() and not force:
+        raise ParameterError(f"{name} must be a new file, got {shown}; use --force to overwrite it")
+    if not path.parent.is_dir():
+        raise ParameterError(f"{name} must lie in a folder that exists, got {shown}; make the folder first")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise ParameterError(f"{name} must be a file that may be written to, got {shown}; choose another one")
+    tried = _beside(path)
+    try:
+        with tried.open("xb") as file:
+            file.write(bytes(16_384))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise ParameterError(
+            f"{name} must lie where files can be written, got {shown}: {error.strerror}; choose another place"
+        ) from None
+    finally:
+        with suppress(OSError):
+            tried.unlink()
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """After this the path holds the data, also after a power cut; on any error it holds what it held."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = _beside(path)
     try:
         with temporary.open("xb") as file:
             file.write(data)
@@ -343,6 +374,11 @@ def write_atomically(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _flush_directory(path.parent)
+
+
+def _beside(path: Path) -> Path:
+    """A new name in the same folder."""
+    return path.with_name(f".{secrets.token_hex(12)}.tmp")
 
 
 def _flush_directory(folder: Path) -> None:
