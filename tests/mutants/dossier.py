@@ -11,7 +11,7 @@ FAULTS: tuple[Fault, ...] = (
         old="(failure - delta) / (delta + failure * math.exp(epsilon))",
         new="math.exp(-epsilon)",
         tests=(
-            "tests/dossier/test_sureness.py::test_the_bound_holds_for_the_gaussian_law_and_is_not_far_off",
+            "tests/dossier/test_promise.py::test_the_bound_holds_for_the_gaussian_law_and_is_not_far_off",
         ),
     ),
     Fault(
@@ -33,7 +33,7 @@ FAULTS: tuple[Fault, ...] = (
         target="dossier:_covers",
         old="set(other.entries) <= set(made.entries)",
         new="True",
-        tests=("tests/dossier/test_together.py::test_releases_of_one_account_share_its_limit",),
+        tests=("tests/dossier/test_promise.py::test_releases_of_one_account_share_its_limit",),
     ),
     Fault(
         name="demo: what was released is released again",

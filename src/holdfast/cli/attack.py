@@ -73,7 +73,7 @@ def membership(
 
     \b
     Example:
-      holdfast attack membership m.release --members members.parquet --non-members other.parquet --target y
+      holdfast attack membership m.holdfast --members members.parquet --non-members other.parquet --target y
     """
     from holdfast.attack import Target
     from holdfast.attack import membership as run

@@ -41,7 +41,11 @@ from holdfast.learn.estimators import MODELS, estimator_of
 )
 @click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The release file."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The release file, NAME.holdfast.",
 )
 @click.option(
     "--weights", type=click.Path(path_type=Path, dir_okay=False), help="Also write the weights as plain JSON."

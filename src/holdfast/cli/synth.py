@@ -24,7 +24,9 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
     "--delta", type=float, default=1e-9, show_default=True, help="The promise's delta; 0 for pure privacy."
 )
 @click.option("-o", "--output", type=_new_file, help="The rows: .parquet, .csv or .arrow.")
-@click.option("--release", type=_new_file, help="Also the release: rows, noisy counts and certificates.")
+@click.option(
+    "--release", type=_new_file, help="Also the release, NAME.holdfast: rows, noisy counts and certificates."
+)
 @click.option(
     "--workload", "asked", default="k=3", show_default=True,
     help="What the rows are meant to answer: k=N for all N-way marginals that are not too large, or a file: "

@@ -1,7 +1,4 @@
-"""What the demo tries against its own promise: attacks on real people, and an audit of planted ones.
-
-What the demo releases: a model and a synthetic table, each paid once from a ledger with a limit.
-"""
+"""What the demo does: a model and a synthetic table, each paid once from a ledger; then attacks and an audit."""
 
 from __future__ import annotations
 
@@ -36,6 +33,8 @@ SPEND = ApproxDP(1.0, DELTA)
 TARGET = "income"
 COLUMNS = ("age", "education", "marital_status", "hours_per_week", "sex", "income")
 """Of the synthetic table. The model sees all columns."""
+ATTACKS = ("loss", "lira", "rmia")
+REFERENCE_MODELS = 8
 
 
 def open_ledger(path: Path, table: Table) -> Ledger:
@@ -73,7 +72,6 @@ def paid_once(
 
 def model(ledger: Ledger, table: Table, path: Path) -> Release[Any]:
     """A private logistic regression of income on all other columns; the method is chosen from public quantities."""
-    from holdfast.learn import PrivateLogisticRegression
 
     def make(account: Account) -> Release[Any]:
         made = PrivateLogisticRegression().fit(table, target=TARGET, account=account).release_
@@ -95,10 +93,6 @@ def synthetic_table(
         return maker.fit(table, account=account).release_
 
     return paid_once(ledger, path, name="synthetic table", purpose="share rows with students", make=make)
-
-
-ATTACKS = ("loss", "lira", "rmia")
-REFERENCE_MODELS = 8
 
 
 def people(part: str) -> Any:

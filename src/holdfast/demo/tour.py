@@ -1,9 +1,4 @@
-"""The tour: open, pay, release, attack, audit, write both pages, verify the public one.
-
-The demo's two editions: one for everybody, one for the house.
-
-The demo in one screen.
-"""
+"""The tour: open, pay, release, attack, audit, write both pages, verify the public one, and tell it on one screen."""
 
 from __future__ import annotations
 

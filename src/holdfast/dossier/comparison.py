@@ -1,6 +1,6 @@
 """Comparison: releases side by side, from what they say of themselves; or methods, on the owner's own data.
 
-The second is un-noised, so it is for the owner's eyes only.
+The second is computed without noise, so it is internal.
 """
 
 from __future__ import annotations

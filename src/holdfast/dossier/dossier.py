@@ -23,7 +23,7 @@ from holdfast.dossier.evidence import (
 from holdfast.dossier.promise import promise, together
 from holdfast.dossier.record import (
     Bars,
-    Budget,
+    DatasetBudget,
     Record,
     described,
     file_digest,
@@ -146,7 +146,7 @@ class Dossier:
             not_tested=not_tested([(one.kind, one.name) for one in self.tried]),
             payments=tuple(paid),
             budgets=tuple(
-                Budget.from_json(self.ledger.standing(name).to_json())
+                DatasetBudget.from_json(self.ledger.standing(name).to_json())
                 for name in dict.fromkeys(one.dataset for one in paid)
                 if self.ledger is not None
             ),

@@ -153,7 +153,7 @@ def _covers(wide: Release[Any], narrow: Release[Any]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Sureness:
-    """Odds grow by at most e^`loss`, except with probability `failure` (over the noise, in either world).
+    """Odds grow by at most e^`loss`, except with probability `failure` (with the unit's data and without).
 
     >>> from holdfast.privacy import PureDP
     >>> bound = Sureness.of(PureDP(1.0))
@@ -197,10 +197,10 @@ def usual_failure(curve: PrivacyCurve) -> float:
 
 
 def loss_tail(curve: PrivacyCurve, failure: float) -> float:
-    """The least l for which |L| > l is proved to have probability at most `failure`, in both worlds.
+    """The least l for which |L| > l is proved to have probability at most `failure`, with the unit's data and without.
 
     From delta(e) = E[(1 - e^(e-L))+] follows P[L > l] <= delta(e) / (1 - e^(e-l)) for every e < l; in the same
-    world -L > l has probability at most e^-l times as much. Both together are at most `failure` where
+    case -L > l has probability at most e^-l times as much. Both together are at most `failure` where
     e^-l <= (failure - delta(e)) / (delta(e) + failure e^e). Each e gives a valid l; the best of many is taken.
     """
     first = curve.epsilon(failure)

@@ -119,7 +119,7 @@ class BudgetReset(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Budget(Section):
+class DatasetBudget(Section):
     """Where a dataset stood at one entry of its ledger, as `Standing.to_json` writes it."""
 
     dataset: str
@@ -154,7 +154,7 @@ class Record(Section):
     accuracy: tuple[Accuracy, ...]
     not_tested: tuple[str, ...]
     payments: tuple[Payment, ...]
-    budgets: tuple[Budget, ...]
+    budgets: tuple[DatasetBudget, ...]
 
     @classmethod
     def from_json(cls, data: Any) -> Self:

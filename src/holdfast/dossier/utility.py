@@ -100,7 +100,7 @@ Utility: TypeAlias = ModelUtility | SyntheticUtility | TablesUtility | PlainUtil
 class Accuracy(Section):
     """One score of one model on real records: the released model, the same without privacy, or a baseline.
 
-    It is computed without noise, so it is for the owner's eyes only.
+    It is computed without noise, so it is internal.
 
     >>> Accuracy(model="majority class", score=0.76, rows=16281).audience
     'internal'

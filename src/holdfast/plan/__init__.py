@@ -1,6 +1,6 @@
 """Steps of a release plan: each calls the library function that its command calls.
 
-A new kind of step is one file and one line in STEPS.
+A new kind of step is one class and one line in STEPS.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def software_versions() -> dict[str, str]:
 
 
 def today() -> str:
-    """The date in UTC; the time of day is nobody's business."""
+    """The date in UTC, without the time of day."""
     return datetime.now(UTC).date().isoformat()
 
 
@@ -296,7 +296,7 @@ def _are_numbers(entries: object) -> bool:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Entry numbers in words.
+    """Entry numbers, consecutive ones joined.
 
     >>> _ranges((3, 4, 5, 9))
     'entries 3-5, 9'

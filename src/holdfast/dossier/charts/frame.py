@@ -65,7 +65,7 @@ class Axis:
 WIDTH, HEIGHT = 460, 340
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 34, 46
 LINES = 8
-"""How many lines of a chart can be told apart."""
+"""The most lines of a chart that can be told apart."""
 _LEAST_STEP = 0.7
 """Points of a line closer together than this, in units of the drawing, are left out."""
 _LABEL_LETTERS = 28
