@@ -59,6 +59,7 @@ def test_anything_else_is_no_record(edit: Callable[[dict[str, Any]], None]) -> N
 
 def test_an_accuracy_may_leave_out_its_measure(tmp_path: Path) -> None:
     assert Accuracy.from_json({"model": "m", "score": 0.5, "rows": 3}).measure == "accuracy"
-    for wrong in ({"model": "m"}, [], {"model": "m", "score": "high", "rows": 3}):
+    wrongs: tuple[Any, ...] = ({"model": "m"}, [], {"model": "m", "score": "high", "rows": 3})
+    for wrong in wrongs:
         with pytest.raises(FormatError, match="a stored accuracy lacks a field"):
             Accuracy.from_json(wrong)
