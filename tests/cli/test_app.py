@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -103,3 +104,19 @@ def test_the_installed_command_runs() -> None:
     )
     assert shown.returncode == 0
     assert "epsilon" in shown.stdout
+
+
+def test_releases_have_one_ending_everywhere() -> None:
+    """Files of any name load; what we write and show is called NAME.holdfast."""
+    root = Path(__file__).parents[2]
+    places = ["README.md", "docs/**/*.md", "examples/*.py", "src/holdfast/**/*.py", "tests/**/*.py"]
+    named = re.compile(r"""[\w-]\.release(?=["'` ]|$)""")
+    code = re.compile(r"""\b(holdfast|account|permit|\w*Account|Permit|self|there)\.release\b""")
+    found = [
+        f"{path.relative_to(root)}: {line.strip()}"
+        for pattern in places
+        for path in root.glob(pattern)
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if named.search(code.sub("", line)) and "import" not in line
+    ]
+    assert not found, "\n".join(found)

@@ -36,13 +36,13 @@ def house(tmp_path: Path) -> Path:
     with open_table(tmp_path / "members.parquet", schema) as table:
         model = PrivateLogisticRegression(epsilon=1.0).fit(table, target="ill")
     assert model.release_ is not None
-    model.release_.save(tmp_path / "m.release")
+    model.release_.save(tmp_path / "m.holdfast")
     return tmp_path
 
 
 def _attack(house: Path, *more: str | Path) -> Result:
     return run(
-        "attack", "membership", house / "m.release", "--members", house / "members.parquet",
+        "attack", "membership", house / "m.holdfast", "--members", house / "members.parquet",
         "--non-members", house / "other.parquet", "--target", "ill", *more,
     )  # fmt: skip
 
@@ -75,12 +75,12 @@ def test_numbers_in_a_csv_file(house: Path) -> None:
     y = np.clip(X @ [0.5, 0.2], -1, 1)
     model = PrivateRidge(epsilon=1.0, target_bounds=(-1, 1)).fit(X, y)
     assert model.release_ is not None
-    model.release_.save(house / "r.release")
+    model.release_.save(house / "r.holdfast")
     for name, rows in (("a.csv", slice(0, 150)), ("b.csv", slice(150, 300))):
         lines = [f"{a},{b},{c}" for (a, b), c in zip(X[rows], y[rows], strict=True)]
         (house / name).write_text("\n".join(["u,v,dose", *lines]))
     shown = run(
-        "attack", "membership", house / "r.release", "--members", house / "a.csv", "--non-members", house / "b.csv",
+        "attack", "membership", house / "r.holdfast", "--members", house / "a.csv", "--non-members", house / "b.csv",
         "--target", "dose", "--reference", house / "b.csv",
     )  # fmt: skip
     assert shown.exit_code == 0, shown.output

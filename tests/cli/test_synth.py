@@ -45,7 +45,7 @@ def clinic(tmp_path: Path) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
 def test_rows_and_release_are_written(clinic: tuple[str, ...], tmp_path: Path, ending: str) -> None:
-    output, release = tmp_path / f"synthetic.{ending}", tmp_path / "out.release"
+    output, release = tmp_path / f"synthetic.{ending}", tmp_path / "out.holdfast"
     shown = run(*clinic, "--epsilon", "1", "--delta", "1e-9", "-o", output, "--release", release)
     assert shown.exit_code == 0, shown.output
     assert "largest error: at most" in shown.output

@@ -191,9 +191,10 @@ def test_the_seal_covers_every_letter() -> None:
 
 def test_the_page_is_a_function_of_its_record() -> None:
     from holdfast.dossier.page import render
+    from holdfast.dossier.record import Record
 
     made = hostile()
-    assert render(json.loads(json.dumps(made.to_json()))) == made.html()
+    assert render(Record.from_json(json.loads(json.dumps(made.to_json())))) == made.html()
 
 
 @pytest.mark.parametrize(

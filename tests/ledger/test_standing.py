@@ -7,6 +7,7 @@ import pytest
 
 from holdfast.errors import BudgetExceeded, ParameterError
 from holdfast.ledger import Ledger
+from holdfast.ledger.report import Standing
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian, Laplace, PrivacyCurve, PureDP
 
 LIMITS: dict[str, PrivacyCurve] = {
@@ -36,6 +37,13 @@ def opened(path: Path, currency: str) -> Ledger:
     )
     account.release(mechanism, [1])
     return ledger
+
+
+def same(one: Standing, other: Standing) -> bool:
+    """Exact amounts, and everything a page shows."""
+    return all(
+        getattr(one, name) == getattr(other, name) for name in ("spent", "held", "free", "reset")
+    ) and (one.to_json() == other.to_json())
 
 
 @pytest.mark.parametrize("currency", LIMITS)
@@ -70,6 +78,7 @@ def test_shares_are_those_of_the_ledger(currency: str, tmp_path: Path) -> None:
         promise = there.dataset.currency.promise
         assert repr(promise(there.free)) == repr(ledger.remaining("d"))
         assert repr(promise(there.spent)) == repr(ledger.spent("d"))
+        assert same(ledger.standing("d", head=there.head), there)
         total = sum(part["share"] for part in there.to_json()["parts"])
         # Where deltas add up too, each part is read by its scarcest component.
         assert total == pytest.approx(100, abs=2.0 if currency == "basic" else 0.02)
@@ -97,3 +106,19 @@ def test_a_reset_is_told_and_a_spent_dataset_offers_nothing(tmp_path: Path) -> N
         told = ledger.standing("d").to_json()
         assert told["reset"]["approver"] == "R. Officer"
         assert told["what_if"]
+
+
+def test_running_totals_and_a_replay_say_the_same(tmp_path: Path) -> None:
+    with opened(tmp_path / "l.db", "gdp") as ledger:
+        for step in range(4):
+            if step == 1:
+                ledger.account("d", name="held", limit=ApproxDP(0.5, 1e-6))
+            if step == 2:
+                ledger.close_account("first")
+                ledger.close_account("held")
+            if step == 3:
+                ledger.reset("d", reason="a new year", approver="R. Officer")
+                ledger.account("d", name="next", limit=ApproxDP(0.1, 1e-6))
+            now = ledger.standing("d")
+            assert same(ledger.standing("d", head=ledger.head), now)
+            assert now.reset == (None if step < 3 else ledger.history()[now.number - 1])

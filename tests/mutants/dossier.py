@@ -11,7 +11,7 @@ FAULTS: tuple[Fault, ...] = (
         old="(failure - delta) / (delta + failure * math.exp(epsilon))",
         new="math.exp(-epsilon)",
         tests=(
-            "tests/dossier/test_sureness.py::test_the_bound_holds_for_the_gaussian_law_and_is_not_far_off",
+            "tests/dossier/test_promise.py::test_the_bound_holds_for_the_gaussian_law_and_is_not_far_off",
         ),
     ),
     Fault(
@@ -33,7 +33,30 @@ FAULTS: tuple[Fault, ...] = (
         target="dossier:_covers",
         old="set(other.entries) <= set(made.entries)",
         new="True",
-        tests=("tests/dossier/test_together.py::test_releases_of_one_account_share_its_limit",),
+        tests=("tests/dossier/test_promise.py::test_releases_of_one_account_share_its_limit",),
+    ),
+    Fault(
+        name="record: what it does not know is dropped",
+        target="dossier:Record.from_json",
+        old="made.to_json() != data",
+        new="False",
+        tests=("tests/dossier/test_record.py::test_anything_else_is_no_record",),
+    ),
+    Fault(
+        name="output: asked for after the spending",
+        target="release:require_writable",
+        old="not path.parent.is_dir()",
+        new="False",
+        tests=("tests/cli/test_outputs.py::test_a_folder_that_is_not_there_is_refused_first",),
+    ),
+    Fault(
+        name="ledger: what failed work did not spend stays held",
+        target="ledger:Ledger.paid",
+        old="if not resumable:",
+        new="if resumable:",
+        tests=(
+            "tests/ledger/test_ledger.py::test_work_that_fails_gives_back_what_is_left_unless_it_can_go_on",
+        ),
     ),
     Fault(
         name="demo: what was released is released again",

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.errors import FormatError
+from holdfast.errors import FormatError, ParameterError
 from holdfast.release import Release
-from holdfast.release.archive import from_bytes, sums, to_bytes
-from holdfast.release.contents import pack
+from holdfast.release.archive import from_bytes, pack, require_writable, sums, to_bytes
 from holdfast.release.release import _from_record
 from tests.golden.release_v1 import FOLDER, releases
 
@@ -221,3 +220,37 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["release"]
+
+
+def test_a_place_for_an_output_is_asked_for_and_left_as_it_was(tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.write_bytes(b"old")
+    require_writable(tmp_path / "new", force=False)
+    require_writable(old, force=True)
+    with pytest.raises(ParameterError, match="weights must be a new file"):
+        require_writable(old, force=False, name="weights")
+    with pytest.raises(ParameterError, match="must be a file"):
+        require_writable(tmp_path, force=True)
+    with pytest.raises(ParameterError, match="a folder that exists"):
+        require_writable(tmp_path / "absent" / "new", force=True)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["old"]
+    assert old.read_bytes() == b"old"
+
+
+NO_PLACE = """
+import resource, sys
+from pathlib import Path
+from holdfast.errors import ParameterError
+from holdfast.release.archive import require_writable
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    require_writable(Path(sys.argv[1]), force=False)
+except ParameterError:
+    sys.exit(3)
+"""
+
+
+def test_a_full_disk_is_found_before_anything_is_spent(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", NO_PLACE, str(tmp_path / "new")], check=False)
+    assert done.returncode == 3
+    assert not list(tmp_path.iterdir())

@@ -87,8 +87,8 @@ def test_the_same_kind_of_frame_comes_out(make: Any, kind: Any) -> None:
 
 def test_the_release_is_saved_loaded_and_asked_again(tmp_path: Path) -> None:
     made = fitted(workload=Workload.of([("age", "sex"), ("sex", "ward")]))
-    made.save(tmp_path / "clinic.release")
-    loaded = Release.load(tmp_path / "clinic.release")
+    made.save(tmp_path / "clinic.holdfast")
+    loaded = Release.load(tmp_path / "clinic.holdfast")
     assert loaded == made.release_
     back = Synthesizer.from_release(loaded)
     assert back.sample().equals(made.release_.value["rows"])

@@ -1,4 +1,4 @@
-"""`holdfast attack`: play the attacker against a saved model or synthetic rows, inside the house."""
+"""`holdfast attack`: play the attacker against a saved model or synthetic rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from holdfast.data.engines.files import read_table
 
 if TYPE_CHECKING:
     from holdfast.attack.report import MembershipReport
@@ -81,16 +79,17 @@ def membership(
     from holdfast.attack import membership as run
     from holdfast.attack.models.target import read_records
 
+    _require_places(output, plot)
     attacked = Target.of(model)
     report = run(
         attacked,
         members=read_records(members, label=target, target=attacked),
         non_members=read_records(non_members, label=target, target=attacked),
         reference=None if reference is None else read_records(reference, label=target, target=attacked),
-        attacks=named(attacks),
+        attacks=_named(attacks),
         random_state=seed,
     )
-    show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
+    _show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
 
 
 @attack.command()
@@ -129,9 +128,11 @@ def synthetic(
       holdfast attack synthetic synth.parquet --schema s.toml --members in.parquet --non-members out.parquet
     """
     from holdfast.attack import synthetic_membership
+    from holdfast.data.engines.files import read_table
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
 
+    _require_places(output, plot)
     frames = rows.suffix in (".parquet", ".csv")
     if frames and schema_file is None:
         raise ParameterError(
@@ -142,19 +143,27 @@ def synthetic(
         members=read_table(members),
         non_members=read_table(non_members),
         reference=None if reference is None else read_table(reference),
-        attacks=named(attacks),
+        attacks=_named(attacks),
         schema=None if schema_file is None else Schema.load(schema_file),
         random_state=seed,
     )
-    show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
+    _show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
 
 
-def named(attacks: str) -> Any:
+def _require_places(output: Path | None, plot: Path | None) -> None:
+    from holdfast.release.archive import require_writable
+
+    for name, path in (("output", output), ("plot", plot)):
+        if path is not None:
+            require_writable(path, force=True, name=name)
+
+
+def _named(attacks: str) -> Any:
     """What a user typed, as the library takes it."""
     return "all" if attacks == "all" else [name.strip() for name in attacks.split(",")]
 
 
-def show(
+def _show(
     report: MembershipReport, *, exposed: int, plot: Path | None, as_json: bool, output: Path | None
 ) -> None:
     """The figures on the screen or in a file, and the reminder that they are internal."""

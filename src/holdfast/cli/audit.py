@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-from holdfast.audit.run import load
-
 
 @click.command()
 @click.argument("function", metavar="MODULE:FUNCTION")
@@ -71,10 +69,14 @@ def audit(
       holdfast audit mymodel:train --data rows.npy --epsilon 1 --delta 1e-6 --adjacency add_remove
     """
     from holdfast.audit import audit as run
+    from holdfast.audit.run import load
     from holdfast.data.engines.files import read_arrays
     from holdfast.privacy.curves.curve import ApproxDP
     from holdfast.progress import progress
+    from holdfast.release.archive import require_writable
 
+    if plot is not None:
+        require_writable(plot, force=True, name="plot")
     claim = ApproxDP(epsilon, delta)
     rows, labels = read_arrays(data, label)
     named = None if labels is None else [type(labels[0].item())(name) for name in classes or ()]

@@ -51,9 +51,10 @@ def compare(
       holdfast compare --data clinic.parquet --schema clinic.toml --target sex --methods noisy_gd,output
     """
     from holdfast.errors import ParameterError
+    from holdfast.release.archive import require_writable
 
-    if output is not None and output.exists() and not force:
-        raise ParameterError(f"output must be a new file, got {str(output)!r}; use --force to overwrite it")
+    if output is not None:
+        require_writable(output, force=force)
     if (data is None) == (not releases):
         raise ParameterError("compare takes two or more releases, or --data with --methods; got both or none")
     if data is None:
@@ -79,7 +80,7 @@ def _releases(paths: tuple[Path, ...]) -> Comparison:
 def _methods(
     data: Path, schema_file: Path | None, target: str | None, methods: str | None, **told: Any
 ) -> Comparison:
-    from holdfast.cli.plan import _columns
+    from holdfast.data.engines.files import read_columns
     from holdfast.data.schema import Schema
     from holdfast.dossier.comparison import compare_methods
     from holdfast.errors import ParameterError
@@ -93,4 +94,6 @@ def _methods(
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
-    return compare_methods(_columns(data, schema.names), schema, target=target, methods=chosen, **told)
+    return compare_methods(
+        read_columns(data, schema.names, name="data"), schema, target=target, methods=chosen, **told
+    )

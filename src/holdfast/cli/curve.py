@@ -1,7 +1,4 @@
-"""`holdfast curve`: the privacy of a fixed list of releases.
-
-Mechanisms as written on a command line: `name:parameter=value,...*times`.
-"""
+"""`holdfast curve`: the privacy of a fixed list of mechanisms, written `name:parameter=value,...*times`."""
 
 from __future__ import annotations
 
@@ -131,7 +128,10 @@ def curve(
       holdfast curve 'gaussian:sigma=5*10' 'exponential:epsilon=0.1*20' --plot curve.svg
     """
     from holdfast.privacy.curves.composition import compose
+    from holdfast.release.archive import require_writable
 
+    if plot is not None:
+        require_writable(plot, force=True, name="plot")
     parts = [parse(text) for text in mechanisms]
     total = compose([one.repeat(times) for one, times in parts])
     at_delta = {d: total.epsilon(d) for d in deltas or (() if epsilons else DELTAS)}

@@ -5,14 +5,8 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-from holdfast.dossier.evidence import _list, read_attacks, read_audit
-
-if TYPE_CHECKING:
-    pass
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -68,19 +62,19 @@ def dossier(
       holdfast dossier model.holdfast -o dossier.html --ledger budget.db --audit audit.json
       holdfast dossier model.holdfast -o internal.html --audience internal --attack attacks.json
     """
-    from holdfast.dossier import Accuracy, Dossier
-    from holdfast.errors import ParameterError
+    from holdfast.dossier import Dossier
+    from holdfast.dossier.stored_evidence import read_accuracy, read_attacks, read_audit
     from holdfast.ledger import Ledger
+    from holdfast.release.archive import require_writable
 
-    if output.exists() and not force:
-        raise ParameterError(f"output must be a new file, got {str(output)!r}; use --force to overwrite it")
+    require_writable(output, force=force)
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, read_only=True))
         made = Dossier.of_files(
             releases,
             audits=[read_audit(path) for path in audits],
             attacks=[one for path in attacks for one in read_attacks(path)],
-            accuracy=[] if accuracy is None else [Accuracy.from_json(one) for one in _list(accuracy)],
+            accuracy=[] if accuracy is None else read_accuracy(accuracy),
             ledger=opened,
             audience=audience,
             title=title,

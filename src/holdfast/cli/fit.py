@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.learn.estimators import MODELS
-
-if TYPE_CHECKING:
-    from holdfast.data.table import Table
-    from holdfast.privacy.account import Account
+from holdfast.learn.estimators import MODELS, estimator_of
 
 
 @click.command()
@@ -48,7 +41,11 @@ if TYPE_CHECKING:
 )
 @click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The release file."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The release file, NAME.holdfast.",
 )
 @click.option(
     "--weights", type=click.Path(path_type=Path, dir_okay=False), help="Also write the weights as plain JSON."
@@ -83,55 +80,46 @@ def fit(
       holdfast fit clinic.parquet --schema clinic.toml --target sex --epsilon 1 --delta 1e-6 -o model.holdfast
       holdfast fit clinic.parquet --schema clinic.toml --target sex --ledger budget.db --dataset clinic -o m.holdfast
     """
-    from holdfast import learn
     from holdfast.data.engines import open_table
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
+    from holdfast.ledger import Ledger
+    from holdfast.privacy.account.request import limit_of
+    from holdfast.release.archive import require_writable
 
     # Everything that can be refused is, before anything is spent.
-    for path in (output, weights):
-        if path is not None and path.exists() and not force:
-            raise ParameterError(f"output must be a new file, got {str(path)!r}; use --force to overwrite it")
+    require_writable(output, force=force)
+    if weights is not None:
+        require_writable(weights, force=force, name="weights")
     if (ledger is None) != (dataset is None):
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if ledger is None and epsilon is None:
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
     schema = Schema.load(schema_file)
-    chosen = model or ("logistic" if schema[target].kind == "categorical" else "ridge")
-    own = {} if penalty is None else {"penalty": penalty}
-    estimator = getattr(learn, MODELS[chosen])(
-        1.0 if epsilon is None else epsilon, delta, method=method, row_norm=row_norm, radius=radius, **own
-    )
+    estimator = estimator_of(
+        schema, target, model, penalty=penalty, epsilon=1.0 if epsilon is None else epsilon, delta=delta,
+        method=method, row_norm=row_norm, radius=radius,
+    )  # fmt: skip
     with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table:
         if ledger is None or dataset is None:
             estimator.fit(table, target=target)
         else:
-            with paid_by(
-                ledger, dataset, epsilon=epsilon, delta=delta, table=table, purpose=f"fit {target}"
-            ) as paid:
-                estimator.fit(table, target=target, account=paid)
+            limit = None if epsilon is None else limit_of(epsilon, delta)
+            name, purpose = f"fit-{secrets.token_hex(4)}", f"fit {target}"
+            with (
+                Ledger.open(ledger) as opened,
+                opened.paid(
+                    dataset,
+                    name=name,
+                    limit=limit,
+                    adjacency=table.adjacency,
+                    unit=table.unit,
+                    purpose=purpose,
+                ) as account,
+            ):
+                estimator.fit(table, target=target, account=account)
     estimator.release_.save(output)
     if weights is not None:
         weights.write_text(estimator.to_json() + "\n", encoding="utf-8")
     click.echo(estimator.summary())
     click.echo(f"release: {output}")
-
-
-@contextmanager
-def paid_by(
-    ledger: Path, dataset: str, *, epsilon: float | None, delta: float, table: Table, purpose: str
-) -> Iterator[Account]:
-    """An account of the ledger, closed afterwards: what was not spent goes back."""
-    from holdfast.ledger import Ledger
-    from holdfast.privacy.curves.curve import ApproxDP, PureDP
-
-    limit = None if epsilon is None else PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
-    with Ledger.open(ledger) as opened:
-        name = f"fit-{secrets.token_hex(4)}"
-        account = opened.account(
-            dataset, name=name, limit=limit, adjacency=table.adjacency, unit=table.unit, purpose=purpose
-        )
-        try:
-            yield account
-        finally:
-            opened.close_account(name, reason="the fit is over")

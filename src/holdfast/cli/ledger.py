@@ -131,6 +131,8 @@ def history(path: Path, dataset: str | None, account: str | None) -> None:
 def export(path: Path, output: Path) -> None:
     """Write all entries as JSON lines, each with its hash."""
     from holdfast.ledger import Ledger
+    from holdfast.release.archive import require_writable
 
+    require_writable(output, force=True)
     with Ledger.open(path, read_only=True) as opened:
         opened.export(output)

@@ -131,6 +131,7 @@ def _forecast(rows: int | None, columns: int | None, **told: Any) -> tuple[Forec
 
 
 def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: Any) -> tuple[Rehearsal, ...]:
+    from holdfast.data.engines.files import read_columns
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
     from holdfast.learn.forecast import rehearse
@@ -143,20 +144,8 @@ def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: 
     schema = Schema.load(schema_file)
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
-    return rehearse(_columns(data, schema.names), schema, target=target, **told)
-
-
-def _columns(data: Path, names: Any) -> dict[str, Any]:
-    from holdfast.data.engines.files import read_table
-    from holdfast.errors import ParameterError
-
-    table = read_table(data, name="public-data")
-    missing = [name for name in names if name not in table.column_names]
-    if missing:
-        raise ParameterError(
-            f"public-data must hold the schema's columns, {', '.join(missing)} are not there"
-        )
-    return {name: table[name].to_numpy() for name in names}
+    columns = read_columns(data, schema.names, name="public-data")
+    return rehearse(columns, schema, target=target, **told)
 
 
 def _forecasted(found: tuple[Forecast, ...]) -> list[str]:

@@ -30,12 +30,11 @@ def draft(source: str, output: Path | None, force: bool) -> None:
     """
     from holdfast.data.draft import draft_schema
     from holdfast.data.schema.schema import to_toml
-    from holdfast.errors import NotPrivateWarning, ParameterError
+    from holdfast.errors import NotPrivateWarning
+    from holdfast.release.archive import require_writable
 
-    if output is not None and output.exists() and not force:
-        raise ParameterError(
-            f"output must be a new file, got output={str(output)!r}; use --force to overwrite it"
-        )
+    if output is not None:
+        require_writable(output, force=force)
     with warnings.catch_warnings():
         # The file itself says it, in every line that holds a guess.
         warnings.simplefilter("ignore", NotPrivateWarning)

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from holdfast.data.schema import Schema
-    from holdfast.data.table import Table
-    from holdfast.privacy.account import Account
-    from holdfast.synth.rows.impossible_rows import Zeros
     from holdfast.synth.synthesizer import Synthesizer
-    from holdfast.synth.workload import Workload
 
-ENDINGS = (".parquet", ".csv", ".arrow")
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 _new_file = click.Path(dir_okay=False, path_type=Path)
 
@@ -32,7 +24,9 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
     "--delta", type=float, default=1e-9, show_default=True, help="The promise's delta; 0 for pure privacy."
 )
 @click.option("-o", "--output", type=_new_file, help="The rows: .parquet, .csv or .arrow.")
-@click.option("--release", type=_new_file, help="Also the release: rows, noisy counts and certificates.")
+@click.option(
+    "--release", type=_new_file, help="Also the release, NAME.holdfast: rows, noisy counts and certificates."
+)
 @click.option(
     "--workload", "asked", default="k=3", show_default=True,
     help="What the rows are meant to answer: k=N for all N-way marginals that are not too large, or a file: "
@@ -99,7 +93,11 @@ def synth(
     from holdfast.data.engines import open_table
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
+    from holdfast.ledger import Ledger
+    from holdfast.privacy.account.request import limit_of
     from holdfast.synth import Synthesizer
+    from holdfast.synth.rows.impossible_rows import read_impossible
+    from holdfast.synth.workload.workload import read_workload
 
     # Everything that can be refused is, before anything is spent.
     _check_files(output, release, dry=dry, force=force)
@@ -111,7 +109,8 @@ def synth(
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     made = Synthesizer(
         1.0 if epsilon is None else epsilon, delta, method=method, columns=names, rows=rows,
-        workload=read_workload(asked, schema, names), constraints=read_impossible(impossible, schema),
+        workload=read_workload(asked, schema, columns=names),
+        constraints=() if impossible is None else read_impossible(impossible, schema),
         confidence=confidence, certificate_share=certificate_share, key=None if account is None else "synth",
     )  # fmt: skip
     with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table:
@@ -123,86 +122,41 @@ def synth(
             made.fit(table)
             _write(made, output, release)
         else:
-            with paid_by(ledger, dataset, account, epsilon=epsilon, delta=delta, table=table) as paid:
+            limit = None if epsilon is None else limit_of(epsilon, delta)
+            name = f"synth-{secrets.token_hex(4)}" if account is None else account
+            with (
+                Ledger.open(ledger) as opened,
+                opened.paid(
+                    dataset, name=name, limit=limit, adjacency=table.adjacency, unit=table.unit,
+                    purpose="synthetic rows", resumable=account is not None,
+                ) as paid,
+            ):  # fmt: skip
                 made.fit(table, account=paid)
                 _write(made, output, release)
     click.echo(json.dumps(_record(made, output, release)) if as_json else _shown(made, output, release))
 
 
-def read_workload(asked: str, schema: Schema, names: tuple[str, ...] | None) -> Workload:
-    """`k=3`, or the marginals that a file lists."""
-    from holdfast.errors import FormatError, ParameterError
-    from holdfast.synth.workload import Workload
-
-    if asked.startswith("k="):
-        if not asked[2:].isdigit():
-            raise ParameterError(f"workload must be k=N with a whole number, or a file, got {asked!r}")
-        return Workload.marginals(schema, int(asked[2:]), columns=names)
-    text = Path(asked).read_text(encoding="utf-8")
-    if text.lstrip().startswith("["):
-        listed = _json(text, "workload")
-        good = isinstance(listed, list) and all(
-            isinstance(one, list) and all(isinstance(name, str) for name in one) for one in listed
-        )
-        if not good:
-            raise FormatError("a workload in JSON is a list of lists of column names")
-        return Workload.of(listed)
-    lines = [line.split("#")[0].strip() for line in text.splitlines()]
-    return Workload.of([[name.strip() for name in line.split(",")] for line in lines if line])
-
-
-def read_impossible(file: Path | None, schema: Schema) -> tuple[Zeros, ...]:
-    """Constraints from a list of combinations of labels."""
-    from holdfast.errors import FormatError
-    from holdfast.synth.rows.impossible_rows import Zeros
-
-    if file is None:
-        return ()
-    listed = _json(file.read_text(encoding="utf-8"), "impossible")
-    if not isinstance(listed, list) or not all(isinstance(one, dict) and one for one in listed):
-        raise FormatError("impossible combinations are a list of objects: column to label or list of labels")
-    return tuple(Zeros.of_labels(schema, [one]) for one in listed)
-
-
-def _json(text: str, name: str) -> Any:
-    from holdfast.errors import FormatError
-
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise FormatError(f"{name} is not valid JSON: {error.msg} in line {error.lineno}") from None
-
-
 def _check_files(output: Path | None, release: Path | None, *, dry: bool, force: bool) -> None:
+    from holdfast.data.engines.files import WRITTEN
     from holdfast.errors import ParameterError
+    from holdfast.release.archive import require_writable
 
     if output is None and release is None and not dry:
         raise ParameterError("--output or --release must be given: there is no other place for the rows")
-    if output is not None and output.suffix not in ENDINGS:
-        raise ParameterError(f"output must end in one of {', '.join(ENDINGS)}, got {output.name!r}")
-    for path in (output, release):
-        if path is not None and path.exists() and not force:
-            raise ParameterError(f"output must be a new file, got {str(path)!r}; use --force to overwrite it")
+    if output is not None and output.suffix not in WRITTEN:
+        raise ParameterError(f"output must end in one of {', '.join(WRITTEN)}, got {output.name!r}")
+    for name, path in (("output", output), ("release", release)):
+        if path is not None and not dry:
+            require_writable(path, force=force, name=name)
 
 
 def _write(made: Synthesizer, output: Path | None, release: Path | None) -> None:
+    from holdfast.data.engines.files import write_table
+
     if release is not None:
         made.save(release)
-    if output is None:
-        return
-    table = made.release_.value["rows"]
-    if output.suffix == ".parquet":
-        from pyarrow import parquet
-
-        parquet.write_table(table, output)
-    elif output.suffix == ".csv":
-        from pyarrow import csv
-
-        csv.write_csv(table, output)
-    else:
-        from pyarrow import feather
-
-        feather.write_feather(table, str(output), compression="uncompressed")
+    if output is not None:
+        write_table(made.release_.value["rows"], output)
 
 
 def _record(made: Synthesizer, output: Path | None, release: Path | None) -> dict[str, Any]:
@@ -223,31 +177,3 @@ def _record(made: Synthesizer, output: Path | None, release: Path | None) -> dic
 def _shown(made: Synthesizer, output: Path | None, release: Path | None) -> str:
     places = [("rows", output), ("release", release)]
     return "\n".join([made.summary(), *(f"{name}: {path}" for name, path in places if path is not None)])
-
-
-@contextmanager
-def paid_by(
-    ledger: Path, dataset: str, named: str | None, *, epsilon: float | None, delta: float, table: Table
-) -> Iterator[Account]:
-    """An account of the ledger, closed when the rows are written; a named one stays open where that failed."""
-    from holdfast.ledger import Ledger
-    from holdfast.privacy.curves.curve import ApproxDP, PureDP
-
-    limit = None if epsilon is None else PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
-    with Ledger.open(ledger) as opened:
-        name = f"synth-{secrets.token_hex(4)}" if named is None else named
-        account = opened.account(
-            dataset,
-            name=name,
-            limit=limit,
-            adjacency=table.adjacency,
-            unit=table.unit,
-            purpose="synthetic rows",
-        )
-        try:
-            yield account
-        except BaseException:
-            if named is None:
-                opened.close_account(name, reason="the synthesis failed")
-            raise
-        opened.close_account(name, reason="the synthesis is over")

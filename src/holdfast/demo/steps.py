@@ -1,7 +1,4 @@
-"""What the demo tries against its own promise: attacks on real people, and an audit of planted ones.
-
-What the demo releases: a model and a synthetic table, each paid once from a ledger with a limit.
-"""
+"""What the demo does: a model and a synthetic table, each paid once from a ledger; then attacks and an audit."""
 
 from __future__ import annotations
 
@@ -37,6 +34,8 @@ SPEND = ApproxDP(1.0, DELTA)
 TARGET = "income"
 COLUMNS = ("age", "education", "marital_status", "hours_per_week", "sex", "income")
 """Of the synthetic table. The model sees all columns."""
+ATTACKS = ("loss", "lira", "rmia")
+REFERENCE_MODELS = 8
 
 
 def open_ledger(path: Path, table: Table) -> Ledger:
@@ -59,23 +58,21 @@ def paid_once(
             raise LedgerError(f"{path.name} was paid by another ledger; give the demo a new folder")
         return kept
     try:
-        account = ledger.account(
-            DATASET, name=name, limit=SPEND, purpose=purpose, approver="A. Officer (demo)"
-        )
-        made = make(account)
+        with ledger.paid(
+            DATASET, name=name, limit=SPEND, purpose=purpose, approver="A. Officer (demo)", resumable=True
+        ) as account:
+            made = make(account)
+            made.save(path)
     except (LedgerError, AlreadyReleased, BudgetExceeded) as error:
         raise LedgerError(
             f"account {name!r} was spent by an earlier run whose result is gone; it stays charged. "
             "Give the demo a new folder"
         ) from error
-    made.save(path)
-    ledger.close_account(name, reason="the release is saved")
     return made
 
 
 def model(ledger: Ledger, table: Table, path: Path) -> Release[Any]:
     """A private logistic regression of income on all other columns; the method is chosen from public quantities."""
-    from holdfast.learn import PrivateLogisticRegression
 
     def make(account: Account) -> Release[Any]:
         made = PrivateLogisticRegression().fit(table, target=TARGET, account=account).release_
@@ -97,10 +94,6 @@ def synthetic_table(
         return maker.fit(table, account=account).release_
 
     return paid_once(ledger, path, name="synthetic table", purpose="share rows with students", make=make)
-
-
-ATTACKS = ("loss", "lira", "rmia")
-REFERENCE_MODELS = 8
 
 
 def people(part: str) -> Any:

@@ -1,9 +1,4 @@
-"""The tour: open, pay, release, attack, audit, write both pages, verify the public one.
-
-The demo's two editions: one for everybody, one for the house.
-
-The demo in one screen.
-"""
+"""The tour: open, pay, release, attack, audit, write both pages, verify the public one, and tell it on one screen."""
 
 from __future__ import annotations
 
@@ -100,11 +95,10 @@ def demo_summary(
 
 def promised(public: Dossier) -> str:
     """Both releases together, in people's terms."""
-    said = public.to_json()["promise"]["sure"]
-    half = next(row["at_most"] for row in said["after"] if row["prior"] == 0.5)
+    sure = public.record.promise.sure
     return (
-        f"both together: whoever was 50 % sure becomes at most {100 * half:.1f} % sure, except with probability "
-        f"{said['failure']:g}"
+        f"both together: whoever was 50 % sure becomes at most {100 * sure.half:.1f} % sure, "
+        f"except with probability {sure.failure:g}"
     )
 
 

@@ -3,9 +3,9 @@
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
 from .comparison import compare_methods as compare_methods
-from .dossier import Bars as Bars
 from .dossier import Dossier as Dossier
 from .promise import Sureness as Sureness
+from .record import Bars as Bars
 from .utility import Accuracy as Accuracy
 from .verify import DossierVerification as DossierVerification
 from .verify import verify_dossier as verify_dossier

@@ -1,6 +1,6 @@
-"""Comparison: releases side by side, from what they say of themselves.
+"""Comparison: releases side by side, from what they say of themselves; or methods, on the owner's own data.
 
-Methods on the owner's own data, side by side. Un-noised, so for the owner's eyes only.
+The second is computed without noise, so it is internal.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.dossier.record import DELTAS, described, file_digest, promise, visible
+from holdfast.dossier.promise import DELTAS, promise
+from holdfast.dossier.record import described, release_digest
+from holdfast.dossier.section import visible
+from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
 from holdfast.release import Release
 
@@ -91,42 +94,38 @@ def compare(releases: Mapping[str, Release[Any]]) -> Comparison:
 
 
 def _facts(name: str, release: Release[Any]) -> dict[str, str]:
-    made, words = (
-        described(release, name=name, sha256=file_digest(release)),
-        promise([release]),
-    )
-    half = next(row["at_most"] for row in words["sure"]["after"] if row["prior"] == 0.5)
+    made = described(release, name=name, sha256=release_digest(release))
+    words = promise([release])
+    points = {point.delta: point.epsilon for point in words.points}
     facts = {
-        "holds": made["utility"]["what"],
-        "method": made["method"],
-        "promise": words["curve"],
-        "adjacency": words["adjacency"],
-        "unit": words["unit"],
+        "holds": made.utility.what,
+        "method": made.method,
+        "promise": words.curve,
+        "adjacency": words.adjacency,
+        "unit": words.unit,
     }
-    points = {point["delta"]: point["epsilon"] for point in words["points"]}
     facts |= {f"epsilon at delta {delta:g}": _number(points[delta]) for delta in DELTAS}
     facts |= {
-        "50 % sure becomes at most": f"{100 * half:.1f} %",
-        "guesses right at most": f"{100 * words['guess']:.1f} %",
-        "noise": made["provenance"]["noise"],
-        "arithmetic": made["provenance"]["arithmetic"],
-        "assumptions": str(len(words["assumptions"])),
-        "theorem": words["theorem"],
+        "50 % sure becomes at most": f"{100 * words.sure.half:.1f} %",
+        "guesses right at most": f"{100 * words.guess:.1f} %",
+        "noise": made.provenance.noise,
+        "arithmetic": made.provenance.arithmetic,
+        "assumptions": str(len(words.assumptions)),
+        "theorem": words.theorem,
     }
-    for claim in made["certificates"]:
-        facts[f"{claim['name']} (alpha)"] = (
-            f"{claim['alpha']:.4g} for {claim['query_class']} ({100 * claim['confidence']:g} %)"
+    for claim in made.certificates:
+        facts[f"{claim.name} (alpha)"] = (
+            f"{claim.alpha:.4g} for {claim.query_class} ({100 * claim.confidence:g} %)"
         )
-    return facts | _weights(made["utility"])
+    return facts | _weights(made.utility)
 
 
-def _weights(utility: Mapping[str, Any]) -> dict[str, str]:
-    if utility["kind"] != "model":
+def _weights(utility: Utility) -> dict[str, str]:
+    if not isinstance(utility, ModelUtility):
         return {}
     return {
-        f"weight of {row['name']}": f"{row['weight']:.4g}"
-        + ("" if row["reach"] is None else f" ± {row['reach']:.2g}")
-        for row in utility["rows"][:_MOST_WEIGHTS]
+        f"weight of {row.name}": f"{row.weight:.4g}" + ("" if row.reach is None else f" ± {row.reach:.2g}")
+        for row in utility.rows[:_MOST_WEIGHTS]
     }
 
 

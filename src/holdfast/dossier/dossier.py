@@ -10,45 +10,33 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.audit.result import AuditResult
-from holdfast.dossier import record as sections
-from holdfast.dossier.charts.intervals import bar_chart
 from holdfast.dossier.evidence import (
     AttackFigures,
-    Audience,
     Tried,
     attacked,
     audience_of,
     audited,
     not_tested,
+    picture,
     require_public,
 )
-from holdfast.dossier.promise import together
-from holdfast.dossier.record import payment
+from holdfast.dossier.promise import promise, together
+from holdfast.dossier.record import (
+    Bars,
+    DatasetBudget,
+    Record,
+    described,
+    file_digest,
+    payment,
+    release_digest,
+)
+from holdfast.dossier.section import Audience, visible
 from holdfast.dossier.utility import Accuracy
 from holdfast.errors import require
 from holdfast.ledger import Ledger
 from holdfast.release import Release
 from holdfast.release.archive import write_atomically
-from holdfast.release.provenance import today
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bars:
-    """A released table of counts to draw, with the error that holds for all its cells at once."""
-
-    title: str
-    labels: tuple[str, ...]
-    counts: tuple[float, ...]
-    error: float
-
-    def __post_init__(self) -> None:
-        require(
-            len(self.labels) == len(self.counts) > 0, "labels", len(self.labels), "as many as counts, > 0"
-        )
-
-    def chart(self) -> str:
-        """The drawing; it escapes its own texts."""
-        return bar_chart(self.title, self.labels, self.counts, error=self.error)
+from holdfast.release.release import today
 
 
 @dataclass(frozen=True)
@@ -100,7 +88,7 @@ class Dossier:
         return cls(
             [Release.load(path) for path in files],
             names=[path.name for path in files],
-            digests=[sections.record_digest(path) for path in files],
+            digests=[file_digest(path) for path in files],
             **more,
         )
 
@@ -125,52 +113,52 @@ class Dossier:
 
     def to_json(self) -> dict[str, Any]:
         """Everything the page says, as plain data; it is embedded in the page."""
-        return self._record
+        return self.record.to_json()
 
     @cached_property
-    def _record(self) -> dict[str, Any]:
+    def record(self) -> Record:
+        """Everything the page says."""
         import holdfast
 
         releases = self.releases
         names = self.names or [
             "release" if len(releases) == 1 else f"release {k + 1}" for k in range(len(releases))
         ]
-        digests = self.digests or [sections.file_digest(one) for one in releases]
+        digests = self.digests or [release_digest(one) for one in releases]
         paid = [] if self.ledger is None else [payment(one, self.ledger) for one in releases]
-        made = {
-            "format": sections.FORMAT,
-            "title": self.title or releases[0].provenance.method,
-            "audience": self.audience,
-            "created": today(),
-            "holdfast": holdfast.__version__,
-            "releases": [
-                sections.described(one, name=name, sha256=sha256)
+        made = Record(
+            title=self.title or releases[0].provenance.method,
+            audience=self.audience,
+            created=today(),
+            holdfast=holdfast.__version__,
+            releases=tuple(
+                described(one, name=name, sha256=sha256)
                 for one, name, sha256 in zip(releases, names, digests, strict=True)
-            ],
-            "promise": sections.promise(releases),
-            "picture": sections.picture(releases, self.tried),
-            "confidence": self.confidence,
-            "tried": [sections.tried_json(one) for one in self.tried],
-            "audits": [_kept(one, self.audience) for one in self.audits],
-            "contradictions": list(self.contradictions),
-            "tables": [table.__dict__ for table in self.tables],
-            "accuracy": [one.to_json() for one in self.accuracy],
-            "not_tested": not_tested([(one.kind, one.name) for one in self.tried]),
-            "payments": paid,
-            "budgets": [
-                self.ledger.standing(name).to_json()
-                for name in dict.fromkeys(one["dataset"] for one in paid)
+            ),
+            promise=promise(releases),
+            picture=picture(together(releases), self.tried),
+            confidence=self.confidence,
+            tried=tuple(one.attempt for one in self.tried),
+            audits=tuple(_kept(one, self.audience) for one in self.audits),
+            contradictions=self.contradictions,
+            tables=tuple(self.tables),
+            accuracy=tuple(self.accuracy),
+            not_tested=not_tested([(one.kind, one.name) for one in self.tried]),
+            payments=tuple(paid),
+            budgets=tuple(
+                DatasetBudget.from_json(self.ledger.standing(name).to_json())
+                for name in dict.fromkeys(one.dataset for one in paid)
                 if self.ledger is not None
-            ],
-        }
-        plain: dict[str, Any] = sections.visible(made)
-        return plain
+            ),
+        )
+        # As any later reader of the page will see it.
+        return Record.from_json(visible(made.to_json()))
 
     def html(self) -> str:
         """The page, sealed."""
         from holdfast.dossier.page import render
 
-        return render(self.to_json())
+        return render(self.record)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page, whole or not at all."""
@@ -181,12 +169,12 @@ class Dossier:
 
     def summary(self) -> str:
         """A few lines: what is promised, what was tried, and whether anything contradicts it."""
-        said = self.to_json()
-        half = next(row["at_most"] for row in said["promise"]["sure"]["after"] if row["prior"] == 0.5)
+        said = self.record
+        half = said.promise.sure.half
         lines = [
-            f"{said['title']} ({self.audience} edition): {said['promise']['curve']}",
+            f"{said.title} ({self.audience} edition): {said.promise.curve}",
             f"  whoever was 50 % sure becomes at most {100 * half:.1f} % sure"
-            + (f", except with probability {said['promise']['sure']['failure']:g}" if half < 1 else ""),
+            + (f", except with probability {said.promise.sure.failure:g}" if half < 1 else ""),
             f"  {len(self.audits)} audits and {len(self.attacks)} attacks, {len(self.contradictions)} contradictions",
         ]
         return "\n".join(lines + [f"  CONTRADICTION: {text}" for text in self.contradictions])

@@ -1,154 +1,73 @@
-"""What was tried against the promise: audits and attacks, and whether one of them contradicts it.
+"""What was tried against the promise: audits and attacks, whether one contradicts it, and what was not tried.
 
 The dossier asks evidence for nothing but its curve, its words and its verdict. Whether a curve that dips below
 the proof is a contradiction only the evidence knows: a one-run audit refutes a curve as a whole, a measured
 curve carries sampling error, and coins that holdfast did not flip give a warning at most.
-
-StoredAttack: the figures of an attack as `holdfast attack --json` wrote them, ready for a dossier.
-
-What was not tested: a pass says nothing about the attacks that nobody ran.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-import numpy as np
-
 from holdfast.audit.result import AuditResult
-from holdfast.errors import AdjacencyError, FormatError, ParameterError, require
+from holdfast.dossier.charts import curves
+from holdfast.dossier.charts.curves import TradeOffLine, TradeOffPoints
+from holdfast.dossier.section import Audience, Section, six_digits
+from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.tradeoff import TradeOff
 
+State = Literal["refuted", "warning", "consistent", "not comparable"]
+RATES = (0.001, 0.01, 0.05, 0.1, 0.5)
+MOST_ATTACKS = 6
+"""Attacks drawn in the picture, the strongest first; the table lists all."""
+_STATES: dict[str, State] = {"refuted": "refuted", "warning": "warning", "consistent": "consistent"}
+
 
 @dataclass(frozen=True, kw_only=True)
-class StoredAttack:
-    """An attack known by some points of its curve; between two of them an attacker can toss a coin.
+class AuditNumbers(Section):
+    """The figures of an audit."""
 
-    Its verdict is the one that was reached when it was run, against the promise of the model it attacked.
-    """
+    epsilon_lower: float | None
+    delta: float
+    confidence: float
+    guesses: int
+    correct: int
+    canaries: int
 
-    attack: str
+
+@dataclass(frozen=True, kw_only=True)
+class AttackNumbers(Section):
+    """The figures of an attack."""
+
     auc: float
-    found: tuple[tuple[float, float], ...]
-    reached: str
-    text: str
-    audience: str = "internal"
-
-    def __post_init__(self) -> None:
-        require(0 <= self.auc <= 1, "auc", self.auc, "in [0, 1]")
-        require(
-            all(0 <= x <= 1 and 0 <= y <= 1 for x, y in self.found), "found", "...", "made of rates in [0, 1]"
-        )
-
-    def trade_off(self) -> TradeOff:
-        """The curve through the stored points."""
-        points = sorted({(0.0, 0.0), (1.0, 1.0), *self.found})
-        rates, hits = np.array(points).T
-        return TradeOff(rates, 1.0 - np.maximum.accumulate(hits), claim="measured")
-
-    def tpr_at(self, false_alarm: float, /) -> float:
-        """The share of members found at this rate."""
-        return self.trade_off().detection_at(false_alarm)
-
-    def verdict(self, claim: Guarantee, /) -> str:
-        """What was found when it was run."""
-        return self.reached
-
-    def summary(self) -> str:
-        """The figures in a line."""
-        return self.text
-
-    @classmethod
-    def of(cls, data: Any) -> tuple[StoredAttack, ...]:
-        """Every attack of a report, or the one of a single result; `FormatError` for anything else."""
-        try:
-            return tuple(cls._one(one) for one in data.get("attacks", [data]))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise FormatError("a stored attack lacks a field or has one of the wrong kind") from error
-
-    @classmethod
-    def _one(cls, data: Any) -> StoredAttack:
-        curve = data.get("roc")
-        if curve is None:
-            points = tuple((float(rate), float(found["value"])) for rate, found in data["tpr_at"].items())
-        else:
-            points = tuple(
-                (float(x), float(y)) for x, y in zip(curve["false_alarm"], curve["found"], strict=True)
-            )
-        rates = "; ".join(
-            f"finds {found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}] "
-            f"at {100 * float(rate):g} % false alarms"
-            for rate, found in data["tpr_at"].items()
-        )
-        return cls(
-            attack=str(data["attack"]),
-            auc=float(data["auc"]),
-            found=points,
-            reached=str(data["verdict"]),
-            text=f"attack {data['attack']}: AUC {data['auc']:.4f}, {data['members']} members, "
-            f"{data['non_members']} non-members; {rates}; verdict: {data['verdict']}",
-        )
+    found_at_1_percent: float
+    found_at_a_tenth: float = field(metadata={"key": "found_at_0.1_percent"})
 
 
-_ALWAYS = (
-    "An attacker who knows more, or computes longer, than those tried here. The proof covers them; tests do not.",
-    "Other releases about the same people that are not in this ledger.",
-    "The computer itself: timing, logs, memory, and who can read the private table.",
-)
-_KINDS = (
-    ("audit", "Audits with planted records: none was run, so nothing checks the program against the proof."),
-    ("attack", "Membership attacks on this release: none was run."),
-)
-_INVERSION = "Guessing an attribute of a person from the others (inversion): not attacked here."
+@dataclass(frozen=True, kw_only=True)
+class Attempt(Section):
+    """An audit or an attack as the page shows it."""
+
+    kind: Literal["audit", "attack"]
+    name: str
+    state: State
+    summary: str
+    numbers: AuditNumbers | AttackNumbers
+    contradiction: str | None
 
 
-def not_tested(tried: Sequence[tuple[str, str]]) -> list[str]:
-    """What a reader might take for tested and was not, given (kind, name) of everything that was tried."""
-    kinds = {kind for kind, _ in tried}
-    missing = [text for kind, text in _KINDS if kind not in kinds]
-    inverted = any("inversion" in name.lower() for _, name in tried)
-    return [*missing, *([] if inverted else [_INVERSION]), *_ALWAYS]
+@dataclass(frozen=True, kw_only=True)
+class Picture(Section):
+    """Proof, audits and attacks on one grid, for both scales and as a table."""
 
-
-def read_audit(path: Path) -> Any:
-    """An audit as `holdfast audit --json` prints it, or as `AuditResult.to_json` writes it."""
-    from holdfast.audit.result import AuditResult
-
-    data = _parsed(path)
-    return AuditResult.from_json(data.get("result", data) if isinstance(data, dict) else data)
-
-
-def read_attacks(path: Path) -> tuple[StoredAttack, ...]:
-    """The attacks that `holdfast attack --json` wrote."""
-    return StoredAttack.of(_parsed(path))
-
-
-def _list(path: Path) -> list[Any]:
-    from holdfast.errors import FormatError
-
-    data = _parsed(path)
-    if not isinstance(data, list):
-        raise FormatError(f"{path.name} must hold a JSON list")
-    return data
-
-
-def _parsed(path: Path) -> Any:
-    from holdfast.errors import FormatError
-
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path.name} is not valid JSON") from error
-
-
-Audience = Literal["public", "internal"]
-State = Literal["refuted", "warning", "consistent", "not comparable"]
-_STATES: dict[str, State] = {"refuted": "refuted", "warning": "warning", "consistent": "consistent"}
+    linear: TradeOffPoints
+    log: TradeOffPoints
+    rates: tuple[float, ...]
+    rows: tuple[TradeOffLine, ...]
+    left_out: int
 
 
 class AttackFigures(Protocol):
@@ -188,16 +107,24 @@ class Tried:
     state: State
     curve: TradeOff
     words: str
-    numbers: dict[str, Any]
+    numbers: AuditNumbers | AttackNumbers
 
     @property
     def contradiction(self) -> str | None:
         """What is wrong, in a sentence; None where nothing is."""
         if self.state != "refuted":
             return None
-        sure = self.numbers.get("confidence")
+        sure = self.numbers.confidence if isinstance(self.numbers, AuditNumbers) else None
         how = f" with confidence {100 * sure:g} %" if sure else ""
         return f"The {self.kind} “{self.name}” refutes the promise{how}: the mechanism leaks more than is claimed."
+
+    @property
+    def attempt(self) -> Attempt:
+        """As the page shows it."""
+        return Attempt(
+            kind=self.kind, name=self.name, state=self.state, summary=self.words, numbers=self.numbers,
+            contradiction=self.contradiction,
+        )  # fmt: skip
 
 
 def audience_of(audit: AuditResult) -> Audience:
@@ -261,14 +188,14 @@ def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: floa
         state=state,
         curve=audit.trade_off(confidence),
         words=words,
-        numbers={
-            "epsilon_lower": float(f"{audit.epsilon_lower(confidence):.6g}"),
-            "delta": audit.delta,
-            "confidence": confidence,
-            "guesses": audit.guesses,
-            "correct": audit.correct,
-            "canaries": audit.m,
-        },
+        numbers=AuditNumbers(
+            epsilon_lower=six_digits(audit.epsilon_lower(confidence)),
+            delta=audit.delta,
+            confidence=confidence,
+            guesses=audit.guesses,
+            correct=audit.correct,
+            canaries=audit.m,
+        ),
     )
 
 
@@ -290,9 +217,55 @@ def _attacked(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
         state=state,
         curve=attack.trade_off(),
         words=attack.summary(),
-        numbers={
-            "auc": float(f"{attack.auc:.6g}"),
-            "found_at_1_percent": float(f"{attack.tpr_at(0.01):.6g}"),
-            "found_at_0.1_percent": float(f"{attack.tpr_at(0.001):.6g}"),
-        },
+        numbers=AttackNumbers(
+            auc=float(f"{attack.auc:.6g}"),
+            found_at_1_percent=float(f"{attack.tpr_at(0.01):.6g}"),
+            found_at_a_tenth=float(f"{attack.tpr_at(0.001):.6g}"),
+        ),
     )
+
+
+def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
+    """Proof, audits and attacks on one grid, for both scales."""
+    attacks = sorted(
+        (one for one in tried if one.kind == "attack"), key=lambda one: -one.curve.detection_at(0.01)
+    )
+    drawn = [one for one in tried if one.kind == "audit"] + attacks[:MOST_ATTACKS]
+    shown = [
+        ("proved", promise.curve.trade_off()),
+        *((f"{one.kind}: {one.name}", one.curve) for one in drawn),
+    ]
+    return Picture(
+        linear=curves.sampled_trade_offs(shown),
+        log=curves.sampled_trade_offs(shown, log=True),
+        rates=RATES,
+        rows=tuple(
+            TradeOffLine(
+                name=name,
+                claim=curve.claim,
+                found=tuple(float(f"{curve.detection_at(rate):.6g}") for rate in RATES),
+            )
+            for name, curve in shown
+        ),
+        left_out=max(0, len(attacks) - MOST_ATTACKS),
+    )
+
+
+_ALWAYS = (
+    "An attacker who knows more, or computes longer, than those tried here. The proof covers them; tests do not.",
+    "Other releases about the same people that are not in this ledger.",
+    "The computer itself: timing, logs, memory, and who can read the private table.",
+)
+_KINDS = (
+    ("audit", "Audits with planted records: none was run, so nothing checks the program against the proof."),
+    ("attack", "Membership attacks on this release: none was run."),
+)
+_INVERSION = "Guessing an attribute of a person from the others (inversion): not attacked here."
+
+
+def not_tested(tried: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """What a reader might take for tested and was not, given (kind, name) of everything that was tried."""
+    kinds = {kind for kind, _ in tried}
+    missing = [text for kind, text in _KINDS if kind not in kinds]
+    inverted = any("inversion" in name.lower() for _, name in tried)
+    return (*missing, *(() if inverted else (_INVERSION,)), *_ALWAYS)

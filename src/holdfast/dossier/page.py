@@ -10,14 +10,14 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from holdfast.dossier.charts import DARK, STYLE, bar_chart, budget_chart, coefficient_chart
-from holdfast.dossier.charts import curve as curve_chart
-from holdfast.dossier.charts import trade_off as picture
-from holdfast.dossier.charts.budget import share_text
+from holdfast.dossier.charts.bars import share_text
+from holdfast.dossier.charts.curves import drawn_curves, drawn_trade_offs
+from holdfast.dossier.record import Record
+from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import FormatError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _RECORD = re.compile(r'<script type="application/json" id="holdfast-record">(.*?
 MOST_BYTES = 64 * 2**20
 
 
-def render(record: Mapping[str, Any]) -> str:
+def render(record: Record) -> str:
     """The page of a record, sealed."""
     from markupsafe import Markup
 
@@ -38,18 +38,15 @@ def render(record: Mapping[str, Any]) -> str:
         "page.html.j2",
         script=_text("page.js.j2"),
         said=record,
-        linear=Markup(picture.drawn(record["picture"]["linear"])),
-        log=Markup(picture.drawn(record["picture"]["log"], log=True)),
-        curve=Markup(curve_chart.drawn(record["promise"]["curve_points"])),
-        tables=[
-            Markup(bar_chart(t["title"], t["labels"], t["counts"], error=t["error"]))
-            for t in record["tables"]
-        ],
+        linear=Markup(drawn_trade_offs(record.picture.linear)),
+        log=Markup(drawn_trade_offs(record.picture.log, log=True)),
+        curve=Markup(drawn_curves(record.promise.curve_points)),
+        tables=[Markup(bar_chart(t.title, t.labels, t.counts, error=t.error)) for t in record.tables],
         budgets=[
-            Markup(budget_chart([(part["name"], part["share"]) for part in budget["parts"]]))
-            for budget in record["budgets"]
+            Markup(budget_chart([(part.name, part.share) for part in budget.parts]))
+            for budget in record.budgets
         ],
-        models=[Markup(_coefficients(one["utility"])) for one in record["releases"]],
+        models=[Markup(_coefficients(one.utility)) for one in record.releases],
         embedded=Markup(embedded(record)),
         seal=BLANK,
     )
@@ -81,16 +78,16 @@ def document(template: str, *, script: str = "", **content: Any) -> str:
     )
 
 
-def embedded(record: Mapping[str, Any]) -> str:
+def embedded(record: Record) -> str:
     """The record as JSON that cannot end its script block, whatever names it holds."""
-    text = json.dumps(record, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(record.to_json(), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
 
 
 def record_of(page: str) -> dict[str, Any]:
-    """The record that a page embeds; `FormatError` for anything else."""
+    """The record that a page embeds, as it is written there; `FormatError` for anything else."""
     found = _RECORD.findall(page)
     if len(found) != 1:
         raise FormatError("not a dossier: the page embeds no record, or more than one")
@@ -118,15 +115,15 @@ def seal_of(page: str) -> str:
     return hashlib.sha256(blank.encode()).hexdigest()
 
 
-def _coefficients(utility: Mapping[str, Any]) -> str:
-    rows = utility["rows"][:24]
-    if utility["kind"] != "model" or not rows:
+def _coefficients(utility: Utility) -> str:
+    if not isinstance(utility, ModelUtility) or not utility.rows:
         return ""
+    rows = utility.rows[:24]
     return coefficient_chart(
         "Released weights, the largest first",
-        [row["name"] for row in rows],
-        [row["weight"] for row in rows],
-        [row["reach"] for row in rows],
+        [row.name for row in rows],
+        [row.weight for row in rows],
+        [row.reach for row in rows],
     )
 
 

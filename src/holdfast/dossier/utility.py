@@ -1,56 +1,22 @@
 """What a release is worth to those who use it: read from the release alone, whatever it holds.
 
-A reader looks at a released value and either describes it or passes. A new kind of value is one function
-and one line in READERS.
-
-Accuracy: how well a model does on real records. Un-noised, so for the owner's eyes only.
+A reader looks at a released value and either describes it or passes. A new kind of value is one class, one function
+and one line in READERS. How well a model does on real records is another matter (`Accuracy`): it is un-noised, so
+it is for the owner alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from holdfast.errors import FormatError, require
+from holdfast.dossier.section import Audience, Section
+from holdfast.errors import require
 from holdfast.release import Release
-
-
-@dataclass(frozen=True, kw_only=True)
-class Accuracy:
-    """One score of one model on real records: the released model, the same without privacy, or a baseline.
-
-    >>> Accuracy(model="majority class", score=0.76, rows=16281).audience
-    'internal'
-    """
-
-    model: str
-    score: float
-    rows: int
-    measure: str = "accuracy"
-
-    audience = "internal"
-
-    def __post_init__(self) -> None:
-        require(bool(self.model), "model", self.model, "a non-empty text")
-        require(math.isfinite(self.score), "score", self.score, "a finite number")
-        require(self.rows >= 1, "rows", self.rows, ">= 1")
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Any) -> Accuracy:
-        """The score that `to_json` wrote; `FormatError` for anything else."""
-        try:
-            return cls(**data)
-        except (TypeError, ValueError) as error:
-            raise FormatError("a stored accuracy lacks a field or has one of the wrong kind") from error
-
 
 MOST_ROWS = 60
 """Rows of a table on the page; the rest is in the release."""
@@ -58,7 +24,102 @@ _MODEL = "holdfast-linear-model/"
 _Z95 = 1.959964
 
 
-def coefficients(value: Any) -> dict[str, Any] | None:
+@dataclass(frozen=True, kw_only=True)
+class Weight(Section):
+    """One number of a linear model, and how far its noise reaches; None where the method does not know."""
+
+    name: str
+    weight: float
+    reach: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelUtility(Section):
+    """A linear model."""
+
+    kind: Literal["model"] = "model"
+    what: str
+    predicts: tuple[str, ...]
+    rows: tuple[Weight, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginalError(Section):
+    """What noise does to one marginal: in a cell, and in total variation."""
+
+    name: str
+    cells: int
+    within: float | None
+    variation: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticUtility(Section):
+    """A synthetic table, by the noisy marginals that it rests on."""
+
+    kind: Literal["synthetic"] = "synthetic"
+    what: str
+    rows: tuple[MarginalError, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSize(Section):
+    """One released array."""
+
+    name: str
+    shape: str
+    cells: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablesUtility(Section):
+    """Arrays of numbers under names."""
+
+    kind: Literal["tables"] = "tables"
+    what: str
+    rows: tuple[TableSize, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainUtility(Section):
+    """Anything that is described by one sentence."""
+
+    kind: Literal["table", "other"]
+    what: str
+    rows: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+Utility: TypeAlias = ModelUtility | SyntheticUtility | TablesUtility | PlainUtility
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracy(Section):
+    """One score of one model on real records: the released model, the same without privacy, or a baseline.
+
+    It is computed without noise, so it is internal.
+
+    >>> Accuracy(model="majority class", score=0.76, rows=16281).audience
+    'internal'
+    """
+
+    audience: ClassVar[Audience] = "internal"
+
+    model: str
+    score: float
+    rows: int
+    measure: str = "accuracy"
+
+    def __post_init__(self) -> None:
+        require(bool(self.model), "model", self.model, "a non-empty text")
+        require(math.isfinite(self.score), "score", self.score, "a finite number")
+        require(self.rows >= 1, "rows", self.rows, ">= 1")
+
+
+def coefficients(value: Any) -> ModelUtility | None:
     """A linear model: each weight with the interval that its privacy noise leaves."""
     if not isinstance(value, Mapping) or not str(value.get("format", "")).startswith(_MODEL):
         return None
@@ -75,19 +136,18 @@ def coefficients(value: Any) -> dict[str, Any] | None:
             (f"{prefix}(intercept)", float(constant), _reach(value.get("intercept_noise_std"), quantile))
         )
     biggest = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_ROWS]
-    return {
-        "kind": "model",
-        "what": f"a linear model ({value.get('model', 'unnamed')}) with {len(rows)} numbers",
-        "predicts": [str(name) for name in classes],
-        "rows": [
-            {"name": name, "weight": _short(w), "reach": None if r is None else _short(r)}
+    return ModelUtility(
+        what=f"a linear model ({value.get('model', 'unnamed')}) with {len(rows)} numbers",
+        predicts=tuple(str(name) for name in classes),
+        rows=tuple(
+            Weight(name=name, weight=_short(w), reach=None if r is None else _short(r))
             for name, w, r in biggest
-        ],
-        "left_out": len(rows) - len(biggest),
-    }
+        ),
+        left_out=len(rows) - len(biggest),
+    )
 
 
-def measurements(value: Any) -> dict[str, Any] | None:
+def measurements(value: Any) -> SyntheticUtility | None:
     """Noisy tables that a synthetic table rests on: how far noise moves each of them."""
     listed = value.get("measurements") if isinstance(value, Mapping) else None
     if not isinstance(listed, Sequence | Mapping) or not listed:
@@ -95,35 +155,33 @@ def measurements(value: Any) -> dict[str, Any] | None:
     found = [one for one in (listed.values() if isinstance(listed, Mapping) else listed) if _is_marginal(one)]
     if not found:
         return None
-    rows = [_marginal(one) for one in found[:MOST_ROWS]]
-    return {
-        "kind": "synthetic",
-        "what": _synthetic(value) + f" with the {len(found)} noisy marginals it was made from",
-        "rows": rows,
-        "left_out": len(found) - len(rows),
-    }
+    rows = tuple(_marginal(one) for one in found[:MOST_ROWS])
+    return SyntheticUtility(
+        what=_synthetic(value) + f" with the {len(found)} noisy marginals it was made from",
+        rows=rows,
+        left_out=len(found) - len(rows),
+    )
 
 
-def tables(value: Any) -> dict[str, Any] | None:
+def tables(value: Any) -> TablesUtility | None:
     """Arrays of numbers under names."""
     if not isinstance(value, Mapping) or not value:
         return None
     if not all(isinstance(part, np.ndarray) for part in value.values()):
         return None
-    rows = [
-        {"name": str(name), "shape": " x ".join(map(str, part.shape)) or "1", "cells": int(part.size)}
+    rows = tuple(
+        TableSize(name=str(name), shape=" x ".join(map(str, part.shape)) or "1", cells=int(part.size))
         for name, part in list(value.items())[:MOST_ROWS]
-    ]
+    )
     cells = sum(int(part.size) for part in value.values())
-    return {
-        "kind": "tables",
-        "what": f"{len(value)} table{'s' * (len(value) > 1)} with {cells} noisy numbers in all",
-        "rows": rows,
-        "left_out": len(value) - len(rows),
-    }
+    return TablesUtility(
+        what=f"{len(value)} table{'s' * (len(value) > 1)} with {cells} noisy numbers in all",
+        rows=rows,
+        left_out=len(value) - len(rows),
+    )
 
 
-def rows_and_columns(value: Any) -> dict[str, Any] | None:
+def rows_and_columns(value: Any) -> PlainUtility | None:
     """A table of rows, or an array."""
     shape = getattr(value, "shape", None)
     if not isinstance(shape, tuple):
@@ -131,10 +189,10 @@ def rows_and_columns(value: Any) -> dict[str, Any] | None:
     size = " x ".join(map(str, shape)) or "1"
     names = getattr(value, "column_names", None)
     what = f"a table of {shape[0]} rows and {shape[1]} columns" if names else f"an array of {size} numbers"
-    return {"kind": "table", "what": what, "rows": [], "left_out": 0}
+    return PlainUtility(kind="table", what=what)
 
 
-READERS: tuple[Callable[[Any], dict[str, Any] | None], ...] = (
+READERS: tuple[Callable[[Any], Utility | None], ...] = (
     coefficients,
     measurements,
     tables,
@@ -143,13 +201,13 @@ READERS: tuple[Callable[[Any], dict[str, Any] | None], ...] = (
 """From the most specific; the first that knows a value describes it."""
 
 
-def utility(release: Release[Any]) -> dict[str, Any]:
+def utility(release: Release[Any]) -> Utility:
     """What was released and how far off it may be, from released values only."""
     for reader in READERS:
         found = reader(release.value)
         if found is not None:
             return found
-    return {"kind": "other", "what": f"a {type(release.value).__name__}", "rows": [], "left_out": 0}
+    return PlainUtility(kind="other", what=f"a {type(release.value).__name__}")
 
 
 def _reach(std: Any, quantile: Any) -> float | None:
@@ -160,18 +218,18 @@ def _is_marginal(one: Any) -> bool:
     return isinstance(one, Mapping) and {"columns", "values", "noise_std"} <= set(one)
 
 
-def _marginal(one: Mapping[str, Any]) -> dict[str, Any]:
+def _marginal(one: Mapping[str, Any]) -> MarginalError:
     """Noise of one marginal: per cell, and summed over cells as a share of all records."""
     values, std = np.asarray(one["values"], float), float(one["noise_std"])
     total = float(values.sum())
     # E|noise| = std sqrt(2 / pi) for a Gaussian; the total variation is half the sum over cells.
     variation = 0.5 * values.size * std * math.sqrt(2 / math.pi) / total if total > 0 else None
-    return {
-        "name": " x ".join(str(name) for name in one["columns"]),
-        "cells": int(values.size),
-        "within": _short(_Z95 * std),
-        "variation": None if variation is None else _short(min(1.0, variation)),
-    }
+    return MarginalError(
+        name=" x ".join(str(name) for name in one["columns"]),
+        cells=int(values.size),
+        within=_short(_Z95 * std),
+        variation=None if variation is None else _short(min(1.0, variation)),
+    )
 
 
 def _synthetic(value: Mapping[str, Any]) -> str:

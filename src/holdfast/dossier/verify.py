@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from holdfast.audit.result import AuditResult
-from holdfast.dossier import record as sections
-from holdfast.dossier.evidence import audited, not_tested
+from holdfast.dossier.evidence import Picture, audited, not_tested, picture
 from holdfast.dossier.page import MOST_BYTES, record_of, render, seal_of, written_seal
-from holdfast.dossier.promise import together
-from holdfast.dossier.record import payment
+from holdfast.dossier.promise import promise, together
+from holdfast.dossier.record import FORMAT, Record, described, file_digest, payment
+from holdfast.dossier.section import Section, visible
 from holdfast.errors import FormatError, HoldfastError
 from holdfast.ledger import Ledger
 from holdfast.release import Release
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-4
 """Numbers computed again on another machine may differ in their last digits, not in their fifth."""
+_MALFORMED = "the record of the page lacks a field, or has one of the wrong kind"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,7 @@ class _Report:
         return fine
 
     def same(self, what: str, written: Any, again: Any) -> None:
-        places = list(differences(written, sections.visible(again)))
+        places = list(differences(_plain(written), visible(_plain(again))))
         self.hold(
             not places,
             f"{what}: as the source says",
@@ -115,11 +116,11 @@ def verify_dossier(
         else:
             _ledger(record, Path(ledger), loaded, report, recompute=recompute)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError):
-        report.problems.append("the record of the page lacks a field, or has one of the wrong kind")
+        report.problems.append(_MALFORMED)
     return report.result()
 
 
-def _page(path: Path, report: _Report) -> dict[str, Any] | None:
+def _page(path: Path, report: _Report) -> Record | None:
     """The record, where the page is whole and drawn from it."""
     import holdfast
 
@@ -128,7 +129,7 @@ def _page(path: Path, report: _Report) -> dict[str, Any] | None:
         if len(data) > MOST_BYTES:
             raise FormatError(f"a dossier has at most {MOST_BYTES} bytes")
         text = data.decode()
-        record, seal = record_of(text), written_seal(text)
+        written, seal = record_of(text), written_seal(text)
     except (FormatError, UnicodeDecodeError) as error:
         report.problems.append(f"the page: {error}")
         return None
@@ -136,12 +137,17 @@ def _page(path: Path, report: _Report) -> dict[str, Any] | None:
         seal == seal_of(text), "the page has its seal", "the page was changed: it does not have its seal"
     )
     if not report.hold(
-        record.get("format") == sections.FORMAT,
-        f"the record has the format {sections.FORMAT}",
-        f"the record has another format than {sections.FORMAT}",
+        written.get("format") == FORMAT,
+        f"the record has the format {FORMAT}",
+        f"the record has another format than {FORMAT}",
     ):
         return None
-    if record.get("holdfast") != holdfast.__version__:
+    try:
+        record = Record.from_json(written)
+    except FormatError:
+        report.problems.append(_MALFORMED)
+        return None
+    if record.holdfast != holdfast.__version__:
         report.skipped.append(
             "that the page is the drawing of its record: another version of holdfast drew it"
         )
@@ -158,9 +164,9 @@ def _page(path: Path, report: _Report) -> dict[str, Any] | None:
     return record
 
 
-def _releases(record: Mapping[str, Any], paths: Sequence[Path], report: _Report) -> list[Release[Any]]:
+def _releases(record: Record, paths: Sequence[Path], report: _Report) -> list[Release[Any]]:
     """The release files, where they are the ones the page is about and it says of them what they say."""
-    written = record["releases"]
+    written = record.releases
     if not paths:
         report.skipped.append("the release (give --release)")
         return []
@@ -170,67 +176,65 @@ def _releases(record: Mapping[str, Any], paths: Sequence[Path], report: _Report)
         f"the dossier is about {len(written)} releases, {len(paths)} were given",
     ):
         return []
-    by_hash = {sections.record_digest(path): path for path in paths}
+    by_hash = {file_digest(path): path for path in paths}
     loaded = []
     for one in written:
-        path = by_hash.get(one["sha256"])
+        path = by_hash.get(one.sha256)
         if not report.hold(
             path is not None,
-            f"release {one['name']} has the hash that the dossier names",
-            f"release {one['name']}: no given file has its hash; the release or the dossier was changed",
+            f"release {one.name} has the hash that the dossier names",
+            f"release {one.name}: no given file has its hash; the release or the dossier was changed",
         ):
             return []
         assert path is not None
         try:
             release = Release.load(path)
         except FormatError as error:
-            report.problems.append(f"release {one['name']}: {error}")
+            report.problems.append(f"release {one.name}: {error}")
             return []
-        again = sections.described(release, name=one["name"], sha256=one["sha256"])
-        report.same(f"the facts about release {one['name']}", one, again)
+        again = described(release, name=one.name, sha256=one.sha256)
+        report.same(f"the facts about release {one.name}", one, again)
         loaded.append(release)
-    report.same("the promise and its words", record["promise"], sections.promise(loaded))
+    report.same("the promise and its words", record.promise, promise(loaded))
     _evidence(record, loaded, report)
     _tables(record, loaded, report)
     return loaded
 
 
-def _evidence(record: Mapping[str, Any], releases: Sequence[Release[Any]], report: _Report) -> None:
+def _evidence(record: Record, releases: Sequence[Release[Any]], report: _Report) -> None:
     """Audits held against the promise again; the curves of attacks are only where they were measured."""
     guarantee = together(releases)
-    audits = [AuditResult.from_json(one) for one in record["audits"]]
-    again = audited(audits, guarantee, confidence=record["confidence"])
-    written = [one for one in record["tried"] if one["kind"] == "audit"]
-    report.same("the audits", written, [sections.tried_json(one) for one in again])
-    picture, lines = record["picture"], 1 + len(again)
+    audits = [AuditResult.from_json(one) for one in record.audits]
+    again = audited(audits, guarantee, confidence=record.confidence)
+    written = [one for one in record.tried if one.kind == "audit"]
+    report.same("the audits", written, [one.attempt for one in again])
     report.same(
         "the picture of proof and audits",
-        [picture["rows"][:lines], *(picture[scale]["series"][:lines] for scale in ("linear", "log"))],
-        _lines(sections.picture(releases, again)),
+        [lines[: 1 + len(again)] for lines in _lines(record.picture)],
+        _lines(picture(guarantee, again)),
     )
-    tried = [(one["kind"], one["name"]) for one in record["tried"]]
-    report.same("what was not tested", record["not_tested"], not_tested(tried))
-    listed = [one["contradiction"] for one in record["tried"] if one["contradiction"]]
-    report.same("the contradictions", record["contradictions"], listed)
-    private = [one for one in tried if one[0] == "attack"] + record["accuracy"]
-    if private:
+    tried = [(one.kind, one.name) for one in record.tried]
+    report.same("what was not tested", record.not_tested, not_tested(tried))
+    listed = [one.contradiction for one in record.tried if one.contradiction]
+    report.same("the contradictions", record.contradictions, listed)
+    if record.accuracy or any(kind == "attack" for kind, _ in tried):
         report.skipped.append("attacks and accuracy: their private data are not part of a dossier")
-        if record["audience"] != "internal":
+        if record.audience != "internal":
             report.problems.append("a public edition holds results that are for internal use")
 
 
-def _lines(picture: Mapping[str, Any]) -> list[Any]:
-    return [picture["rows"], picture["linear"]["series"], picture["log"]["series"]]
+def _lines(picture: Picture) -> list[Any]:
+    return [picture.rows, picture.linear.series, picture.log.series]
 
 
-def _tables(record: Mapping[str, Any], releases: Sequence[Release[Any]], report: _Report) -> None:
+def _tables(record: Record, releases: Sequence[Release[Any]], report: _Report) -> None:
     """Counts that are drawn must be counts that were released."""
     released = [array for one in releases for array in _arrays(one.value)]
-    for table in record["tables"]:
+    for table in record.tables:
         report.hold(
-            table["counts"] in released,
-            f"the counts of {table['title']}: as the release says",
-            f"the counts of {table['title']} are not in the release",
+            list(table.counts) in released,
+            f"the counts of {table.title}: as the release says",
+            f"the counts of {table.title} are not in the release",
         )
 
 
@@ -240,7 +244,7 @@ def _arrays(value: Any) -> list[list[float]]:
 
 
 def _ledger(
-    record: Mapping[str, Any],
+    record: Record,
     path: Path,
     releases: Sequence[Release[Any]],
     report: _Report,
@@ -248,8 +252,8 @@ def _ledger(
     recompute: bool,
 ) -> None:
     """The ledger is sound, holds the heads, and says of payment and budget what the page says."""
-    heads = [one["provenance"]["head"] for one in record["releases"]]
-    heads += [budget["head"] for budget in record["budgets"]]
+    heads = [one.provenance.head for one in record.releases]
+    heads += [budget.head for budget in record.budgets]
     try:
         with Ledger.open(path, check="nothing", read_only=True) as opened:
             for head in dict.fromkeys(filter(None, heads)):
@@ -270,18 +274,16 @@ def _ledger(
         report.problems.append(f"the ledger: {error}")
 
 
-def _payments(
-    record: Mapping[str, Any], ledger: Ledger, releases: Sequence[Release[Any]], report: _Report
-) -> None:
+def _payments(record: Record, ledger: Ledger, releases: Sequence[Release[Any]], report: _Report) -> None:
     if releases:
         again = [payment(one, ledger) for one in releases]
-        if record["payments"]:
-            report.same("payment, approver and purpose", record["payments"], again)
+        if record.payments:
+            report.same("payment, approver and purpose", record.payments, again)
         else:
             report.skipped.append("approver and purpose: the page was made without the ledger")
-    for budget in record["budgets"]:
-        then = ledger.standing(budget["dataset"], head=budget["head"])
-        report.same(f"the budget for {budget['dataset']}", budget, then.to_json())
+    for budget in record.budgets:
+        then = ledger.standing(budget.dataset, head=budget.head)
+        report.same(f"the budget for {budget.dataset}", budget, then.to_json())
 
 
 def _recompute(ledger: Ledger, releases: Sequence[Release[Any]], report: _Report) -> None:
@@ -294,7 +296,7 @@ def _recompute(ledger: Ledger, releases: Sequence[Release[Any]], report: _Report
     entries = {entry.number: entry for entry in ledger.history()}
     for one in releases:
         paid = payment(one, ledger)
-        dataset = ledger.dataset(paid["dataset"])
+        dataset = ledger.dataset(paid.dataset)
         charges = [(number, charge_of(entries[number])) for number in one.provenance.entries]
         again = recompute(dataset, charges)
         promised = dataset.currency.amounts(one.guarantee.curve)
@@ -317,6 +319,13 @@ def _epsilons(release: Release[Any], again: Recomputed) -> list[str]:
         f"{release.guarantee.epsilon(delta):.4g} promised"
         for delta in (1e-5, 1e-6, 1e-9)
     ]
+
+
+def _plain(part: Any) -> Any:
+    """A section, or several, as plain data."""
+    if isinstance(part, list | tuple):
+        return [_plain(one) for one in part]
+    return part.to_json() if isinstance(part, Section) else part
 
 
 def differences(written: Any, again: Any, place: str = "") -> Iterator[str]:

@@ -1,6 +1,4 @@
-"""Chain: the entries of one transaction, and the pointers that each new entry moves.
-
-The tables of a ledger file: the chain, and pointers into it.
+"""Chain: the entries of a ledger file as one transaction sees them, and the pointers that a new entry moves.
 
 Every amount is in an entry of the chain, and is read from there after its hash was checked. The
 other tables hold entry numbers only, so that a charge takes the same time in a long ledger as in a

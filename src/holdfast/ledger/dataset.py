@@ -1,6 +1,6 @@
 """Dataset: a limit for everything that is ever released about one body of data.
 
-Opening accounts: on whose terms, with how much, and which one goes on.
+Accounts are opened on its terms, on what is left of it, and one that is open already goes on.
 """
 
 from __future__ import annotations

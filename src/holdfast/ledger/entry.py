@@ -124,7 +124,7 @@ def canonical(data: Any) -> str:
 def restored_entry(data: Any) -> Any:
     """Undo what `canonical` does to infinities.
 
-    >>> restored(json.loads(canonical({"epsilon": math.inf})))
+    >>> restored_entry(json.loads(canonical({"epsilon": math.inf})))
     {'epsilon': inf}
     """
     match data:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
@@ -28,7 +30,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release.archive import write_atomically
-from holdfast.release.provenance import software_versions
+from holdfast.release.release import software_versions
 
 if TYPE_CHECKING:
     from holdfast.ledger.recompute import Recomputed
@@ -188,6 +190,36 @@ class Ledger:
             raise refusal
         return self._account(terms, opened, seed)
 
+    @contextmanager
+    def paid(
+        self,
+        dataset: str | Dataset,
+        *,
+        name: str,
+        limit: PrivacyCurve | None = None,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        purpose: str = "",
+        approver: str = "",
+        resumable: bool = False,
+    ) -> Iterator[Account]:
+        """An account for one piece of work, closed afterwards: what was not spent goes back.
+
+        Save the result before it ends. A `resumable` one stays open where the work fails, so that the same work
+        under the same name goes on.
+        """
+        account = self.account(
+            dataset, name=name, limit=limit, adjacency=adjacency, unit=unit, purpose=purpose,
+            approver=approver,
+        )  # fmt: skip
+        try:
+            yield account
+        except BaseException:
+            if not resumable:
+                self.close_account(name, reason="the work failed")
+            raise
+        self.close_account(name, reason="the work is done")
+
     def close_account(self, name: str, *, reason: str = "", approver: str = "") -> None:
         """Close an account for good; what it did not spend goes back to its dataset."""
         texts = _texts(reason=reason, approver=approver)
@@ -218,18 +250,21 @@ class Ledger:
     def spent(self, dataset: str) -> PrivacyCurve:
         """What the charges of this period add up to: a reading; the guarantee is the limit."""
         with self._store.reading() as chain:
-            known = known_dataset(chain, dataset)
-            return known.currency.promise(report.standing_costs(chain, known)[0])
+            now = report.Standing.now(chain, dataset)
+        return now.dataset.currency.promise(now.spent)
 
     def remaining(self, dataset: str) -> PrivacyCurve:
         """What new accounts can still be opened on."""
         with self._store.reading() as chain:
-            known = known_dataset(chain, dataset)
-            return known.currency.promise(report.standing_costs(chain, known)[2])
+            now = report.Standing.now(chain, dataset)
+        return now.dataset.currency.promise(now.free)
 
     def standing(self, dataset: str, *, head: str | None = None) -> report.Standing:
         """Where the dataset stands now, or stood at a head."""
-        return report.Standing.of(self.history(), dataset, head=self.head if head is None else head)
+        if head is not None:
+            return report.Standing.at(self.history(), dataset, head=head)
+        with self._store.reading() as chain:
+            return report.Standing.now(chain, dataset)
 
     # Reading and checking.
 

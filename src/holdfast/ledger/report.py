@@ -1,9 +1,7 @@
-"""The ledger in words, for whoever has to answer for it.
+"""Standing: what a ledger allows, what is spent, what is left, and what one more release would leave.
 
-The budget behind a release: what the ledger allows, what is spent, what is left, and what one more would leave.
-
-Everything is derived from the ledger's entries up to one head, so that whoever checks the page later, when the
-ledger has moved on, comes to the same numbers.
+A standing belongs to one head of the ledger, so that whoever checks a page later, when the ledger has moved on,
+comes to the same numbers.
 """
 
 from __future__ import annotations
@@ -15,98 +13,13 @@ from typing import Any
 
 from holdfast.errors import ParameterError
 from holdfast.ledger.chain import Chain
-from holdfast.ledger.dataset import Dataset, committed
+from holdfast.ledger.dataset import Dataset, committed, known_dataset
 from holdfast.ledger.entry import LedgerEntry
 from holdfast.ledger.journal import cost_of
 from holdfast.ledger.replay import Book
 from holdfast.privacy.account.currency import Cost
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.rounding import round_down
-
-
-def summary(chain: Chain, ledger: str) -> str:
-    """Every dataset with its limit, its accounts, and what is left."""
-    last = chain.last()
-    assert last is not None
-    lines = [f"ledger {ledger}: {last.number + 1} entries, head {last.hash}"]
-    for name in chain.datasets():
-        lines += _dataset(chain, name)
-    return "\n".join(lines)
-
-
-def _dataset(chain: Chain, name: str) -> list[str]:
-    place = chain.dataset(name)
-    assert place is not None
-    dataset = Dataset.of(chain.entry(place[0]))
-    spent, reserved, free = standing_costs(chain, dataset)
-    lines = [
-        "",
-        f"{name}: {dataset.limit!r} for {dataset.unit.summary()}, adjacency {dataset.adjacency.value}, "
-        f"counted in {dataset.currency.name}",
-        *([f"  purpose: {dataset.purpose}"] if dataset.purpose else []),
-        *([f"  approved by: {dataset.approver}"] if dataset.approver else []),
-        f"  spent {share(spent, dataset.amount)}, held by open accounts {share(reserved, dataset.amount)}, "
-        f"free {share(free, dataset.amount)}",
-    ]
-    for account, opened, closed in chain.accounts(name):
-        body = chain.entry(opened).body
-        limit, used = cost_of(body["amount"]), account_spent(chain, account, dataset)
-        state = "closed" if closed is not None else "open"
-        period = ", before the last reset" if opened < place[1] else ""
-        purpose = f": {body['purpose']}" if body["purpose"] else ""
-        lines.append(
-            f"  account {account} ({state}{period}) spent {share(used, limit)} of its limit{purpose}"
-        )
-    if place[1] != place[0]:
-        reset = chain.entry(place[1])
-        lines.append(
-            f"  RESET at {reset.at} by {reset.body['approver']}: {reset.body['reason']}; "
-            "the limit above holds for each period alone, all periods together spent "
-            f"{share(lifetime(chain, dataset), dataset.amount)} of it"
-        )
-    return lines
-
-
-def standing_costs(chain: Chain, dataset: Dataset) -> tuple[Cost, Cost, Cost]:
-    """Spent, held back for what open accounts may still spend, and free, in the present period."""
-    spent, reserved = dataset.currency.nothing, dataset.currency.nothing
-    for account, is_open, amount in committed(chain, dataset.name):
-        used = account_spent(chain, account, dataset)
-        spent = spent + used
-        if is_open:
-            reserved = reserved + (amount - used)
-    return spent, reserved, dataset.amount - spent - reserved
-
-
-def lifetime(chain: Chain, dataset: Dataset) -> Cost:
-    """What all periods spent together."""
-    total = dataset.currency.nothing
-    for account, _, _ in chain.accounts(dataset.name):
-        total = total + account_spent(chain, account, dataset)
-    return total
-
-
-def account_spent(chain: Chain, account: str, dataset: Dataset) -> Cost:
-    """The running total of a whole account."""
-    total = chain.total(account, "")
-    return dataset.currency.nothing if total is None else cost_of(total)
-
-
-def share(part: Cost, whole: Cost) -> str:
-    """The largest share over the components, in per cent.
-
-    >>> from fractions import Fraction
-    >>> share(Cost((Fraction(1), Fraction(1))), Cost((Fraction(4), Fraction(8))))
-    '25 %'
-    """
-    pairs = zip(
-        (*part.amounts, part.total_variation, part.failure),
-        (*whole.amounts, whole.total_variation, whole.failure),
-        strict=True,
-    )
-    shares = [100 * a / b for a, b in pairs if b > 0]
-    return f"{float(max(shares, default=0)):.4g} %"
-
 
 USUAL_DELTA = 1e-6
 """Where epsilon is read if the limit names no delta."""
@@ -125,9 +38,21 @@ class Standing:
     number: int
 
     @classmethod
-    def of(cls, entries: tuple[LedgerEntry, ...], name: str, *, head: str) -> Standing:
-        """Replay the entries up to this head."""
-        book, opened, reached = Book(), None, None
+    def now(cls, chain: Chain, name: str) -> Standing:
+        """By the running totals, which cost the same in a long ledger as in a short one."""
+        dataset, place, last = known_dataset(chain, name), chain.dataset(name), chain.durable()
+        assert place is not None
+        accounts = [
+            (is_open, amount, account_spent(chain, account, dataset))
+            for account, is_open, amount in committed(chain, name)
+        ]
+        reset = chain.entry(place[1]) if place[1] != place[0] else None
+        return cls._of(dataset, accounts, reset=reset, last=last)
+
+    @classmethod
+    def at(cls, entries: tuple[LedgerEntry, ...], name: str, *, head: str) -> Standing:
+        """By replaying the entries up to this head."""
+        book, opened, last = Book(), None, None
         by_number = {}
         for entry in entries:
             book.apply(entry)
@@ -135,21 +60,37 @@ class Standing:
             if entry.kind == "dataset" and entry.body["dataset"] == name:
                 opened = Dataset.of(entry)
             if entry.hash == head:
-                reached = entry.number
+                last = entry
                 break
-        if opened is None or reached is None:
+        if opened is None or last is None:
             raise ParameterError(
                 f"the ledger must hold dataset {name!r} and the head of the dossier; "
                 "it is an older copy, or another ledger"
             )
         state = book.datasets[name]
-        spent = held = opened.currency.nothing
-        for account in book.accounts.values():
-            if account.dataset == name and account.opened >= state.period:
-                spent = spent + account.spent
-                held = held + (account.amount - account.spent) if account.closed is None else held
+        accounts = [
+            (account.closed is None, account.amount, account.spent)
+            for account in book.accounts.values()
+            if account.dataset == name and account.opened >= state.period
+        ]
         reset = by_number[state.period] if state.period != state.opened else None
-        return cls(dataset=opened, spent=spent, held=held, reset=reset, head=head, number=reached)
+        return cls._of(opened, accounts, reset=reset, last=last)
+
+    @classmethod
+    def _of(
+        cls,
+        dataset: Dataset,
+        accounts: list[tuple[bool, Cost, Cost]],
+        *,
+        reset: LedgerEntry | None,
+        last: LedgerEntry,
+    ) -> Standing:
+        """The accounts of the period added up: whether open, what was set aside, what was spent."""
+        spent = held = dataset.currency.nothing
+        for is_open, amount, used in accounts:
+            spent = spent + used
+            held = held + (amount - used) if is_open else held
+        return cls(dataset=dataset, spent=spent, held=held, reset=reset, head=last.hash, number=last.number)
 
     @property
     def free(self) -> Cost:
@@ -237,6 +178,79 @@ class Standing:
                 "reason": self.reset.body["reason"],
             },
         }
+
+
+def summary(chain: Chain, ledger: str) -> str:
+    """Every dataset with its limit, its accounts, and what is left."""
+    last = chain.last()
+    assert last is not None
+    lines = [f"ledger {ledger}: {last.number + 1} entries, head {last.hash}"]
+    for name in chain.datasets():
+        lines += _dataset(chain, name)
+    return "\n".join(lines)
+
+
+def _dataset(chain: Chain, name: str) -> list[str]:
+    place = chain.dataset(name)
+    assert place is not None
+    dataset = Dataset.of(chain.entry(place[0]))
+    now = Standing.now(chain, name)
+    lines = [
+        "",
+        f"{name}: {dataset.limit!r} for {dataset.unit.summary()}, adjacency {dataset.adjacency.value}, "
+        f"counted in {dataset.currency.name}",
+        *([f"  purpose: {dataset.purpose}"] if dataset.purpose else []),
+        *([f"  approved by: {dataset.approver}"] if dataset.approver else []),
+        f"  spent {share(now.spent, dataset.amount)}, held by open accounts {share(now.held, dataset.amount)}, "
+        f"free {share(now.free, dataset.amount)}",
+    ]
+    for account, opened, closed in chain.accounts(name):
+        body = chain.entry(opened).body
+        limit, used = cost_of(body["amount"]), account_spent(chain, account, dataset)
+        state = "closed" if closed is not None else "open"
+        period = ", before the last reset" if opened < place[1] else ""
+        purpose = f": {body['purpose']}" if body["purpose"] else ""
+        lines.append(
+            f"  account {account} ({state}{period}) spent {share(used, limit)} of its limit{purpose}"
+        )
+    if place[1] != place[0]:
+        reset = chain.entry(place[1])
+        lines.append(
+            f"  RESET at {reset.at} by {reset.body['approver']}: {reset.body['reason']}; "
+            "the limit above holds for each period alone, all periods together spent "
+            f"{share(lifetime(chain, dataset), dataset.amount)} of it"
+        )
+    return lines
+
+
+def lifetime(chain: Chain, dataset: Dataset) -> Cost:
+    """What all periods spent together."""
+    total = dataset.currency.nothing
+    for account, _, _ in chain.accounts(dataset.name):
+        total = total + account_spent(chain, account, dataset)
+    return total
+
+
+def account_spent(chain: Chain, account: str, dataset: Dataset) -> Cost:
+    """The running total of a whole account."""
+    total = chain.total(account, "")
+    return dataset.currency.nothing if total is None else cost_of(total)
+
+
+def share(part: Cost, whole: Cost) -> str:
+    """The largest share over the components, in per cent.
+
+    >>> from fractions import Fraction
+    >>> share(Cost((Fraction(1), Fraction(1))), Cost((Fraction(4), Fraction(8))))
+    '25 %'
+    """
+    pairs = zip(
+        (*part.amounts, part.total_variation, part.failure),
+        (*whole.amounts, whole.total_variation, whole.failure),
+        strict=True,
+    )
+    shares = [100 * a / b for a, b in pairs if b > 0]
+    return f"{float(max(shares, default=0)):.4g} %"
 
 
 def least_share(part: Cost, whole: Cost) -> str:

@@ -92,7 +92,7 @@ def verify(
 
 
 class _Hashes:
-    """How far the chain was followed, and where the head that is looked for was met."""
+    """How far the chain was followed, and where the head that is looked for was found."""
 
     def __init__(self, looked_for: str | None) -> None:
         self.looked_for = looked_for

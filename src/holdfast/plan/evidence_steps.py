@@ -1,9 +1,4 @@
-"""An audit of a training function against the promise of a step, as `holdfast audit` makes it.
-
-Membership attacks on a model of the plan, as `holdfast attack membership` makes them.
-
-The page about releases of the plan, as `holdfast dossier` makes it.
-"""
+"""Steps that spend nothing: attacks, audits and pages, as the commands of these names make them."""
 
 from __future__ import annotations
 
@@ -94,7 +89,7 @@ class DossierStep:
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Draw the page."""
         from holdfast.dossier import Dossier
-        from holdfast.dossier.evidence import read_attacks, read_audit
+        from holdfast.dossier.stored_evidence import read_attacks, read_audit
 
         def files(names: tuple[str, ...]) -> list[Path]:
             return [setting.place(plan[name].output if name in plan else name) for name in names]

@@ -1,7 +1,4 @@
-"""A private model, as `holdfast fit` makes it.
-
-A synthetic table, as `holdfast synth` makes it.
-"""
+"""Steps that spend: a private model and a synthetic table, as `holdfast fit` and `holdfast synth` make them."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from holdfast.errors import ParameterError
-from holdfast.plan.step import Done, Setting, Step, limit_of, saved, spend
+from holdfast.plan.step import Done, Setting, Step, saved, spend
+from holdfast.privacy.account.request import limit_of
 
 if TYPE_CHECKING:
     from holdfast.data.table import Table
@@ -90,26 +87,18 @@ class FitStep:
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Fit and save."""
+        from holdfast.learn.estimators import estimator_of
         from holdfast.privacy.account.resume import ResumableAccount
 
         def make(table: Table, account: Account) -> Release[Any]:
-            model = self._estimator(table.schema)
+            model = estimator_of(
+                table.schema, self.target, self.model, penalty=self.penalty, epsilon=self.epsilon,
+                delta=self.delta, method=self.method, row_norm=self.row_norm, radius=self.radius,
+            )  # fmt: skip
             model.fit(table, target=self.target, account=ResumableAccount.of(account, None))
             made: Release[Any] = model.release_
             return made
 
         return spend(
             self.name, self.output, setting, ledger, limit=self.limit(), n_public=self.n_public, make=make
-        )
-
-    def _estimator(self, schema: Any) -> Any:
-        from holdfast import learn
-        from holdfast.learn.estimators import MODELS
-
-        chosen = self.model or ("logistic" if schema[self.target].kind == "categorical" else "ridge")
-        if chosen not in MODELS:
-            raise ParameterError(f"model must be one of {', '.join(sorted(MODELS))}, got model={chosen!r}")
-        own = {} if self.penalty is None else {"penalty": self.penalty}
-        return getattr(learn, MODELS[chosen])(
-            self.epsilon, self.delta, method=self.method, row_norm=self.row_norm, radius=self.radius, **own
         )

@@ -1,19 +1,27 @@
-"""ReleasePlan: a whole release in one file, its cost known before anything is spent."""
+"""ReleasePlan: a whole release in one file, its cost known before anything is spent.
+
+A new kind of step is one class and one line in STEPS.
+"""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError
 from holdfast.ledger import Ledger
 from holdfast.ledger.report import Standing, share
-from holdfast.plan import step_of
+from holdfast.plan.evidence_steps import AttackStep, AuditStep, DossierStep
+from holdfast.plan.paid_steps import FitStep, SynthStep
 from holdfast.plan.step import Done, Setting, Step
 from holdfast.privacy.account.currency import Cost
+from holdfast.release.archive import require_writable
+
+STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)
+"""Every kind of step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +168,10 @@ class ReleasePlan:
         """Do every step that is not done; whether any of them found something against a promise."""
         quote = self.quote(ledger)
         quote.require()
+        for one in quote.steps:
+            if one.state != "done":
+                output = self.setting.place(one.step.output)
+                require_writable(output, force=True, name=f"output of step {one.step.name!r}")
         by_name = {step.name: step for step in self.steps}
         found = False
         for one in quote.steps:
@@ -171,6 +183,26 @@ class ReleasePlan:
             found = found or done.finding
             told(one.step, done)
         return found
+
+
+def step_of(data: Any) -> Step:
+    """The step that a table of the plan describes; `FormatError` for one that does not exist."""
+    kinds = {step.kind: step for step in STEPS}
+    if not isinstance(data, dict) or data.get("do") not in kinds:
+        raise FormatError(f"each [[step]] of a plan must have do = one of {', '.join(kinds)}")
+    kind = kinds[data["do"]]
+    settings = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items() if name != "do"}
+    known = [f.name for f in fields(kind)]
+    unknown = sorted(set(settings) - set(known))
+    if unknown:
+        raise FormatError(
+            f"a {kind.kind} step takes {', '.join(known)}; the plan has {', '.join(unknown)} as well"
+        )
+    try:
+        made: Step = kind(**settings)
+    except TypeError as error:
+        raise FormatError(f"a {kind.kind} step lacks a setting; it takes {', '.join(known)}") from error
+    return made
 
 
 def _setting(head: dict[str, Any], path: Path) -> Setting:

@@ -1,6 +1,6 @@
 """Step: what a release plan asks of each kind of step, and what its steps share.
 
-What steps that spend have in common: an account of their own, opened once, closed when the result is saved.
+Steps that spend have an account of their own, opened once and closed when the result is saved.
 """
 
 from __future__ import annotations
@@ -73,13 +73,6 @@ class Step(Protocol):
         """Do it."""
 
 
-def limit_of(epsilon: float, delta: float) -> PrivacyCurve:
-    """The promise asked for."""
-    from holdfast.learn.opening import Budget
-
-    return Budget(epsilon=epsilon, delta=delta).limit
-
-
 def saved(name: str, output: str, setting: Setting, ledger: Ledger) -> bool:
     """Whether the output is there and was paid by this step's account; another file is not overwritten."""
     from holdfast.release import Release
@@ -108,11 +101,13 @@ def spend(
     from holdfast.data.schema import Schema
 
     title = setting.account(name)
-    with open_table(setting.source, Schema.load(setting.schema), n_public=n_public) as table:
-        account = ledger.account(
+    with (
+        open_table(setting.source, Schema.load(setting.schema), n_public=n_public) as table,
+        ledger.paid(
             setting.dataset, name=title, limit=limit, adjacency=table.adjacency, unit=table.unit,
-            purpose=setting.purpose or f"{setting.name}: {name}", approver=setting.approver,
-        )  # fmt: skip
+            purpose=setting.purpose or f"{setting.name}: {name}", approver=setting.approver, resumable=True,
+        ) as account,
+    ):  # fmt: skip
         begun = bool(account.journal.entries)
         try:
             release = make(table, account)
@@ -124,6 +119,5 @@ def spend(
                 f"step {name!r} was killed while it drew noise, and what it drew is gone; it stays charged. "
                 "Give the step another name to do it again, which is charged again"
             ) from error
-    release.save(setting.place(output))
-    ledger.close_account(title, reason="the step is done")
+        release.save(setting.place(output))
     return Done(words=release.summary())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.release.provenance import Provenance
-from holdfast.release.release import Release
+from holdfast.release.release import Provenance, Release
 
 __all__ = ["Provenance", "Release"]

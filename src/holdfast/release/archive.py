@@ -1,7 +1,11 @@
-"""The file around a release: a zip archive of stored members that `sha256sum -c` can check.
+"""The file of a release: JSON and arrays in a zip archive, nothing that runs code.
 
-Members are stored, never compressed, so that nothing in the file can claim to be larger than the
-file itself. `SHA256SUMS` lists every other member in the form of the tool of that name.
+A value becomes JSON and named members. Numbers, texts, lists, tuples and mappings become JSON; arrays become `.npy`,
+Arrow tables become Arrow IPC. A JSON object with one key that starts with `$` is a reference or a tag; a mapping that
+would look like one is stored as pairs.
+
+Members are stored, never compressed, so that nothing in the file can claim to be larger than the file itself.
+`SHA256SUMS` lists every other member in the form of the tool of that name, and `sha256sum -c` can check it.
 """
 
 from __future__ import annotations
@@ -9,14 +13,22 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import secrets
+import sys
 import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import FormatError
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import FormatError, ParameterError
 
 FAMILY = "holdfast-release"
 MAJOR = 1
@@ -24,6 +36,16 @@ MOST_BYTES = 4 * 2**30
 MOST_MEMBERS = 10_000
 _NAME = re.compile(r"arrays/[0-9]{1,5}\.(npy|arrow)")
 _JSON, _SUMS = "release.json", "SHA256SUMS"
+_KINDS = "biufcUSMm"
+_MOST_DEPTH = 100
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00(?P<length>[\x00-\xff]{2})"
+    rb"\{'descr': '(?P<dtype>[<|][a-zA-Z][0-9]{0,9}(\[[0-9]{0,9}[a-zA-Z]{1,2}\])?)', 'fortran_order': False, "
+    rb"'shape': \((?P<shape>([0-9]{1,18}(, [0-9]{1,18}){0,63},?)?)\), \} *\n"
+)
+
+
+# The archive.
 
 
 def write(path: Path, record: dict[str, Any], members: dict[str, bytes]) -> None:
@@ -132,9 +154,216 @@ def _require_version(written: Any) -> None:
         )
 
 
+# Values.
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A value taken apart: one JSON tree, and the members it refers to."""
+
+    tree: Any
+    members: dict[str, bytes] = field(default_factory=dict)
+
+
+def pack(value: Any) -> Contents:
+    """Take a value apart; `ParameterError` for what cannot be stored.
+
+    >>> pack({"mean": 1.5, "counts": (1, 2)}).tree
+    {'mean': 1.5, 'counts': {'$tuple': [1, 2]}}
+    """
+    members: dict[str, bytes] = {}
+    return Contents(_packed(value, members, 0), members)
+
+
+def unpack(contents: Contents) -> Any:
+    """Put it together again; `FormatError` for a tree that `pack` cannot have written."""
+    unused = set(contents.members)
+    value = _unpacked(contents.tree, contents.members, unused, 0)
+    if unused:
+        raise FormatError(f"{len(unused)} members of the file belong to no part of the value")
+    return value
+
+
+def _packed(value: Any, members: dict[str, bytes], depth: int) -> Any:
+    if depth > _MOST_DEPTH:
+        raise ParameterError(f"value must be nested at most {_MOST_DEPTH} levels deep")
+    match value:
+        case None | bool() | str() | int():
+            return value
+        case float():
+            return float(value) if math.isfinite(value) else {"$float": repr(float(value))}
+        case np.generic():
+            return _packed(value.item(), members, depth)
+        case np.ndarray():
+            return {"$array": _add(members, "npy", _npy(value))}
+        case list():
+            return [_packed(item, members, depth + 1) for item in value]
+        case tuple():
+            return {"$tuple": [_packed(item, members, depth + 1) for item in value]}
+        case Mapping() if all(isinstance(key, str) and not key.startswith("$") for key in value):
+            return {key: _packed(item, members, depth + 1) for key, item in value.items()}
+        case Mapping():
+            pairs = [
+                [_packed(k, members, depth + 1), _packed(v, members, depth + 1)] for k, v in value.items()
+            ]
+            return {"$pairs": pairs}
+    if _is_table(value):
+        return {"$table": _add(members, "arrow", _ipc(value))}
+    raise ParameterError(
+        f"a value of type {type(value).__name__} cannot be stored; a release holds numbers, texts, lists, "
+        "tuples, mappings, NumPy arrays and pyarrow tables (pyarrow.Table.from_pandas turns a frame into one)"
+    )
+
+
+def _unpacked(tree: Any, members: dict[str, bytes], unused: set[str], depth: int) -> Any:
+    if depth > _MOST_DEPTH + 1:
+        raise FormatError(f"a stored value is nested at most {_MOST_DEPTH} levels deep")
+
+    def inner(part: Any) -> Any:
+        return _unpacked(part, members, unused, depth + 1)
+
+    match tree:
+        case None | bool() | str() | int() | float():
+            return tree
+        case list():
+            return [inner(item) for item in tree]
+        case {"$float": "nan" | "inf" | "-inf" as text} if len(tree) == 1:
+            return float(text)
+        case {"$array": str() as name} if len(tree) == 1:
+            return _array(_take(members, unused, name))
+        case {"$table": str() as name} if len(tree) == 1:
+            return _table(_take(members, unused, name))
+        case {"$tuple": list() as items} if len(tree) == 1:
+            return tuple(inner(item) for item in items)
+        case {"$pairs": list() as pairs} if len(tree) == 1 and all(_is_pair(pair) for pair in pairs):
+            return {inner(key): inner(item) for key, item in pairs}
+        case dict() if not any(key.startswith("$") for key in tree):
+            return {key: inner(item) for key, item in tree.items()}
+    raise FormatError("a stored value has a tag that this version does not know")
+
+
+def _is_pair(pair: object) -> bool:
+    return isinstance(pair, list) and len(pair) == 2
+
+
+def _add(members: dict[str, bytes], ending: str, data: bytes) -> str:
+    name = f"arrays/{len(members)}.{ending}"
+    members[name] = data
+    return name
+
+
+def _take(members: dict[str, bytes], unused: set[str], name: str) -> bytes:
+    if name not in unused:
+        raise FormatError("a stored value refers to a member that is missing, or to one twice")
+    unused.discard(name)
+    return members[name]
+
+
+def _npy(array: NDArray[Any]) -> bytes:
+    dtype = array.dtype.newbyteorder("<")
+    if not _storable(dtype):
+        raise ParameterError(
+            f"an array of dtype {array.dtype} cannot be stored; use numbers of at most 8 bytes, or texts"
+        )
+    file = io.BytesIO()
+    np.lib.format.write_array(
+        file, np.asarray(array, dtype=dtype, order="C"), version=(1, 0), allow_pickle=False
+    )
+    return file.getvalue()
+
+
+def _array(data: bytes) -> NDArray[Any]:
+    """Read `.npy` bytes as `_npy` writes them; the claimed size is checked before anything is allocated."""
+    header = _HEADER.match(data)
+    if header is None or len(header[0]) != 10 + int.from_bytes(header["length"], "little"):
+        raise FormatError("a stored array does not have the header that holdfast writes")
+    shape = tuple(int(side) for side in header["shape"].decode().split(",") if side.strip())
+    try:
+        dtype = np.dtype(header["dtype"].decode())
+    except (TypeError, ValueError) as error:
+        raise FormatError("a stored array has an unknown dtype") from error
+    body = data[header.end() :]
+    if not _storable(dtype) or math.prod(shape) * dtype.itemsize != len(body):
+        raise FormatError("a stored array does not have the size that its header claims")
+    if dtype.kind == "U" and body and int(np.frombuffer(body, "<u4").max()) > sys.maxunicode:
+        raise FormatError("a stored array of texts holds what is no text")
+    try:
+        # A copy: a loaded value may be written to like the one that was stored.
+        flat = np.frombuffer(body, dtype) if body else np.empty(math.prod(shape), dtype)
+        return flat.reshape(shape).copy()
+    except (ValueError, OverflowError, MemoryError) as error:
+        raise FormatError("a stored array has a shape that no array can have") from error
+
+
+def _storable(dtype: np.dtype[Any]) -> bool:
+    widest = {"f": 8, "c": 16}.get(dtype.kind, sys.maxsize)
+    return (
+        dtype.kind in _KINDS and dtype.itemsize <= widest and not dtype.hasobject and dtype.byteorder != ">"
+    )
+
+
+def _is_table(value: Any) -> bool:
+    pyarrow = sys.modules.get("pyarrow")  # whoever holds a table has imported it
+    return pyarrow is not None and isinstance(value, pyarrow.Table)
+
+
+def _ipc(table: Any) -> bytes:
+    import pyarrow
+
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def _table(data: bytes) -> Any:
+    import pyarrow
+
+    try:
+        table = pyarrow.ipc.open_file(pyarrow.BufferReader(data)).read_all()
+        table.validate(full=True)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise FormatError("a stored table cannot be read") from error
+    return table
+
+
+# Output files.
+
+
+def require_writable(path: Path, *, force: bool, name: str = "output") -> None:
+    """Refuse a path that a result could not be written to: asked before anything is spent on the result.
+
+    `force` allows a file that is there already. A temporary file of a few pages is tried beside it, which also finds
+    a full disk.
+    """
+    shown = repr(str(path))
+    if path.exists() and not path.is_file():
+        raise ParameterError(f"{name} must be a file, got {shown}, which is a folder or a device")
+    if path.exists() and not force:
+        raise ParameterError(f"{name} must be a new file, got {shown}; use --force to overwrite it")
+    if not path.parent.is_dir():
+        raise ParameterError(f"{name} must lie in a folder that exists, got {shown}; make the folder first")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise ParameterError(f"{name} must be a file that may be written to, got {shown}; choose another one")
+    tried = _beside(path)
+    try:
+        with tried.open("xb") as file:
+            file.write(bytes(16_384))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise ParameterError(
+            f"{name} must lie where files can be written, got {shown}: {error.strerror}; choose another place"
+        ) from None
+    finally:
+        with suppress(OSError):
+            tried.unlink()
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """After this the path holds the data, also after a power cut; on any error it holds what it held."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = _beside(path)
     try:
         with temporary.open("xb") as file:
             file.write(data)
@@ -145,6 +374,11 @@ def write_atomically(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _flush_directory(path.parent)
+
+
+def _beside(path: Path) -> Path:
+    """A new name in the same folder."""
+    return path.with_name(f".{secrets.token_hex(12)}.tmp")
 
 
 def _flush_directory(folder: Path) -> None:

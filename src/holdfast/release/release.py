@@ -1,23 +1,131 @@
-"""Release: a value, what it promises, how it came about, and how accurate it is."""
+"""Release: a value, what it promises, how it came about, and how accurate it is.
+
+How it came about is its provenance: method, noise, software, date and payment, in facts that are themselves public.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import os
+import platform
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from functools import cache
+from importlib import metadata
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_args
 
-from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning
+from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
 from holdfast.privacy.account import Account
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.release import archive
+from holdfast.release.archive import Contents, pack, unpack
 from holdfast.release.certificate import Certificate
-from holdfast.release.contents import Contents, pack, unpack
-from holdfast.release.provenance import Provenance
 
 T = TypeVar("T")
+Noise = Literal["secure", "seeded"]
+Arithmetic = Literal["strict", "idealised"]
+
+
+def software_versions() -> dict[str, str]:
+    """What computed the value: the packages whose version can change a result."""
+    return {"python": platform.python_version()} | {
+        name: _version(name) for name in ("holdfast", "numpy", "scipy")
+    }
+
+
+def today() -> str:
+    """The date in UTC, without the time of day."""
+    return datetime.now(UTC).date().isoformat()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Method, parameters, schema, noise, arithmetic, software, date, and where it was paid for.
+
+    `noise` is the one field that says whether the value can be private: `seeded` never is.
+    `entries` and `head` point into the ledger that holds the charges; the head is what shows
+    later that a ledger was rolled back.
+
+    >>> Provenance(method="gaussian", noise="seeded", created="2025-01-31").private
+    False
+    """
+
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    schema_hash: str | None = None
+    noise: Noise = "secure"
+    arithmetic: Arithmetic = "strict"
+    software: Mapping[str, str] = field(default_factory=software_versions)
+    created: str = field(default_factory=today)
+    account: str = ""
+    entries: tuple[int, ...] = ()
+    head: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("method", "account", "head", "created"):
+            value = getattr(self, name)
+            require(isinstance(value, str), name, type(value).__name__, "a text")
+        require(
+            self.schema_hash is None or isinstance(self.schema_hash, str),
+            "schema_hash",
+            "...",
+            "a text or None",
+        )
+        require(self.noise in get_args(Noise), "noise", self.noise, "'secure' or 'seeded'")
+        require(
+            self.arithmetic in get_args(Arithmetic), "arithmetic", self.arithmetic, "'strict' or 'idealised'"
+        )
+        require(_is_date(self.created), "created", self.created, "a date such as 2025-01-31")
+        require(_are_numbers(self.entries), "entries", "...", "whole numbers >= 0")
+        object.__setattr__(self, "entries", tuple(self.entries))
+        object.__setattr__(self, "parameters", plain_json("parameters", self.parameters))
+        object.__setattr__(self, "software", plain_json("software", self.software))
+
+    @property
+    def private(self) -> bool:
+        """Whether the noise can protect anybody."""
+        return self.noise == "secure"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "method": self.method,
+            "parameters": self.parameters,
+            "schema_hash": self.schema_hash,
+            "noise": self.noise,
+            "arithmetic": self.arithmetic,
+            "software": self.software,
+            "created": self.created,
+            "account": self.account,
+            "entries": list(self.entries),
+            "head": self.head,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Provenance:
+        """The provenance that `to_json` wrote; `FormatError` for anything else."""
+        try:
+            return cls(**{name: data[name] for name in cls.__dataclass_fields__})
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError("a stored provenance lacks a field or has one of the wrong kind") from error
+
+    def summary(self) -> str:
+        """A few lines: what was done, with which noise, when, and where it was paid for."""
+        lines = [
+            f"{self.method}, {self.created}, {self.noise} noise, {self.arithmetic} arithmetic, "
+            + ", ".join(f"{name} {version}" for name, version in self.software.items())
+        ]
+        if self.parameters:
+            lines.append("  " + ", ".join(f"{name}={value!r}" for name, value in self.parameters.items()))
+        if self.schema_hash:
+            lines.append(f"  schema {self.schema_hash}")
+        if self.head:
+            lines.append(f"  paid by {self.account}, {_ranges(self.entries)}; ledger head {self.head}")
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -139,3 +247,65 @@ def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[A
         raise
     except (HoldfastError, KeyError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise FormatError("a field of the release file is missing or of the wrong kind") from error
+
+
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """As a provenance holds them: what is infinite or absent is left out."""
+    return {
+        name: value
+        for name, value in parameters.items()
+        if value is not None and not (isinstance(value, float) and not math.isfinite(value))
+    }
+
+
+def plain_json(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """The mapping as JSON holds it (tuples become lists), refused if JSON cannot hold it."""
+    require(isinstance(value, Mapping), name, type(value).__name__, "a mapping")
+    require(all(isinstance(key, str) for key in value), name, "...", "a mapping whose keys are texts")
+    try:
+        result: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False, default=_item))
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        raise ParameterError(
+            f"{name} must be made of finite numbers, texts, lists and mappings; put arrays into the value"
+        ) from None
+    return result
+
+
+def _item(value: Any) -> Any:
+    """A NumPy number as a plain one."""
+    return value.item()
+
+
+@cache
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "from source"
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _are_numbers(entries: object) -> bool:
+    return isinstance(entries, Sequence) and all(type(n) is int and n >= 0 for n in entries)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Entry numbers, consecutive ones joined.
+
+    >>> _ranges((3, 4, 5, 9))
+    'entries 3-5, 9'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    shown = [f"{a}" if a == b else f"{a}-{b}" for a, b in runs[:8]] + ["..."] * (len(runs) > 8)
+    return "entries " + ", ".join(shown)

@@ -75,8 +75,8 @@ def test_a_private_model_brings_its_promise(form: str, tmp_path: Path) -> None:
     X, y = people(2000, seed=len(form))  # data of its own: fitting the same rows twice is warned of
     model = PrivateLogisticRegression(epsilon=1.0, classes=[0, 1]).fit(X, y)
     assert model.release_ is not None
-    model.release_.save(tmp_path / "m.release")
-    forms = {"estimator": model, "release": model.release_, "path": str(tmp_path / "m.release")}
+    model.release_.save(tmp_path / "m.holdfast")
+    forms = {"estimator": model, "release": model.release_, "path": str(tmp_path / "m.holdfast")}
     target = Target.of(forms[form])
     records = Records.of((X[:50], y[:50]), "members")
     assert target.guarantee is not None

@@ -110,9 +110,9 @@ def test_distances_carry_their_warning_into_words_and_json() -> None:
 def test_a_synthetic_release_brings_its_schema_and_its_promise(tmp_path: Path) -> None:
     members = _people(400, seed=1)
     made = Synthesizer(epsilon=1.0, delta=1e-6, columns=["c0", "c1", "c2"]).fit(members, SCHEMA)
-    made.save(tmp_path / "s.release")
+    made.save(tmp_path / "s.holdfast")
     report = synthetic_membership(
-        tmp_path / "s.release", members=members, non_members=_people(400, seed=2), random_state=0
+        tmp_path / "s.holdfast", members=members, non_members=_people(400, seed=2), random_state=0
     )
     assert report.verdict() == "consistent"
     assert report.results[0].proved is not None

@@ -1,4 +1,4 @@
-"""The one reader of whole files: Parquet, CSV and NumPy, for whatever takes rows as they are."""
+"""Whole files of rows, read and written as they are: Parquet, CSV, NumPy and Arrow."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 from holdfast.errors import DataError, ParameterError
 
 TABLES = (".parquet", ".csv")
+WRITTEN = (".parquet", ".csv", ".arrow")
+"""Endings of the tables that `write_table` writes."""
 
 
 def read_table(path: Path, *, name: str = "file", kinds: Sequence[str] = TABLES) -> Any:
@@ -36,3 +38,30 @@ def read_arrays(path: Path, label: str | None) -> tuple[Any, Any]:
     names = [name for name in table.column_names if name != label]
     rows = np.column_stack([table.column(name).to_numpy() for name in names]).astype(float)
     return rows, None if label is None else table.column(label).to_numpy()
+
+
+def read_columns(path: Path, columns: Sequence[str], *, name: str) -> dict[str, Any]:
+    """These columns of a file, which must hold them, as arrays."""
+    table = read_table(path, name=name)
+    missing = [column for column in columns if column not in table.column_names]
+    if missing:
+        raise ParameterError(f"{name} must hold the schema's columns, {', '.join(missing)} are not there")
+    return {column: table[column].to_numpy() for column in columns}
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write an Arrow table in the format that the ending of its path names."""
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(table, path)
+    elif path.suffix == ".csv":
+        from pyarrow import csv
+
+        csv.write_csv(table, path)
+    elif path.suffix == ".arrow":
+        from pyarrow import feather
+
+        feather.write_feather(table, str(path), compression="uncompressed")
+    else:
+        raise ParameterError(f"a table is written to {', '.join(WRITTEN)}, got {path.name!r}")

@@ -2,8 +2,6 @@
 
 Colours are CSS classes, so that a page can restyle them for print and for dark mode; a chart that
 stands alone carries its own style. Lines differ in their dashes too, never in colour alone.
-
-Axes of a chart: where a number lies on paper, and which numbers get a label.
 """
 
 from __future__ import annotations
@@ -67,7 +65,7 @@ class Axis:
 WIDTH, HEIGHT = 460, 340
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 34, 46
 LINES = 8
-"""How many lines of a chart can be told apart."""
+"""The most lines of a chart that can be told apart."""
 _LEAST_STEP = 0.7
 """Points of a line closer together than this, in units of the drawing, are left out."""
 _LABEL_LETTERS = 28
@@ -139,7 +137,7 @@ def legend(series: Sequence[Series], at: tuple[float, float]) -> str:
         y = at[1] + 17 * place
         rows.append(
             f'<line class="line s{place % LINES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
-            f'<text x="{at[0] + 30:.0f}" y="{y + 4}">{escape(short_number(one.name))}</text>'
+            f'<text x="{at[0] + 30:.0f}" y="{y + 4}">{escape(short_label(one.name))}</text>'
         )
     return "".join(rows)
 
@@ -174,10 +172,10 @@ def frame(
     return "".join(parts)
 
 
-def short_number(label: str) -> str:
+def short_label(label: str) -> str:
     """A label that fits beside a chart.
 
-    >>> short("a label of more than twenty-eight letters")
+    >>> short_label("a label of more than twenty-eight letters")
     'a label of more than twenty…'
     """
     return label if len(label) <= _LABEL_LETTERS else label[: _LABEL_LETTERS - 1] + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import FormatError
+from holdfast.errors import FormatError, ParameterError
 from holdfast.learn.estimators.classifiers import PrivateLinearSVC, PrivateLogisticRegression
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
@@ -13,7 +13,7 @@ from holdfast.learn.estimators.regressors import PrivateLasso, PrivateLinearRegr
 from holdfast.release import Release
 
 if TYPE_CHECKING:
-    pass
+    from holdfast.data.schema import Schema
 
 MODELS = {
     "logistic": "PrivateLogisticRegression",
@@ -40,3 +40,15 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         if estimator.__name__ == name:
             return estimator.from_release(release)
     raise FormatError("the release holds a model of a kind that this version does not know")
+
+
+def estimator_of(
+    schema: Schema, target: str, model: str | None, *, penalty: float | None = None, **settings: Any
+) -> Any:
+    """The estimator of this name in MODELS; by default logistic for classes and ridge for numbers."""
+    chosen = model or ("logistic" if schema[target].kind == "categorical" else "ridge")
+    if chosen not in MODELS:
+        raise ParameterError(f"model must be one of {', '.join(sorted(MODELS))}, got model={chosen!r}")
+    own = {} if penalty is None else {"penalty": penalty}
+    (kind,) = (one for one in ESTIMATORS if one.__name__ == MODELS[chosen])
+    return kind(**settings, **own)

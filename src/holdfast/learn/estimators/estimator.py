@@ -36,7 +36,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
-from holdfast.release.provenance import plain_parameters
+from holdfast.release.release import plain_parameters
 
 Floats = NDArray[np.float64]
 GAUSSIAN_QUANTILE = 1.959964

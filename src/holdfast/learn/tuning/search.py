@@ -38,7 +38,7 @@ from holdfast.learn.tuning.random_stopping import RandomStopping
 from holdfast.privacy.account import Account
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
-from holdfast.release.provenance import plain_parameters
+from holdfast.release.release import plain_parameters
 
 Floats = NDArray[np.float64]
 Strategy = Literal["parts", "random_stopping"]

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.schema import Schema
-from holdfast.errors import ParameterError, require
+from holdfast.errors import FormatError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
 from holdfast.synth.models.model import Model
+from holdfast.synth.workload.workload import parsed_json
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -150,3 +152,11 @@ def _changed(
         "constraints must leave records that are found by changing a column at a time; none was found. Declare "
         "fewer impossible cells, or use a method that takes them into its model (method='adaptive')"
     )
+
+
+def read_impossible(path: Path, schema: Schema) -> tuple[Zeros, ...]:
+    """Constraints from a JSON file: a list of objects, column to label or to a list of labels."""
+    listed = parsed_json(path.read_text(encoding="utf-8"), name="impossible")
+    if not isinstance(listed, list) or not all(isinstance(one, dict) and one for one in listed):
+        raise FormatError("impossible combinations are a list of objects: column to label or list of labels")
+    return tuple(Zeros.of_labels(schema, [one]) for one in listed)

@@ -8,17 +8,20 @@ than marginals are in `query_classes`.
 
 from __future__ import annotations
 
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.schema import Schema
-from holdfast.errors import ParameterError, require
+from holdfast.errors import FormatError, ParameterError, require
 
 Floats = NDArray[np.float64]
 Shape = tuple[int, ...]
@@ -250,3 +253,33 @@ class AnswerVector:
         """Which cells a query looks at."""
         place, inner = self.locate(index)
         return self.groups[place].describe(inner, self.shapes[place])
+
+
+def read_workload(asked: str, schema: Schema, *, columns: Sequence[str] | None = None) -> Workload:
+    """`k=3` for all 3-way marginals, or the marginals that a file lists.
+
+    A file is JSON, a list of lists of columns, or text, a line of names for each marginal.
+    """
+    if asked.startswith("k="):
+        if not asked[2:].isdigit():
+            raise ParameterError(f"workload must be k=N with a whole number, or a file, got {asked!r}")
+        return Workload.marginals(schema, int(asked[2:]), columns=columns)
+    text = Path(asked).read_text(encoding="utf-8")
+    if not text.lstrip().startswith("["):
+        lines = [line.split("#")[0].strip() for line in text.splitlines()]
+        return Workload.of([[name.strip() for name in line.split(",")] for line in lines if line])
+    listed = parsed_json(text, name="workload")
+    good = isinstance(listed, list) and all(
+        isinstance(one, list) and all(isinstance(name, str) for name in one) for one in listed
+    )
+    if not good:
+        raise FormatError("a workload in JSON is a list of lists of column names")
+    return Workload.of(listed)
+
+
+def parsed_json(text: str, *, name: str) -> Any:
+    """What a JSON text holds; `FormatError` that names the line, never its contents."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{name} is not valid JSON: {error.msg} in line {error.lineno}") from None

@@ -1,7 +1,4 @@
-"""Coefficients with the intervals that their privacy noise leaves.
-
-Released counts, with the interval that holds for all of them at once.
-"""
+"""Bars and intervals: released counts, the weights of a model, and the parts of a budget."""
 
 from __future__ import annotations
 
@@ -11,10 +8,12 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast.dossier.charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, short_number
+from holdfast.dossier.charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, short_label
 
 LABELS = 176
 _BAR_ROW, _LEAST = 19, 340
+_ROW = 19
+_BUDGET_HEIGHT = 92
 
 
 def bar_chart(title: str, labels: Sequence[str], values: ArrayLike, *, error: float) -> str:
@@ -35,13 +34,10 @@ def bar_chart(title: str, labels: Sequence[str], values: ArrayLike, *, error: fl
             f'width="{max(0.0, ends[1] - ends[0]):.1f}" height="{thick:.1f}"/>'
             f'<line class="whisker" x1="{ends[2]:.1f}" x2="{ends[3]:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
             f'<text class="tick" x="{LABELS - 6}" y="{middle + 4:.1f}" text-anchor="end">'
-            f"{escape(short_number(label))}</text>"
+            f"{escape(short_label(label))}</text>"
         )
     text = "; ".join(f"{label}: {count:.0f}" for label, count in zip(labels, counts, strict=True))
     return frame(title, f"{text}; each within {error:.0f}.", x, y, "".join(parts), height=height)
-
-
-_ROW = 19
 
 
 def coefficient_chart(
@@ -64,10 +60,42 @@ def coefficient_chart(
             f'<line class="whisker" x1="{low:.1f}" x2="{high:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
             f'<circle class="dot" cx="{at:.1f}" cy="{middle:.1f}" r="3.4"/>'
             f'<text class="tick" x="{LABELS - 6}" y="{middle + 4:.1f}" text-anchor="end">'
-            f"{escape(short_number(name))}</text>"
+            f"{escape(short_label(name))}</text>"
         )
     text = "; ".join(
         f"{name}: {value:.3g}" + ("" if half is None else f" plus or minus {half:.2g}")
         for name, value, half in zip(names, values, reach, strict=True)
     )
     return frame(title, text, x, y, "".join(parts), height=height)
+
+
+def share_text(share: float) -> str:
+    """Per cent to two digits after the point, where they say something.
+
+    >>> share_text(72.1304), share_text(3e-8), share_text(0.0)
+    ('72.13 %', 'under 0.01 %', '0 %')
+    """
+    return "under 0.01 %" if 0 < share < 0.01 else f"{round(share, 2):g} %"
+
+
+def budget_chart(parts: Sequence[tuple[str, float]]) -> str:
+    """Shares of the limit, in per cent, left to right; the last one is what is free."""
+    body, at = [], 14.0
+    scale = (WIDTH - 28) / 100.0
+    for place, (_, share) in enumerate(parts):
+        width = max(0.0, min(share * scale, WIDTH - 14 - at))
+        body.append(f'<rect class="bar part{place}" x="{at:.1f}" y="32" width="{width:.1f}" height="26"/>')
+        at += width
+    for place, (name, share) in enumerate(parts):
+        left = 14 + place * 150
+        body.append(
+            f'<rect class="bar part{place}" x="{left}" y="70" width="11" height="11"/>'
+            f'<text x="{left + 17}" y="80">{escape(name)} {share_text(share)}</text>'
+        )
+    words = ", ".join(f"{name} {share_text(share)}" for name, share in parts)
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {_BUDGET_HEIGHT}" role="img" xmlns="http://www.w3.org/2000/svg" '
+        f'aria-label="The budget: {escape(words)}"><title>The budget</title><desc>{escape(words)}</desc>'
+        f'<text class="title" x="14" y="18">The budget</text>{"".join(body)}'
+        f'<rect class="frame" x="14" y="32" width="{WIDTH - 28}" height="26"/></svg>'
+    )
