@@ -250,6 +250,15 @@ class RenyiCurrency(Currency):
         return cls(listed.orders)
 
     @property
+    def order(self) -> float:
+        """The one order, for methods that size their noise at one."""
+        require(
+            len(self.orders) == 1, "account", f"one of {len(self.orders)} Renyi orders", "of one order",
+            "open it with an (epsilon, delta) limit",
+        )  # fmt: skip
+        return self.orders[0]
+
+    @property
     def parts(self) -> int:  # type: ignore[override]
         """One component for each order."""
         return len(self.orders)
