@@ -51,18 +51,18 @@ class Records:
 
     @property
     def count(self) -> int:
-        """How many."""
+        """The number of records."""
         return int(self.labels.size)
 
     def take(self, rows: NDArray[Any]) -> Records:
-        """Some of them, by a mask or by row numbers."""
+        """Some records, by a mask or by row numbers."""
         places = np.flatnonzero(rows) if rows.dtype == bool else rows
         return Records(
             features=_container(self.features)[0](self.features, places), labels=self.labels[places]
         )
 
     def join(self, other: Records) -> Records:
-        """These, then the others."""
+        """These records, then the other ones."""
         return Records(
             features=_container(self.features)[1](self.features, other.features),
             labels=np.concatenate([self.labels, other.labels]),
@@ -100,7 +100,7 @@ _CONTAINERS: dict[str, Container] = {
     "column_names": (lambda table, rows: table.take(rows), _joined_tables),
     "tocsr": (lambda matrix, rows: matrix.tocsr()[rows], _joined_sparse),
 }
-"""By the attribute that tells them."""
+"""How to treat a container, by an attribute that only containers of this kind have."""
 
 
 def _container(features: Any) -> Container:

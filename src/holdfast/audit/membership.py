@@ -107,9 +107,9 @@ def membership_game(
     >>> game.verdict()
     'refuted'
     """
-    world, shown_delta = _adjacency(claim, adjacency), _delta(claim, delta)
+    relation, shown_delta = _adjacency(claim, adjacency), _delta(claim, delta)
     require(runs >= 1, "runs", runs, ">= 1")
-    slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=world, seed=seed)
+    slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=relation, seed=seed)
     chosen, source, fit = find_attacks(attacks, ATTACKS), Source(seed), fitting(train)
     population = None if reference is None else Records.of(reference, "reference")
     references, started = None, time.perf_counter()
@@ -130,14 +130,14 @@ def membership_game(
     flipped = np.concatenate([play.coins for play in plays])
     joined = {name: np.concatenate([play.values[name] for play in plays]) for name in plays[0].values}
     audits = {
-        name: _audit(scores, flipped, world, shown_delta, tried=len(joined))
+        name: _audit(scores, flipped, relation, shown_delta, tried=len(joined))
         for name, scores in joined.items()
     }
     curve = (claim.curve if isinstance(claim, Guarantee) else claim).trade_off()
     results = tuple(
         AttackResult(
             attack=name, member_scores=scores[flipped], non_member_scores=scores[~flipped], game="flipped",
-            adjacency=world, tried=len(joined), proved=curve, audited=audits[name].trade_off(confidence),
+            adjacency=relation, tried=len(joined), proved=curve, audited=audits[name].trade_off(confidence),
             confidence=confidence, seconds=time.perf_counter() - started,
             member_rows=np.tile(slots.rows, runs)[flipped],
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ from holdfast.audit.canaries import (
 from holdfast.audit.canaries.decoder import guess
 from holdfast.audit.canaries.labelled import random_labels
 from holdfast.audit.canaries.planting import PlantedRecords, PlantedRows, Planting, Score, WithScore
-from holdfast.audit.findings import AnytimeGuesses as GuessSequence
-from holdfast.audit.findings import (  # fmt: skip
+from holdfast.audit.findings import (
+    AnytimeGuesses,
     Finding,
     FixedGuesses,
     GaussianGuesses,
@@ -40,9 +40,6 @@ from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Kind = Literal["one-run", "multi-run", "sequential"]
 BOUNDS: dict[str, tuple[str, ...]] = {
@@ -90,7 +87,7 @@ def audit(
     ...     PureDP(1.0))
     'refuted'
     """
-    world = _adjacency(claim, adjacency)
+    relation = _adjacency(claim, adjacency)
     shown_delta = _delta(claim, delta)
     source = Source(seed)
     require(kind in BOUNDS, "kind", kind, "one of " + ", ".join(BOUNDS))
@@ -103,7 +100,7 @@ def audit(
     require(
         kind == "one-run" or canaries.count == 1, "canaries", canaries.count, "one where many runs are made"
     )
-    planting = _planting(features, labels, canaries, world, classes, null)
+    planting = _planting(features, labels, canaries, relation, classes, null)
     if score is not None:
         planting = WithScore(planting=planting, score=score)
     scores: dict[str, float]
@@ -120,7 +117,7 @@ def audit(
         finding=finding,
         delta=shown_delta,
         coins="holdfast",
-        adjacency=world,
+        adjacency=relation,
         planted=planting.summary(),
         scores=scores,
     )
@@ -170,7 +167,7 @@ def _multi_run(
         4 <= int(coins.sum()) <= runs - 4,
         "runs",
         runs,
-        "large enough that both worlds occur",
+        "large enough that the canary is both in and out",
         "use more runs",
     )
     return Trainings(
@@ -197,14 +194,14 @@ def _sequential(
         coin = bool(inclusion_coins(source, 1)[0])
         value = _single(train, planting, coin)
         # The threshold knows earlier trainings only, so each guess is made before its coin is looked at.
-        middle = 0.5 * sum(float(np.median(seen[world] or [0.0])) for world in (True, False))
+        middle = 0.5 * sum(float(np.median(seen[planted] or [0.0])) for planted in (True, False))
         right.append((value >= middle) == coin)
         seen[coin].append(value)
         game = game.observe(right[-1])
         progress(place + 1, runs)
         if game.refutes(claimed):
             break
-    return GuessSequence(right=bits_as_text(right))
+    return AnytimeGuesses(right=bits_as_text(right))
 
 
 def _single(train: Callable[[Any], Any], planting: Planting, coin: bool) -> float:
@@ -290,8 +287,6 @@ def _delta(claim: Guarantee | PrivacyCurve, asked: float | None) -> float:
 def load(function: str) -> Callable[[Any], Any]:
     """The function that MODULE:FUNCTION names, from the current folder or an installed package."""
     from importlib import import_module
-
-    from holdfast.errors import ParameterError
 
     module, colon, name = function.partition(":")
     if "" not in sys.path:
