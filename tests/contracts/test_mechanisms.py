@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from holdfast.privacy import MECHANISMS, Mechanism
 from holdfast.testing.contract import Check
 from holdfast.testing.mechanisms import example_checks, kind_checks
 
 
-def marked(subject: str, check: Check) -> pytest.param:
+def marked(subject: str, check: Check) -> ParameterSet:
     """The check under its name and its subject's, so that a failure tells both."""
     marks = [pytest.mark.slow] if check.slow else []
     return pytest.param(check, id=f"{subject}-{check.name}", marks=marks)
