@@ -73,6 +73,23 @@ class Records:
         return self.features, self.labels
 
 
+def set_aside(
+    is_member: NDArray[np.bool_], seed: int | None, *, otherwise: str
+) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Who is scored, and a random half of the non-members to serve as reference; `otherwise` would do without.
+
+    >>> kept, aside = set_aside(np.array([True, True, False, False, False, False]), 0, otherwise="reference=")
+    >>> int(kept.sum()), aside.size
+    (4, 2)
+    """
+    outside = np.flatnonzero(~is_member)
+    require(outside.size >= 4, "non_members", outside.size, f"4 or more, or give {otherwise}")
+    aside = np.random.default_rng(seed).permutation(outside)[: outside.size // 2]
+    kept = np.ones(is_member.size, dtype=bool)
+    kept[aside] = False
+    return kept, aside
+
+
 Container = tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]
 """How to take rows, and how to put one after the other."""
 

@@ -34,7 +34,7 @@ from holdfast.audit.findings import (
     Trainings,
     bits_as_text,
 )
-from holdfast.audit.result import AuditResult, describe_scores
+from holdfast.audit.result import AuditResult, claimed_adjacency, claimed_delta, describe_scores
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -87,8 +87,8 @@ def audit(
     ...     PureDP(1.0))
     'refuted'
     """
-    relation = _adjacency(claim, adjacency)
-    shown_delta = _delta(claim, delta)
+    relation = claimed_adjacency(claim, adjacency)
+    shown_delta = claimed_delta(claim, delta)
     source = Source(seed)
     require(kind in BOUNDS, "kind", kind, "one of " + ", ".join(BOUNDS))
     chosen = BOUNDS[kind][0] if bound is None else bound
@@ -257,31 +257,6 @@ def _split(data: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
         "one per row",
     )
     return rows, names
-
-
-def _adjacency(claim: Guarantee | PrivacyCurve, asked: Adjacency | str | None) -> Adjacency:
-    if isinstance(claim, Guarantee):
-        if asked is not None and Adjacency.of(asked) is not claim.adjacency:
-            raise ParameterError(
-                f"adjacency={Adjacency.of(asked).value!r} contradicts the claim; leave it out"
-            )
-        return claim.adjacency
-    if asked is None:
-        raise ParameterError("adjacency must be given where the claim is a bare curve, got adjacency=None")
-    return Adjacency.of(asked)
-
-
-def _delta(claim: Guarantee | PrivacyCurve, asked: float | None) -> float:
-    if asked is not None:
-        require(0 <= asked < 1, "delta", asked, "in [0, 1)")
-        return asked
-    curve = claim.curve if isinstance(claim, Guarantee) else claim
-    point = curve.as_approximate()
-    if point is None:
-        raise ParameterError(
-            "delta must be given for a claim that is a whole curve, got delta=None; try delta=1e-6"
-        )
-    return float(point[1])
 
 
 def load(function: str) -> Callable[[Any], Any]:
