@@ -1,6 +1,6 @@
 """One audited sum with many canaries in many dimensions: CPU seconds and peak memory, on one core.
 
-    python benchmarks/audit_scale.py [--naive] [--save]
+    python -m benchmarks.audit_scale [--naive] [--save]
 
 Every row is a process of its own: flip the coins, sum the included canaries, add normal noise, score all
 canaries. `--naive` also holds the whole matrix for 10,000 dimensions (1.3 GB). The arithmetic floor is
@@ -110,7 +110,7 @@ JOBS: dict[str, Callable[[int], float]] = {
 def child(name: str, dimension: int) -> dict[str, float]:
     """One row, in a fresh process with one thread."""
     one = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    command = [sys.executable, __file__, "--child", name, "--dimension", str(dimension)]
+    command = [sys.executable, "-m", "benchmarks.audit_scale", "--child", name, "--dimension", str(dimension)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | one)
     answer: dict[str, float] = json.loads(done.stdout)
     return answer
@@ -120,7 +120,7 @@ def report(with_naive: bool) -> str:
     lines = [
         "# One-run audit of a noisy sum: cost at scale",
         "",
-        f"Made by `python benchmarks/audit_scale.py --save`: m = {COUNT:,} canaries, one core, each row a process.",
+        f"Made by `python -m benchmarks.audit_scale --save`: m = {COUNT:,} canaries, one core, each row a process.",
         f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}; best of three "
         "(the machine is shared, which only adds time).",
         "CPU seconds leave out imports; the peak memory is that of the whole process, imports included.",

@@ -1,6 +1,6 @@
 """The audited sum on an accelerator, beside what its memory could do at best.
 
-    python benchmarks/audit_scale_gpu.py [--count 16384] [--dimension 100000] [--save FILE]
+    python -m benchmarks.audit_scale_gpu [--count 16384] [--dimension 100000] [--save FILE]
 
 Needs NumPy and JAX; holdfast is taken from the source tree beside this file. Three ways to make the two
 products X^T b and X theta are timed: bits made on the device (`benchmarks.device_canaries`), bits kept packed in
@@ -115,7 +115,7 @@ def report(count: int, dimension: int) -> str:
     lines = [
         "# One-run audit of a noisy sum on an accelerator",
         "",
-        f"Made by `python benchmarks/audit_scale_gpu.py --save`: m = {count:,}, d = {dimension:,}, signs from bits.",
+        f"Made by `python -m benchmarks.audit_scale_gpu --save`: m = {count:,}, d = {dimension:,}, signs from bits.",
         f"{jax.devices()[0].device_kind}, JAX {jax.__version__}, NumPy {np.__version__}, "
         f"Python {platform.python_version()}; best of {REPEATS}.",
         "",

@@ -6,8 +6,8 @@ the table was opened; DuckDB is given a memory limit of 400 MB and two threads.
 
 from __future__ import annotations
 
+import argparse
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -31,7 +31,9 @@ def peak_megabytes() -> float:
 
 
 def main() -> None:
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rows", nargs="?", type=int, default=1_000_000)
+    rows = parser.parse_args().rows
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         numbers = ", ".join(f"(hash(i, {j}) % 1000) / 1000.0::DOUBLE AS x{j}" for j in range(8))

@@ -1,8 +1,8 @@
-"""The same sign canaries on an accelerator: bits made there, products there, only vectors travel.
+"""Sign canaries on an accelerator: bits made there, products there, only vectors travel.
 
-JAX is imported when the first product is asked for (extra `gan`); without an accelerator it computes on the
-CPU, which is how the tests check it. The bits are those of `RademacherCanaries`, so what was planted on one
-machine can be scored on another.
+For `benchmarks.audit_scale_gpu`. JAX is imported when the first product is asked for (extra `gan`); without an
+accelerator it computes on the CPU, which is how the tests check it. The bits are those of `RademacherCanaries`, so
+what was planted on one machine can be scored on another.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class DeviceCanaries:
 
     @property
     def public(self) -> Mapping[str, int | float | str]:
-        """The same as the host's: it is the same canaries."""
+        """The host's: they are the same canaries."""
         return self.host.public
 
     def rows(self, indices: ArrayLike) -> Floats:
@@ -93,7 +93,7 @@ class DeviceCanaries:
         groups = -(-self.count // GROUP)
 
         def bits(group: Any) -> Any:
-            """The packed words of one group: `bits.words`, on the device."""
+            """The packed words of one group: `design.words`, on the device."""
             index = jnp.arange(1, GROUP * width + 1, dtype=jnp.uint64)
             state = (group.astype(jnp.uint64) * jnp.uint64(GROUP * width) + index) * jnp.uint64(GAMMA)
             state = state + jnp.uint64(key)

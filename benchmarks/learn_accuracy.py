@@ -10,7 +10,7 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import sys
+import argparse
 import time
 import tracemalloc
 from pathlib import Path
@@ -104,6 +104,9 @@ def peak_megabytes(split: Split) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--save", action="store_true")
+    save = parser.parse_args().save
     small = adult()
     fit(small, "auto", 1.0, 0, {})  # imports
     memory = peak_megabytes(small)
@@ -122,7 +125,7 @@ def main() -> None:
     ]
     large = covertype()
     text += [*table(large), ""]
-    if "--save" in sys.argv:
+    if save:
         path = Path(__file__).parent / "results" / "learn_accuracy.md"
         path.write_text("\n".join(text))
         print(f"saved {path.name}")

@@ -12,11 +12,11 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import argparse
 import json
 import math
 import platform
 import resource
-import sys
 import warnings
 from collections.abc import Callable
 from itertools import combinations
@@ -175,7 +175,9 @@ def main() -> None:
     """Run what was asked for, and write the page from all that is kept."""
     warnings.simplefilter("ignore", NotPrivateWarning)
     warnings.simplefilter("ignore", AssumptionWarning)
-    for name in sys.argv[1:] or list(TOLD):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tasks", nargs="*", choices=[[], *TOLD], metavar="TASK")
+    for name in parser.parse_args().tasks or list(TOLD):
         run(name)
         write()
 

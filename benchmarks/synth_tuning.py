@@ -11,6 +11,7 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import argparse
 import platform
 import resource
 import sys
@@ -89,6 +90,9 @@ def run(variant: tuple[str, str, dict[str, float], bool], epsilon: float, seed: 
 
 def main() -> None:
     """The table, to the screen and with `--save` to the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--save", action="store_true")
+    save = parser.parse_args().save
     lines = [
         "# Adaptive synthesis: what each part brings",
         "",
@@ -124,7 +128,7 @@ def main() -> None:
     lines += [f"Peak memory of the whole benchmark, with the table and exact counts: {peak:,.0f} MB.", ""]
     text = "\n".join(lines)
     sys.stdout.write(text)
-    if "--save" in sys.argv:
+    if save:
         RESULT.write_text(text, encoding="utf-8")
 
 

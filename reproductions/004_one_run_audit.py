@@ -1,6 +1,6 @@
 """Seed 004, questions 2.1 to 2.3: the one-run audit of a noisy sum, as asked and made valid.
 
-    python reproductions/004_one_run_audit.py [--quick]
+    python -m reproductions.004_one_run_audit [--quick]
 
 Writes `reproductions/results/004_one_run_audit.md` and `docs/figures/audit_*.svg`; exits 1 if a bar is
 missed. Deterministic: every number comes from SEED. Scores of random canaries come from the exact reduced
@@ -304,7 +304,7 @@ def page(
     lines = [
         "# Seed 004, Q 2.1 to 2.3: auditing a noisy sum with one run",
         "",
-        f"Made by `python reproductions/004_one_run_audit.py`, seed {SEED}: {seconds:.0f} CPU seconds on one core, "
+        f"Made by `python -m reproductions.004_one_run_audit`, seed {SEED}: {seconds:.0f} CPU seconds on one core, "
         f"Python {platform.python_version()}, NumPy {np.__version__}.",
         "",
         "m canaries, each included by a fair coin; the sum plus normal noise of the classical formula for δ = 1e-6 is",

@@ -11,7 +11,7 @@ of length d:
 3. A canary that is left out knows nothing of the result, so its score is the result's length times one
    coordinate of a uniform point of the sphere, independently for each.
 
-It is for studies of the audit: a mechanism in a black box still needs real canaries.
+For studies of the audit only: a mechanism in a black box still needs real canaries.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class GaussianSum:
         return member + self.sigma * generator.standard_normal(self.count)
 
     def dense_scores(self, coins: ArrayLike, *, generator: np.random.Generator) -> Floats:
-        """The same by the definition: m d draws, the whole matrix in memory; the reference in tests."""
+        """All scores of one run by the definition: m d draws, the whole matrix in memory; the reference in tests."""
         member = as_coins(coins, self.count)
         canaries = generator.standard_normal((self.count, self.dimension))
         canaries /= np.linalg.norm(canaries, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""TODO: what this file holds."""
+"""Noise constants as they were printed, for comparison with what holds; nothing private is made with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 def printed_noise_std(
     *, epsilon: float, delta: float, passes: int, count: int, sensitivity: float = 1.0
 ) -> float:
-    """The deviation that 001 prints for Algorithm 3, with iota = `sensitivity`; for comparison, never for a release.
+    """The deviation that Wu 2016 prints for algorithm 3 (Bassily, Smith and Thakurta 2014), with iota = `sensitivity`.
 
     eps_1 solves T eps_1 (e^eps_1 - 1) + sqrt(2 T ln(1/delta_1)) eps_1 = epsilon with delta_1 = delta / (k + 1);
     eps_2 = min(1, m eps_1 / 2); sigma^2 = 2 ln(1.25 / delta_1) / eps_2^2.

@@ -1,4 +1,7 @@
-"""Composition theorems as the textbooks state them, for comparison; `compose` is tighter or equal."""
+"""Composition theorems as textbooks state them, for figures and tests: `holdfast.privacy.compose` is tighter or equal.
+
+Adding up, advanced composition, and the optimal theorems for pure mechanisms and for exponential ones.
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -202,6 +203,7 @@ def curves() -> Figure:
 
 def composition() -> Figure:
     """A hundred answers at epsilon 0.1, added up by four rules."""
+    sys.path.insert(0, str(HERE.parents[1]))  # the repository: reproductions are not installed
     from reproductions.textbook_composition import advanced, basic
 
     figure, axes = plt.subplots(figsize=(7.2, 4.3))

@@ -14,6 +14,7 @@ from . import plan as plan
 from . import privacy as privacy
 from . import release as release
 from . import synth as synth
+from . import testing as testing
 from .attack import membership as membership
 from .data import Categorical as Categorical
 from .data import Encoder as Encoder

@@ -206,7 +206,9 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:admit",
         old="problem.outputs not in outputs",
         new="False",
-        tests=("tests/contracts/test_learn_methods.py::test_refuses_a_loss_of_a_kind_that_it_does_not_take",),
+        tests=(
+            "tests/contracts/test_learn_methods.py::test_method[noisy_gd-refuses_a_loss_of_a_kind_that_it_does_not_take]",
+        ),
     ),
     Fault(
         name="softmax objective: determinant of rank one",

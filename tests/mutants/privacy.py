@@ -11,7 +11,7 @@ FAULTS: tuple[Fault, ...] = (
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma / 2",
         tests=(
-            "tests/contracts/test_mechanisms.py::test_is_not_refuted",
+            "tests/contracts/test_mechanisms.py::test_example[Gaussian-strict-is_not_refuted]",
             "tests/privacy/mechanisms/test_mechanisms.py",
         ),
     ),
@@ -28,7 +28,7 @@ FAULTS: tuple[Fault, ...] = (
         old="1 if self.monotone else 2",
         new="1",
         tests=(
-            "tests/contracts/test_mechanisms.py::test_is_not_refuted",
+            "tests/contracts/test_mechanisms.py::test_example[Exponential-strict-is_not_refuted]",
             "tests/privacy/mechanisms/test_mechanisms.py",
         ),
     ),
@@ -58,7 +58,9 @@ FAULTS: tuple[Fault, ...] = (
         target="privacy:Mechanism.require_adjacency",
         old="self.adjacency is not None and self.adjacency is not adjacency",
         new="False",
-        tests=("tests/contracts/test_mechanisms.py::test_refuses_an_account_of_another_adjacency",),
+        tests=(
+            "tests/contracts/test_mechanisms.py::test_example[Gaussian-strict-refuses_an_account_of_another_adjacency]",
+        ),
     ),
     Fault(
         name="account: permit charges one use only",
@@ -114,7 +116,9 @@ FAULTS: tuple[Fault, ...] = (
         target="noise:Source.__init__",
         old="None if seed is None else np.random.Generator(np.random.PCG64(seed))",
         new="np.random.Generator(np.random.PCG64(0 if seed is None else seed))",
-        tests=("tests/contracts/test_mechanisms.py::test_seeded_draws_repeat_and_secure_ones_do_not",),
+        tests=(
+            "tests/contracts/test_mechanisms.py::test_example[Gaussian-strict-seeded_draws_repeat_and_secure_ones_do_not]",
+        ),
     ),
     Fault(
         name="rounding: safe_side returns the unsafe end",

@@ -1,4 +1,4 @@
-"""Membership attacks: can someone tell that a record was in the training data? Results stay inside the house."""
+"""Membership attacks: can someone tell that a record was in the training data? Results are for its owner only."""
 
 from .models import ATTACKS as ATTACKS
 from .models.attack import Attack as Attack

@@ -51,18 +51,18 @@ class Records:
 
     @property
     def count(self) -> int:
-        """How many."""
+        """The number of records."""
         return int(self.labels.size)
 
     def take(self, rows: NDArray[Any]) -> Records:
-        """Some of them, by a mask or by row numbers."""
+        """Some records, by a mask or by row numbers."""
         places = np.flatnonzero(rows) if rows.dtype == bool else rows
         return Records(
             features=_container(self.features)[0](self.features, places), labels=self.labels[places]
         )
 
     def join(self, other: Records) -> Records:
-        """These, then the others."""
+        """These records, then the other ones."""
         return Records(
             features=_container(self.features)[1](self.features, other.features),
             labels=np.concatenate([self.labels, other.labels]),
@@ -71,6 +71,23 @@ class Records:
     def data(self) -> tuple[Any, NDArray[Any]]:
         """The pair that a training function takes."""
         return self.features, self.labels
+
+
+def set_aside(
+    is_member: NDArray[np.bool_], seed: int | None, *, otherwise: str
+) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Who is scored, and a random half of the non-members to serve as reference; `otherwise` would do without.
+
+    >>> kept, aside = set_aside(np.array([True, True, False, False, False, False]), 0, otherwise="reference=")
+    >>> int(kept.sum()), aside.size
+    (4, 2)
+    """
+    outside = np.flatnonzero(~is_member)
+    require(outside.size >= 4, "non_members", outside.size, f"4 or more, or give {otherwise}")
+    aside = np.random.default_rng(seed).permutation(outside)[: outside.size // 2]
+    kept = np.ones(is_member.size, dtype=bool)
+    kept[aside] = False
+    return kept, aside
 
 
 Container = tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]
@@ -100,7 +117,7 @@ _CONTAINERS: dict[str, Container] = {
     "column_names": (lambda table, rows: table.take(rows), _joined_tables),
     "tocsr": (lambda matrix, rows: matrix.tocsr()[rows], _joined_sparse),
 }
-"""By the attribute that tells them."""
+"""How to treat a container, by an attribute that only containers of this kind have."""
 
 
 def _container(features: Any) -> Container:

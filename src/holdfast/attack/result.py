@@ -1,12 +1,14 @@
 """AttackResult: what one membership attack reached on one model, and what it may say about a proof.
 
-What a proof says about the two worlds that an attack tells apart.
+A result is a set of scores, so everything else follows from it: rates with exact limits, the curve that a proof allows,
+the curve that independent runs audit, and the verdict.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -21,58 +23,6 @@ from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.tradeoff import TradeOff
 
 Proof = Guarantee | PrivacyCurve | TradeOff
-
-
-def proved_curve(proof: Proof, adjacency: Adjacency = Adjacency.replace) -> TradeOff:
-    """The proved trade-off between worlds of this adjacency; a bare curve is taken to be about them.
-
-    Members and non-members of data of one size are `replace` neighbours: a non-member is a member replaced by
-    somebody else. A promise about adding, removing or blanking a record counts twice there (soundness, section 0).
-
-    >>> from holdfast.privacy import PureDP
-    >>> round(proved_curve(PureDP(1.0)).detection_at(0.1), 4)
-    0.2718
-    """
-    if isinstance(proof, TradeOff):
-        return proof
-    if not isinstance(proof, Guarantee) or proof.adjacency is adjacency:
-        return (proof.curve if isinstance(proof, Guarantee) else proof).trade_off()
-    if adjacency is Adjacency.replace:
-        return GroupReplace(proof.curve).trade_off()
-    raise AdjacencyError(
-        f"the game compared {adjacency.value!r} neighbours, the proof is about {proof.adjacency.value!r} ones; "
-        "play the game of the proof's adjacency"
-    )
-
-
-class Named(Protocol):
-    """An entry of a registry of attacks."""
-
-    @property
-    def name(self) -> str:
-        """What users call it."""
-
-
-A = TypeVar("A", bound=Named)
-
-
-def find_attacks(attacks: str | Sequence[str | A], registry: tuple[A, ...]) -> tuple[A, ...]:
-    """The attacks that a user named: "all", a name, names, or attacks of their own."""
-    if isinstance(attacks, str):
-        attacks = registry if attacks == "all" else (attacks,)
-    known = {attack.name: attack for attack in registry}
-    chosen: list[A] = []
-    for entry in attacks:
-        if isinstance(entry, str):
-            require(entry in known, "attacks", entry, f"'all' or some of {', '.join(known)}")
-            entry = known[entry]
-        chosen.append(entry)
-    require(len(chosen) >= 1, "attacks", attacks, "one attack or more")
-    names = [attack.name for attack in chosen]
-    require(len(set(names)) == len(names), "attacks", names, "without repetition")
-    return tuple(chosen)
-
-
 Verdict = Literal["refuted", "warning", "consistent", "unclaimed"]
 Game = Literal["given", "flipped"]
 LOOKS = (0.001, 0.01, 0.1, 0.5)
@@ -89,56 +39,14 @@ REASONS: dict[tuple[Verdict, Game], str] = {
 }
 
 
-def limits(
-    members: Floats, non_members: Floats, *, confidence: float, tried: int = 1
-) -> list[tuple[float, float]]:
-    """What was reached at the looks of `LOOKS`, all of it true together with this confidence over all attacks."""
-    error = (1.0 - confidence) / (2 * len(LOOKS) * tried)
-    return reached(members, non_members, rates=LOOKS, error=error)
-
-
-def audited_curve(members: Floats, non_members: Floats, *, confidence: float, tried: int = 1) -> TradeOff:
-    """The best test lies on or below this, where every score comes from a training or synthesis of its own.
-
-    Never for records judged by one model, which depend on each other (soundness, section 14).
-    """
-    pairs = limits(members, non_members, confidence=confidence, tried=tried)
-    points = sorted([(0.0, 1.0), *pairs, (1.0, 0.0)])
-    false_alarm, miss = np.array(points).T
-    # Between two points the attacker tosses a coin.
-    return TradeOff(false_alarm, np.minimum.accumulate(miss), claim="audited", confidence=confidence)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Exposed:
-    """The members that an attack is surest about, by their row number. Sensitive: it names who was in the data."""
-
-    attack: str
-    rows: tuple[int, ...]
-    scores: tuple[float, ...]
-    audience: ClassVar[str] = "internal"
-    sensitive: ClassVar[bool] = True
-
-    def summary(self) -> str:
-        """One line per record."""
-        lines = [
-            f"SENSITIVE: the members most exposed to the attack {self.attack!r}, for the owner of the data"
-        ]
-        lines += [
-            f"  member row {row}: score {score:.4g}"
-            for row, score in zip(self.rows, self.scores, strict=True)
-        ]
-        return "\n".join(lines)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttackResult:
     """Scores of members and of non-members, larger where the attack believes in membership.
 
     `game` says who decided on membership: `given`, the data's owner, or `flipped`, secret coins of holdfast
     (`holdfast.audit.membership_game`), which also hands over the `audited` curve, corrected over all attacks.
-    `adjacency` names the two worlds that are told apart. `tried` is how many attacks were tried in all; the error
-    is shared among them. A result is a function of private data: its audience is the owner's own house.
+    `adjacency` names the neighbours that are told apart. `tried` is how many attacks were tried in all; the error
+    is shared among them. A result is a function of private data: it is for the owner of the data only.
 
     >>> result = AttackResult(attack="loss", member_scores=[3.0, 2.0, 0.5], non_member_scores=[1.0, 0.2, 0.1])
     >>> round(result.auc, 3), result.audience, result.verdict()
@@ -302,3 +210,106 @@ class AttackResult:
             "verdict": self.verdict(),
             "seconds": self.seconds,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exposed:
+    """The members that an attack is surest about, by their row number. Sensitive: it names who was in the data."""
+
+    attack: str
+    rows: tuple[int, ...]
+    scores: tuple[float, ...]
+    audience: ClassVar[str] = "internal"
+    sensitive: ClassVar[bool] = True
+
+    def summary(self) -> str:
+        """One line per record."""
+        lines = [
+            f"SENSITIVE: the members most exposed to the attack {self.attack!r}, for the owner of the data"
+        ]
+        lines += [
+            f"  member row {row}: score {score:.4g}"
+            for row, score in zip(self.rows, self.scores, strict=True)
+        ]
+        return "\n".join(lines)
+
+
+# Curves: what a proof allows, and what scores show.
+def proved_curve(proof: Proof, adjacency: Adjacency = Adjacency.replace) -> TradeOff:
+    """The proved trade-off between neighbours of this adjacency; a bare curve is taken to be about them.
+
+    Members and non-members of data of one size are `replace` neighbours: a non-member is a member replaced by
+    somebody else. A promise about adding, removing or blanking a record counts twice there (soundness, section 0).
+
+    >>> from holdfast.privacy import PureDP
+    >>> round(proved_curve(PureDP(1.0)).detection_at(0.1), 4)
+    0.2718
+    """
+    if isinstance(proof, TradeOff):
+        return proof
+    if not isinstance(proof, Guarantee) or proof.adjacency is adjacency:
+        return (proof.curve if isinstance(proof, Guarantee) else proof).trade_off()
+    if adjacency is Adjacency.replace:
+        return GroupReplace(proof.curve).trade_off()
+    raise AdjacencyError(
+        f"the game compared {adjacency.value!r} neighbours, the proof is about {proof.adjacency.value!r} ones; "
+        "play the game of the proof's adjacency"
+    )
+
+
+def audited_curve(members: Floats, non_members: Floats, *, confidence: float, tried: int = 1) -> TradeOff:
+    """The best test lies on or below this, where every score comes from a training or synthesis of its own.
+
+    Never for records judged by one model, which depend on each other (soundness, section 14).
+    """
+    pairs = limits(members, non_members, confidence=confidence, tried=tried)
+    points = sorted([(0.0, 1.0), *pairs, (1.0, 0.0)])
+    false_alarm, miss = np.array(points).T
+    # Between two points the attacker tosses a coin.
+    return TradeOff(false_alarm, np.minimum.accumulate(miss), claim="audited", confidence=confidence)
+
+
+def limits(
+    members: Floats, non_members: Floats, *, confidence: float, tried: int = 1
+) -> list[tuple[float, float]]:
+    """What was reached at the looks of `LOOKS`, all of it true together with this confidence over all attacks."""
+    error = (1.0 - confidence) / (2 * len(LOOKS) * tried)
+    return reached(members, non_members, rates=LOOKS, error=error)
+
+
+# Registries: from the names of attacks to attacks.
+class Named(Protocol):
+    """An entry of a registry of attacks."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+
+
+A = TypeVar("A", bound=Named)
+
+
+def find_attacks(attacks: str | Sequence[str | A], registry: tuple[A, ...]) -> tuple[A, ...]:
+    """The attacks that a user named: "all", a name, names, or attacks of their own.
+
+    >>> from holdfast.attack import ATTACKS
+    >>> [attack.name for attack in find_attacks(["loss", "lira"], ATTACKS)]
+    ['loss', 'lira']
+    """
+    if isinstance(attacks, str):
+        attacks = registry if attacks == "all" else (attacks,)
+    known = {attack.name: attack for attack in registry}
+    chosen: list[A] = []
+    for entry in attacks:
+        if isinstance(entry, str):
+            near = get_close_matches(entry, known, n=1)
+            require(
+                entry in known, "attacks", entry, f"'all' or some of {', '.join(known)}",
+                f"did you mean {near[0]!r}?" if near else "",
+            )  # fmt: skip
+            entry = known[entry]
+        chosen.append(entry)
+    require(len(chosen) >= 1, "attacks", attacks, "one attack or more")
+    names = [attack.name for attack in chosen]
+    require(len(set(names)) == len(names), "attacks", names, "without repetition")
+    return tuple(chosen)

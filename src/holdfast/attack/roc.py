@@ -1,6 +1,6 @@
-"""From scores to rates: the ROC of a membership attack, and exact limits at one false-alarm rate.
+"""The ROC of a membership attack: from scores to rates, exact limits at one false-alarm rate, and the picture.
 
-Pictures of attacks: the ROC on logarithmic axes, where a few certain victims can be seen.
+Axes are logarithmic: an attack that finds a few members for certain shows at the left end and nowhere else.
 """
 
 from __future__ import annotations
@@ -16,73 +16,10 @@ from numpy.typing import NDArray
 from holdfast.errors import missing_extra, require
 from holdfast.privacy.tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
 
+Floats = NDArray[np.float64]
 # Okabe and Ito's palette, and line styles, so that colour is never the only difference.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 STYLES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
-
-
-class Drawable(Protocol):
-    """What a picture shows of an attack."""
-
-    @property
-    def attack(self) -> str:
-        """Its name."""
-
-    @property
-    def auc(self) -> float:
-        """The area under its ROC."""
-
-    @property
-    def non_member_scores(self) -> Floats:
-        """As many as there are steps on the axis of false alarms."""
-
-    def roc(self) -> tuple[Floats, Floats]:
-        """False alarms and detections."""
-
-
-def draw_roc(axes: Any, results: Sequence[Drawable], *, proved: TradeOff | None = None) -> None:
-    """Every attack's ROC on these axes; the region that the proof forbids is shaded."""
-    floor = max(min(0.5 / result.non_member_scores.size for result in results), 1e-5)
-    axes.plot([floor, 1], [floor, 1], color="#5b6875", linewidth=1, linestyle=(0, (4, 3)))
-    if proved is not None:
-        at = np.geomspace(floor, 1.0, 300)
-        most = np.array([max(proved.detection_at(float(x)), floor) for x in at])
-        axes.fill_between(at, most, 1.0, color="#d55e00", alpha=0.12, linewidth=0)
-        axes.plot(at, most, color="#d55e00", linewidth=1.2, label="proved: on average nobody is above")
-    for place, result in enumerate(results):
-        false_alarm, found = _corners(*result.roc())
-        axes.step(
-            np.maximum(false_alarm, floor), np.maximum(found, floor), where="post", linewidth=1.8,
-            color=COLOURS[place % len(COLOURS)], linestyle=STYLES[(place // 2) % len(STYLES)],
-            label=f"{result.attack} (AUC {result.auc:.3f})",
-        )  # fmt: skip
-    axes.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
-    axes.set(xlabel="false alarms", ylabel="members found")
-
-
-def _corners(false_alarm: Any, found: Any) -> tuple[Any, Any]:
-    """The ROC without the points along a rise or a run: what a staircase needs."""
-    level, upright = np.diff(found) == 0, np.diff(false_alarm) == 0
-    keep = np.ones(found.size, dtype=bool)
-    keep[1:-1] = ~((level[:-1] & level[1:]) | (upright[:-1] & upright[1:]))
-    return false_alarm[keep], found[keep]
-
-
-def roc_figure(results: Sequence[Drawable], *, proved: TradeOff | None = None) -> Any:
-    """The same as a figure of its own, marked as internal."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise missing_extra("matplotlib", "plot") from error
-    figure = Figure(figsize=(6.2, 5.2), layout="constrained")
-    axes = figure.subplots()
-    draw_roc(axes, results, proved=proved)
-    axes.set_title("internal: computed from real members", loc="left", fontsize=10)
-    axes.legend(fontsize=8, loc="lower right", frameon=False)
-    return figure
-
-
-Floats = NDArray[np.float64]
 
 
 class Rate(float):
@@ -133,6 +70,17 @@ def roc(members: Floats, non_members: Floats) -> tuple[Floats, Floats]:
     return rates[0], rates[1]
 
 
+def area(members: Floats, non_members: Floats) -> float:
+    """How often a member's score is above a non-member's, ties counted half: the area under the ROC.
+
+    >>> area(np.array([3.0, 1.0]), np.array([2.0, 0.0]))
+    0.75
+    """
+    ranked = np.sort(non_members)
+    below = np.searchsorted(ranked, members, side="left") + np.searchsorted(ranked, members, side="right")
+    return float(np.sum(below, dtype=np.float64) / (2.0 * members.size * non_members.size))
+
+
 def thinned(false_alarm: Floats, found: Floats, *, points: int = 100) -> tuple[Floats, Floats]:
     """About so many points of a ROC, all of them reached: half on a logarithmic scale, half on a linear one.
 
@@ -151,17 +99,7 @@ def thinned(false_alarm: Floats, found: Floats, *, points: int = 100) -> tuple[F
     return false_alarm[kept], found[kept]
 
 
-def area(members: Floats, non_members: Floats) -> float:
-    """How often a member's score is above a non-member's, ties counted half: the area under the ROC.
-
-    >>> area(np.array([3.0, 1.0]), np.array([2.0, 0.0]))
-    0.75
-    """
-    ranked = np.sort(non_members)
-    below = np.searchsorted(ranked, members, side="left") + np.searchsorted(ranked, members, side="right")
-    return float(np.sum(below, dtype=np.float64) / (2.0 * members.size * non_members.size))
-
-
+# Limits: what holds for all records, from the scores of some.
 @dataclass(frozen=True, kw_only=True)
 class Look:
     """One threshold, taken from the scores of non-members only: who is above it.
@@ -216,3 +154,65 @@ def reached(
         miss, cleared = Look.at(-non_members, -members, false_alarm=rate).limits(error=error)
         pairs += [(alarm, 1.0 - found), (1.0 - cleared, miss)]
     return pairs
+
+
+# The picture.
+class Drawable(Protocol):
+    """What a picture shows of an attack."""
+
+    @property
+    def attack(self) -> str:
+        """Its name."""
+
+    @property
+    def auc(self) -> float:
+        """The area under its ROC."""
+
+    @property
+    def non_member_scores(self) -> Floats:
+        """Scores of non-members: as many as there are steps on the axis of false alarms."""
+
+    def roc(self) -> tuple[Floats, Floats]:
+        """False alarms and detections."""
+
+
+def roc_figure(results: Sequence[Drawable], *, proved: TradeOff | None = None) -> Any:
+    """The ROC of every attack as a matplotlib figure, marked as internal."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise missing_extra("matplotlib", "plot") from error
+    figure = Figure(figsize=(6.2, 5.2), layout="constrained")
+    axes = figure.subplots()
+    draw_roc(axes, results, proved=proved)
+    axes.set_title("internal: computed from real members", loc="left", fontsize=10)
+    axes.legend(fontsize=8, loc="lower right", frameon=False)
+    return figure
+
+
+def draw_roc(axes: Any, results: Sequence[Drawable], *, proved: TradeOff | None = None) -> None:
+    """Every attack's ROC on these axes; the region that the proof forbids is shaded."""
+    floor = max(min(0.5 / result.non_member_scores.size for result in results), 1e-5)
+    axes.plot([floor, 1], [floor, 1], color="#5b6875", linewidth=1, linestyle=(0, (4, 3)))
+    if proved is not None:
+        at = np.geomspace(floor, 1.0, 300)
+        most = np.array([max(proved.detection_at(float(x)), floor) for x in at])
+        axes.fill_between(at, most, 1.0, color="#d55e00", alpha=0.12, linewidth=0)
+        axes.plot(at, most, color="#d55e00", linewidth=1.2, label="proved: on average nobody is above")
+    for place, result in enumerate(results):
+        false_alarm, found = _corners(*result.roc())
+        axes.step(
+            np.maximum(false_alarm, floor), np.maximum(found, floor), where="post", linewidth=1.8,
+            color=COLOURS[place % len(COLOURS)], linestyle=STYLES[(place // 2) % len(STYLES)],
+            label=f"{result.attack} (AUC {result.auc:.3f})",
+        )  # fmt: skip
+    axes.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
+    axes.set(xlabel="false alarms", ylabel="members found")
+
+
+def _corners(false_alarm: Any, found: Any) -> tuple[Any, Any]:
+    """The ROC without the points along a rise or a run: what a staircase needs."""
+    level, upright = np.diff(found) == 0, np.diff(false_alarm) == 0
+    keep = np.ones(found.size, dtype=bool)
+    keep[1:-1] = ~((level[:-1] & level[1:]) | (upright[:-1] & upright[1:]))
+    return false_alarm[keep], found[keep]

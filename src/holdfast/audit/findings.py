@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from holdfast.audit.bounds import fdp, multi_run, one_run, sequential
-from holdfast.audit.bounds import guess_path as path
+from holdfast.audit.bounds import fdp, guess_path, multi_run, one_run, sequential
 from holdfast.audit.bounds.fdp import RefutedCurve
 from holdfast.errors import FormatError, require
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -93,7 +92,7 @@ class FixedGuesses(_FromEpsilon):
         )
 
     def method(self) -> str:
-        """In words."""
+        """How the bound is computed, in words."""
         return "one run, number of guesses fixed in advance, exact worst case (Steinke et al. 2023)"
 
 
@@ -106,7 +105,7 @@ _RULES = {
 
 @dataclass(frozen=True, kw_only=True)
 class GuessPath(_FromEpsilon):
-    """Guesses in order, surest first, and the best look along them (`path`); `right` is a text of 0 and 1."""
+    """Guesses in order, surest first, and the best look along them (`guess_path`); `right` is a text of 0 and 1."""
 
     kind: ClassVar[str] = "one-run-path"
     canaries: int
@@ -141,16 +140,16 @@ class GuessPath(_FromEpsilon):
         return self.rule != "uncorrected"
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """By the rule."""
+        """The bound by the rule of the path."""
         bits, m = np.array([c == "1" for c in self.right]), self.canaries
         if self.rule == "geometric":
-            return path.geometric_epsilon_lower(bits, canaries=m, delta=delta, confidence=confidence)
-        bound = path.epsilon_lower if self.rule == "exact" else path.uncorrected_maximum
+            return guess_path.geometric_epsilon_lower(bits, canaries=m, delta=delta, confidence=confidence)
+        bound = guess_path.epsilon_lower if self.rule == "exact" else guess_path.uncorrected_maximum
         looks = np.arange(self.every, bits.size + 1, self.every)
         return bound(bits, canaries=m, delta=delta, confidence=confidence, looks=looks)
 
     def method(self) -> str:
-        """In words."""
+        """How the bound is computed, in words."""
         return f"one run, {_RULES[self.rule]}"
 
 
@@ -175,7 +174,7 @@ class GaussianGuesses:
         return fdp.mu_lower(self.guesses, self.correct, canaries=self.canaries, confidence=confidence)
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """Its epsilon."""
+        """The epsilon of that curve."""
         return fdp.gaussian_epsilon(self.mu_lower(confidence=confidence), delta=delta)
 
     def refutes(self, claim: PrivacyCurve, *, delta: float, confidence: float) -> bool:
@@ -188,7 +187,7 @@ class GaussianGuesses:
         return RefutedCurve.gaussian(self.mu_lower(confidence=confidence), confidence=confidence)
 
     def method(self) -> str:
-        """In words."""
+        """How the bound is computed, in words."""
         return "one run, whole trade-off curve, Gaussian family (Mahloujifar et al. 2024)"
 
 
@@ -235,7 +234,7 @@ class Trainings:
         return self.bound != "bayesian"
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """By the bound."""
+        """The bound of the chosen kind."""
         return _BOUNDS[self.bound][0](self.errors, delta=delta, confidence=confidence)
 
     def refutes(self, claim: PrivacyCurve, *, delta: float, confidence: float) -> bool:
@@ -252,7 +251,7 @@ class Trainings:
         return TradeOff([0.0, false_alarm, 1.0], [1.0, miss, 0.0], claim="audited", confidence=confidence)
 
     def method(self) -> str:
-        """In words."""
+        """How the bound is computed, in words."""
         chosen = f", best of {self.errors.tried} thresholds" if self.errors.tried > 1 else ""
         return f"many runs, {_BOUNDS[self.bound][1]}{chosen}"
 
@@ -288,7 +287,7 @@ class AnytimeGuesses(_FromEpsilon):
         return self.right.count("1")
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """The best moment."""
+        """The bound at the best moment."""
         require(
             self.trainings or delta == 0.0, "delta", delta, "0 for guesses within one training",
             "use one training for each guess, or kind 'one-run'",
@@ -297,7 +296,7 @@ class AnytimeGuesses(_FromEpsilon):
         return sequential.path_epsilon_lower(bits, delta=delta, confidence=confidence)
 
     def method(self) -> str:
-        """In words."""
+        """How the bound is computed, in words."""
         return "sequential, valid at any stopping time (a bet against the claim)"
 
 

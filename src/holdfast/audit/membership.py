@@ -27,7 +27,7 @@ from holdfast.audit.canaries import inclusion_coins
 from holdfast.audit.canaries.decoder import guess
 from holdfast.audit.findings import GuessPath, bits_as_text
 from holdfast.audit.membership_slots import Slots
-from holdfast.audit.result import AuditResult, describe_scores
+from holdfast.audit.result import AuditResult, claimed_adjacency, claimed_delta, describe_scores
 from holdfast.errors import BudgetWarning, NotPrivateWarning, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -107,9 +107,9 @@ def membership_game(
     >>> game.verdict()
     'refuted'
     """
-    world, shown_delta = _adjacency(claim, adjacency), _delta(claim, delta)
+    relation, shown_delta = claimed_adjacency(claim, adjacency), claimed_delta(claim, delta)
     require(runs >= 1, "runs", runs, ">= 1")
-    slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=world, seed=seed)
+    slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=relation, seed=seed)
     chosen, source, fit = find_attacks(attacks, ATTACKS), Source(seed), fitting(train)
     population = None if reference is None else Records.of(reference, "reference")
     references, started = None, time.perf_counter()
@@ -130,14 +130,14 @@ def membership_game(
     flipped = np.concatenate([play.coins for play in plays])
     joined = {name: np.concatenate([play.values[name] for play in plays]) for name in plays[0].values}
     audits = {
-        name: _audit(scores, flipped, world, shown_delta, tried=len(joined))
+        name: _audit(scores, flipped, relation, shown_delta, tried=len(joined))
         for name, scores in joined.items()
     }
     curve = (claim.curve if isinstance(claim, Guarantee) else claim).trade_off()
     results = tuple(
         AttackResult(
             attack=name, member_scores=scores[flipped], non_member_scores=scores[~flipped], game="flipped",
-            adjacency=world, tried=len(joined), proved=curve, audited=audits[name].trade_off(confidence),
+            adjacency=relation, tried=len(joined), proved=curve, audited=audits[name].trade_off(confidence),
             confidence=confidence, seconds=time.perf_counter() - started,
             member_rows=np.tile(slots.rows, runs)[flipped],
         )
@@ -194,32 +194,6 @@ def _audit(scores: Floats, coins: Bits, adjacency: Adjacency, delta: float, *, t
         delta=delta, coins="holdfast", corrected_over=tried, adjacency=adjacency,
         scores=describe_scores(scores, coins),
     )  # fmt: skip
-
-
-def _adjacency(claim: Guarantee | PrivacyCurve, asked: Adjacency | str | None) -> Adjacency:
-    if isinstance(claim, Guarantee):
-        require(
-            asked is None or Adjacency.of(asked) is claim.adjacency,
-            "adjacency",
-            asked,
-            "the claim's; leave it out",
-        )
-        return claim.adjacency
-    if asked is None:
-        raise ParameterError("adjacency must be given where the claim is a bare curve, got adjacency=None")
-    return Adjacency.of(asked)
-
-
-def _delta(claim: Guarantee | PrivacyCurve, asked: float | None) -> float:
-    if asked is not None:
-        require(0 <= asked < 1, "delta", asked, "in [0, 1)")
-        return asked
-    point = (claim.curve if isinstance(claim, Guarantee) else claim).as_approximate()
-    if point is None:
-        raise ParameterError(
-            "delta must be given for a claim that is a whole curve, got delta=None; try delta=1e-6"
-        )
-    return float(point[1])
 
 
 def _tuple(classes: Sequence[Any] | None) -> tuple[Any, ...] | None:

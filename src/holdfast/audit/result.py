@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast.audit.findings import Finding, finding_from_json, finding_to_json, is_number
-from holdfast.errors import AdjacencyError, FormatError, require
+from holdfast.errors import AdjacencyError, FormatError, ParameterError, require
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
@@ -181,6 +181,34 @@ class AuditResult:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
+
+
+# What an audit is about: the neighbours and the delta of the claim.
+def claimed_adjacency(claim: Guarantee | PrivacyCurve, asked: Adjacency | str | None) -> Adjacency:
+    """The neighbours that canaries must be planted for; a bare curve does not say."""
+    if isinstance(claim, Guarantee):
+        if asked is not None and Adjacency.of(asked) is not claim.adjacency:
+            raise ParameterError(
+                f"adjacency={Adjacency.of(asked).value!r} contradicts the claim; leave it out"
+            )
+        return claim.adjacency
+    if asked is None:
+        raise ParameterError("adjacency must be given where the claim is a bare curve, got adjacency=None")
+    return Adjacency.of(asked)
+
+
+def claimed_delta(claim: Guarantee | PrivacyCurve, asked: float | None) -> float:
+    """The delta at which epsilon is bounded: as asked, or the claim's where it is an (epsilon, delta) pair."""
+    if asked is not None:
+        require(0 <= asked < 1, "delta", asked, "in [0, 1)")
+        return asked
+    curve = claim.curve if isinstance(claim, Guarantee) else claim
+    point = curve.as_approximate()
+    if point is None:
+        raise ParameterError(
+            "delta must be given for a claim that is a whole curve, got delta=None; try delta=1e-6"
+        )
+    return float(point[1])
 
 
 def describe_scores(scores: ArrayLike, member: ArrayLike) -> dict[str, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ from holdfast.audit.canaries import (
 from holdfast.audit.canaries.decoder import guess
 from holdfast.audit.canaries.labelled import random_labels
 from holdfast.audit.canaries.planting import PlantedRecords, PlantedRows, Planting, Score, WithScore
-from holdfast.audit.findings import AnytimeGuesses as GuessSequence
-from holdfast.audit.findings import (  # fmt: skip
+from holdfast.audit.findings import (
+    AnytimeGuesses,
     Finding,
     FixedGuesses,
     GaussianGuesses,
@@ -34,15 +34,12 @@ from holdfast.audit.findings import (  # fmt: skip
     Trainings,
     bits_as_text,
 )
-from holdfast.audit.result import AuditResult, describe_scores
+from holdfast.audit.result import AuditResult, claimed_adjacency, claimed_delta, describe_scores
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Kind = Literal["one-run", "multi-run", "sequential"]
 BOUNDS: dict[str, tuple[str, ...]] = {
@@ -90,8 +87,8 @@ def audit(
     ...     PureDP(1.0))
     'refuted'
     """
-    world = _adjacency(claim, adjacency)
-    shown_delta = _delta(claim, delta)
+    relation = claimed_adjacency(claim, adjacency)
+    shown_delta = claimed_delta(claim, delta)
     source = Source(seed)
     require(kind in BOUNDS, "kind", kind, "one of " + ", ".join(BOUNDS))
     chosen = BOUNDS[kind][0] if bound is None else bound
@@ -103,7 +100,7 @@ def audit(
     require(
         kind == "one-run" or canaries.count == 1, "canaries", canaries.count, "one where many runs are made"
     )
-    planting = _planting(features, labels, canaries, world, classes, null)
+    planting = _planting(features, labels, canaries, relation, classes, null)
     if score is not None:
         planting = WithScore(planting=planting, score=score)
     scores: dict[str, float]
@@ -120,7 +117,7 @@ def audit(
         finding=finding,
         delta=shown_delta,
         coins="holdfast",
-        adjacency=world,
+        adjacency=relation,
         planted=planting.summary(),
         scores=scores,
     )
@@ -170,7 +167,7 @@ def _multi_run(
         4 <= int(coins.sum()) <= runs - 4,
         "runs",
         runs,
-        "large enough that both worlds occur",
+        "large enough that the canary is both in and out",
         "use more runs",
     )
     return Trainings(
@@ -197,14 +194,14 @@ def _sequential(
         coin = bool(inclusion_coins(source, 1)[0])
         value = _single(train, planting, coin)
         # The threshold knows earlier trainings only, so each guess is made before its coin is looked at.
-        middle = 0.5 * sum(float(np.median(seen[world] or [0.0])) for world in (True, False))
+        middle = 0.5 * sum(float(np.median(seen[planted] or [0.0])) for planted in (True, False))
         right.append((value >= middle) == coin)
         seen[coin].append(value)
         game = game.observe(right[-1])
         progress(place + 1, runs)
         if game.refutes(claimed):
             break
-    return GuessSequence(right=bits_as_text(right))
+    return AnytimeGuesses(right=bits_as_text(right))
 
 
 def _single(train: Callable[[Any], Any], planting: Planting, coin: bool) -> float:
@@ -262,36 +259,9 @@ def _split(data: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
     return rows, names
 
 
-def _adjacency(claim: Guarantee | PrivacyCurve, asked: Adjacency | str | None) -> Adjacency:
-    if isinstance(claim, Guarantee):
-        if asked is not None and Adjacency.of(asked) is not claim.adjacency:
-            raise ParameterError(
-                f"adjacency={Adjacency.of(asked).value!r} contradicts the claim; leave it out"
-            )
-        return claim.adjacency
-    if asked is None:
-        raise ParameterError("adjacency must be given where the claim is a bare curve, got adjacency=None")
-    return Adjacency.of(asked)
-
-
-def _delta(claim: Guarantee | PrivacyCurve, asked: float | None) -> float:
-    if asked is not None:
-        require(0 <= asked < 1, "delta", asked, "in [0, 1)")
-        return asked
-    curve = claim.curve if isinstance(claim, Guarantee) else claim
-    point = curve.as_approximate()
-    if point is None:
-        raise ParameterError(
-            "delta must be given for a claim that is a whole curve, got delta=None; try delta=1e-6"
-        )
-    return float(point[1])
-
-
 def load(function: str) -> Callable[[Any], Any]:
     """The function that MODULE:FUNCTION names, from the current folder or an installed package."""
     from importlib import import_module
-
-    from holdfast.errors import ParameterError
 
     module, colon, name = function.partition(":")
     if "" not in sys.path:

@@ -74,6 +74,8 @@ def test_attacks_are_named_and_refused_by_name() -> None:
     assert [attack.name for attack in find_attacks("loss", ATTACKS)] == ["loss"]
     with pytest.raises(ParameterError, match="attacks must be 'all' or some of"):
         find_attacks(["gap"], ATTACKS)
+    with pytest.raises(ParameterError, match=r"did you mean 'modified_entropy'\?"):
+        find_attacks(["loss", "modifed_entropy"], ATTACKS)
     with pytest.raises(ParameterError, match="repetition"):
         find_attacks(["loss", "loss"], ATTACKS)
     with pytest.raises(ParameterError, match="no attack can be made"):

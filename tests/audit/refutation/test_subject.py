@@ -29,7 +29,7 @@ def test_every_mechanism_is_a_subject_without_further_code(monkeypatch: pytest.M
 def test_three_tests_for_a_mechanism() -> None:
     subject = of_mechanism(SubsampledGaussian(sigma=1.0, l2_sensitivity=1.0, rate=0.25))
     kinds = [type(trial).__name__ for trial in subject.trials]
-    assert set(kinds) == {"Law", "Neighbours", "Worlds"}
+    assert set(kinds) == {"Law", "Neighbours", "TwoWorlds"}
     assert "rate 0.25" in subject.trials[-1].what  # type: ignore[attr-defined]
     assert subject.broken == ""
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from reproductions.oracle_tuning import choose_by_oracle
 
-from holdfast.errors import BudgetExceeded, NotPrivateWarning, ParameterError
+from holdfast.errors import BudgetExceeded, ParameterError
 from holdfast.learn.methods import ridge
 from holdfast.learn.methods.method import Fit
 from holdfast.learn.problem import Problem
@@ -20,7 +19,6 @@ from holdfast.learn.rows.batches import partition
 from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.learn.tuning.candidates import (
     Candidate,
-    Chosen,
     ClippedLoss,
     ErrorRate,
     base_budget,
@@ -334,17 +332,6 @@ def test_candidates_of_methods() -> None:
     )
     assert chosen.index == 1, "too small a penalty drowns in noise"
     assert chosen.name == "ridge(penalty=0.1, radius=2)"
-
-
-def test_the_oracle_says_that_it_is_not_private() -> None:
-    features, labels = classes(200)
-    rows = examples_of(features, labels)
-    with pytest.warns(NotPrivateWarning):
-        chosen = choose_by_oracle(CANDIDATES, rows, limit=PureDP(1.0), validation=rows, seed=0)
-    assert isinstance(chosen, Chosen)
-    assert chosen.index == 1
-    assert not chosen.private
-    assert "NOT PRIVATE" in chosen.summary()
 
 
 def test_refuses_before_spending() -> None:

@@ -1,4 +1,4 @@
-"""Attack: a membership attack's name, score and needs; one file and one line in ATTACKS each.
+"""Attack: a membership attack's name, score and needs; one line in ATTACKS each.
 
 An attack sees a `Case`: a model, and records of which it does not know who was in the training data. It answers
 with one number per record, larger where it believes in membership. It never sees the answers.
@@ -39,7 +39,7 @@ class Case:
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
     def has(self, need: Need) -> bool:
-        """Whether this is at hand."""
+        """Whether the attacker has it."""
         return getattr(self, need) is not None
 
     def models(self) -> References:

@@ -1,7 +1,7 @@
 """Layers: the inside of a linear model or small network, with activations and gradients record by record.
 
-Seed 000, section 2.2.3: an attacker with the weights sees h(x, theta_s), what layer s computes, and the gradient of
-the loss in the weights of layer s. For a layer z = h W + b that gradient is the outer product of h and dL/dz, so these
+An attacker with the weights sees what each layer computes and the gradient of the loss in its weights (Nasr, Shokri
+and Houmansadr 2019). For a layer z = h W + b that gradient is the outer product of h and dL/dz, so these
 two factors say all of it.
 """
 

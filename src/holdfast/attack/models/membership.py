@@ -14,7 +14,7 @@ from holdfast.attack.models import ATTACKS
 from holdfast.attack.models.attack import Attack, Case, views
 from holdfast.attack.models.shadow import cloneable, reference_models
 from holdfast.attack.models.target import Target, Task
-from holdfast.attack.records import Records
+from holdfast.attack.records import Records, set_aside
 from holdfast.attack.report import MembershipReport
 from holdfast.attack.result import AttackResult, Proof, find_attacks, proved_curve
 from holdfast.errors import ParameterError, require
@@ -111,11 +111,7 @@ def _arranged(attack: Attack, case: Case, members: int, seed: int | None) -> tup
     is_member = np.arange(case.records.count) < members
     if "population" not in attack.needs or case.population is not None:
         return case, is_member
-    outside = np.flatnonzero(~is_member)
-    require(outside.size >= 4, "non_members", outside.size, "4 or more, or give reference=(X, y)")
-    aside = np.random.default_rng(seed).permutation(outside)[: outside.size // 2]
-    kept = np.ones(case.records.count, dtype=bool)
-    kept[aside] = False
+    kept, aside = set_aside(is_member, seed, otherwise="reference=(X, y)")
     references = case.references
     if references is not None:
         references = references.take(kept)

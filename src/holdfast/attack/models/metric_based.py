@@ -1,12 +1,8 @@
-"""Modified entropy: concentrated outputs count against membership where they are wrong (Song and Mittal 2021).
+"""Attacks by one number of the model's output: no training, no reference models.
 
-Confidence: the model is surer of itself on members, whatever their label (seed 000, section 2.3).
-
-Correctness: members are predicted right (seed 000, section 2.3; the gap attack of Yeom et al. 2018).
-
-Entropy: the outputs of members are concentrated (seed 000, section 2.3 and Algorithm 6; Salem et al. 2019).
-
-Loss: members have a low one (seed 000, section 2.3 and Algorithm 5; Yeom et al. 2018).
+Members are predicted right (correctness: the gap attack of Yeom et al. 2018) with a low loss (Yeom et al. 2018), and
+the model is surer of itself on them (confidence, entropy: Salem et al. 2019). Modified entropy counts a concentrated
+output against membership where it is wrong (Song and Mittal 2021).
 """
 
 from __future__ import annotations
@@ -16,13 +12,8 @@ import numpy as np
 from holdfast.attack.models.attack import Attack, Case, Floats
 from holdfast.attack.models.target import finite
 
-
-def confidence(case: Case) -> Floats:
-    """The largest probability."""
-    return np.asarray(case.target.probabilities(case.records).max(axis=1))
-
-
-CONFIDENCE = Attack(name="confidence", score=confidence, paper="SZHBFB19", tasks=("classification",))
+SMALLEST = 1e-30
+"""Probabilities below it count as this, so that their logarithms are finite."""
 
 
 def correctness(case: Case) -> Floats:
@@ -36,26 +27,33 @@ CORRECTNESS = Attack(
 )
 
 
-def entropy(case: Case) -> Floats:
-    """Minus the entropy of the output: members have a lower one (000's introduction says higher)."""
-    p = np.clip(case.target.probabilities(case.records), 0.0, 1.0)
-    return np.asarray(np.sum(p * np.log(np.where(p > 0.0, p, 1.0)), axis=1))
-
-
-ENTROPY = Attack(name="entropy", score=entropy, paper="SZHBFB19", tasks=("classification",))
-
-
 def loss(case: Case) -> Floats:
     """Minus the logarithmic loss of a classifier, minus the squared error of a regression."""
     signal = case.target.signal(case.records)
     if case.target.task == "regression":
         return -np.square(signal)
-    # log p = -log(1 + e^-odds); seed 000 section 4.2 prints the sign the other way round (soundness, section 14).
+    # log p = -log(1 + e^-odds).
     return -np.logaddexp(0.0, -finite(signal))
 
 
 LOSS = Attack(name="loss", score=loss, paper="YGFJ18")
-SMALLEST = 1e-30
+
+
+def confidence(case: Case) -> Floats:
+    """The largest probability, whatever the record's label."""
+    return np.asarray(case.target.probabilities(case.records).max(axis=1))
+
+
+CONFIDENCE = Attack(name="confidence", score=confidence, paper="SZHBFB19", tasks=("classification",))
+
+
+def entropy(case: Case) -> Floats:
+    """Minus the entropy of the output: members have a lower one."""
+    p = np.clip(case.target.probabilities(case.records), 0.0, 1.0)
+    return np.asarray(np.sum(p * np.log(np.where(p > 0.0, p, 1.0)), axis=1))
+
+
+ENTROPY = Attack(name="entropy", score=entropy, paper="SZHBFB19", tasks=("classification",))
 
 
 def modified_entropy(case: Case) -> Floats:

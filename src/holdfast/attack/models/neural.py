@@ -1,15 +1,10 @@
-"""Neural, white box: the same with the model's inside (seed 000, section 2.2.3; Nasr, Shokri and Houmansadr 2019).
+"""A network learns on shadow models what members look like: from outputs, or from the model's inside as well.
 
-Besides outputs and loss, of every layer: what it computes, and the gradient of the loss in its weights. A gradient is
-the outer product of two vectors, whose sorted sizes and whose length stand for it: the units of two networks have no
-common order, and its entries are as many as the weights.
-
-The attack network of seed 000, section 2.2: from what is seen of a model on a record to "it was trained on this".
-
-Neural, black box: a network learns on shadow models what outputs members have (seed 000, section 2.2.2).
-
-The shadow attack of Shokri et al. 2017. It sees the output vector and the label; classes are told apart by rank only,
-so that few shadow models teach it about all of them.
+Black box (Shokri et al. 2017): it sees the output vector and the label; classes are told apart by rank only, so that
+few shadow models teach it about all of them. White box (Nasr, Shokri and Houmansadr 2019): besides, of every layer,
+what it computes and the gradient of the loss in its weights. A gradient is the outer product of two vectors, whose
+sorted sizes and whose length stand for it: the units of two networks have no common order, and its entries are as
+many as the weights.
 """
 
 from __future__ import annotations
@@ -25,38 +20,19 @@ from holdfast.attack.models.target import LARGEST, Target, finite
 from holdfast.attack.records import Records
 from holdfast.kernel.threads import one_thread
 
+RANKS = 5
+"""So many of the largest log-probabilities are seen."""
+QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Seen of the units of a layer, where it has more units than this."""
+SMALLEST = 1e-12
 HIDDEN, EPOCHS, BATCH, RATE, DECAY = 32, 30, 128, 3e-3, 1e-3
 FAR = 6.0
 """Standardised features are cut here: nothing that was not seen in a lesson speaks louder than what was."""
+BLACK_BOX_NAME = "neural_black_box"
+WHITE_BOX_NAME = "neural_white_box"
 
 
-def learned_scores(lessons: Lessons, features: Floats) -> Floats:
-    """Log-odds of membership from one hidden layer of 32 units, trained on the lessons; the same every time."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.neural_network import MLPClassifier
-
-    known = np.asarray(lessons.features, dtype=np.float64)
-    centre, spread = known.mean(axis=0), known.std(axis=0)
-    scale = np.where(spread > 1e-9, spread, np.inf)  # what never changed says nothing
-
-    def standard(values: Floats) -> Floats:
-        return np.asarray(np.clip((values - centre) / scale, -FAR, FAR))
-
-    network = MLPClassifier(
-        hidden_layer_sizes=(HIDDEN,), max_iter=EPOCHS, batch_size=min(BATCH, len(known)), learning_rate_init=RATE,
-        alpha=DECAY, random_state=0,
-    )  # fmt: skip
-    with warnings.catch_warnings(), one_thread():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a few epochs are meant to be few
-        network.fit(standard(known), lessons.included)
-    hidden = np.maximum(standard(features) @ network.coefs_[0] + network.intercepts_[0], 0.0)
-    return np.asarray((hidden @ network.coefs_[1] + network.intercepts_[1])[:, 0])
-
-
-RANKS = 5
-"""Of the sorted output, the largest entries."""
-
-
+# Black box.
 def outputs_seen(target: Target, records: Records) -> Floats:
     """Log-odds and loss of the own label, rightness and the largest log-probabilities; or residual and output."""
     if target.task == "regression":
@@ -74,15 +50,12 @@ def neural_black_box(case: Case) -> Floats:
     return learned_scores(case.models().lessons[BLACK_BOX_NAME], outputs_seen(case.target, case.records))
 
 
-BLACK_BOX_NAME = "neural_black_box"
 BLACK_BOX = Attack(
     name=BLACK_BOX_NAME, score=neural_black_box, paper="SSSS17", needs=("references",), view=outputs_seen
 )
-QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Of the units of a layer, where there are more."""
-SMALLEST = 1e-12
 
 
+# White box.
 def inside_seen(target: Target, records: Records) -> Floats:
     """The outputs, then of each layer activations, slopes and the length of the gradient."""
     layers = [_layer(layer) for layer in passed(target, records)]
@@ -112,7 +85,6 @@ def neural_white_box(case: Case) -> Floats:
     return learned_scores(case.models().lessons[WHITE_BOX_NAME], inside_seen(case.target, case.records))
 
 
-WHITE_BOX_NAME = "neural_white_box"
 WHITE_BOX = Attack(
     name=WHITE_BOX_NAME,
     score=neural_white_box,
@@ -121,3 +93,27 @@ WHITE_BOX = Attack(
     outputs="inside",
     view=inside_seen,
 )
+
+
+# The attack network.
+def learned_scores(lessons: Lessons, features: Floats) -> Floats:
+    """Log-odds of membership from one hidden layer of 32 units, trained on the lessons; the same every time."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+
+    known = np.asarray(lessons.features, dtype=np.float64)
+    centre, spread = known.mean(axis=0), known.std(axis=0)
+    scale = np.where(spread > 1e-9, spread, np.inf)  # what never changed says nothing
+
+    def standard(values: Floats) -> Floats:
+        return np.asarray(np.clip((values - centre) / scale, -FAR, FAR))
+
+    network = MLPClassifier(
+        hidden_layer_sizes=(HIDDEN,), max_iter=EPOCHS, batch_size=min(BATCH, len(known)), learning_rate_init=RATE,
+        alpha=DECAY, random_state=0,
+    )  # fmt: skip
+    with warnings.catch_warnings(), one_thread():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a few epochs are meant to be few
+        network.fit(standard(known), lessons.included)
+    hidden = np.maximum(standard(features) @ network.coefs_[0] + network.intercepts_[0], 0.0)
+    return np.asarray((hidden @ network.coefs_[1] + network.intercepts_[1])[:, 0])

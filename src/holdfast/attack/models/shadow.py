@@ -70,7 +70,7 @@ class References:
 
     @property
     def models(self) -> int:
-        """How many."""
+        """The number of reference models."""
         return int(self.included.shape[0])
 
     def take(self, records: NDArray[Any]) -> References:
@@ -141,7 +141,7 @@ def observe_models(
     base: Records | None = None,
     jobs: int | None = None,
 ) -> tuple[Bits, list[T]]:
-    """The same for anything that can be observed of a model: who was included, and what was seen of each model."""
+    """Train reference models and keep what `observe` sees of each: who was included, and what was seen."""
     require(models >= 2 and models % 2 == 0, "models", models, "an even number >= 2: models come in pairs")
     require(records.count >= 2, "records", records.count, "2 or more")
     seeds = np.random.SeedSequence(random_state)

@@ -1,6 +1,7 @@
 """Target: any model as an attacker sees it, records in and probabilities or predictions out.
 
-Signals that a normal law can describe: infinite log-odds made finite, likelihoods from signals.
+Estimators, callables and saved releases become targets by one of a few adapters. What attacks model is a target's
+`signal`, the log-odds of a record's own label or a residual; `finite` makes infinite log-odds comparable.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Target:
         )
 
     def aligned(self, names: Sequence[Any]) -> Target:
-        """The same classifier with its columns in this order; a class that it has never seen has probability 0.
+        """This classifier with its columns in this order; a class that it has never seen has probability 0.
 
         >>> target = Target.of(lambda X: np.tile([0.9, 0.1], (len(X), 1)), classes=["b", "c"])
         >>> wide = target.aligned(["a", "b", "c"])
@@ -137,6 +138,50 @@ class Target:
         return self.log_odds(records) if self.task == "classification" else self.residuals(records)
 
 
+def read_records(path: Path, *, label: str, target: Target) -> Records:
+    """The records of a file: the columns that the model names, or all but the label, in order."""
+    table = read_table(path)
+    fitted = target.model.model_
+    columns = fitted.columns or fitted.feature_names or tuple(n for n in table.column_names if n != label)
+    missing = [name for name in (label, *columns) if name not in table.column_names]
+    if missing:
+        raise DataError(f"{path.name} lacks the columns {', '.join(missing)}")
+    values = table.column(label).to_pylist()
+    if target.task == "regression":
+        labels = np.array(values, dtype=np.float64)
+    else:
+        # Classes of a schema are texts; a column of numbers may hold the same labels.
+        texts = all(isinstance(name, str) for name in target.classes)
+        labels = np.array([str(value) for value in values] if texts else values)
+    chosen = table.select(list(columns))
+    if fitted.columns is not None:
+        return Records(features=chosen, labels=labels)
+    rows = np.column_stack([chosen.column(name).to_numpy() for name in columns]).astype(np.float64)
+    return Records(features=rows, labels=labels)
+
+
+# Signals that a normal law can describe.
+def finite(signals: NDArray[np.floating], *, largest: float | None = None) -> Floats:
+    """Signals with infinite ones put a step beyond the largest finite one: where half a vote would put them.
+
+    A forest of 100 trees says 0.99 or 1: log-odds of 4.6 or infinity. Twice the odds of its surest finite
+    answer is what half a vote against would give.
+
+    >>> finite(np.array([0.5, -np.inf])).round(3).tolist()
+    [0.5, -1.193]
+    """
+    values = np.asarray(signals, dtype=np.float64)
+    edge = (surest(values) if largest is None else largest) + math.log(2.0)
+    return np.clip(values, -edge, edge)
+
+
+def surest(signals: NDArray[np.floating]) -> float:
+    """The largest finite absolute log-odds; 0 if there is none."""
+    sizes = np.abs(signals[np.isfinite(signals)])
+    return float(min(sizes.max(initial=0.0), LARGEST))
+
+
+# Adapters: from a model to its outputs.
 Adapted = tuple[Callable[[Any], Floats], Task, tuple[Any, ...], bool]
 
 
@@ -220,46 +265,4 @@ _ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[..., Adapted]], ...] = (
     (_has("predict"), _predicting),
     (callable, _calling),
 )
-"""The first that fits is taken."""
-
-
-def finite(signals: NDArray[np.floating], *, largest: float | None = None) -> Floats:
-    """Signals with infinite ones put a step beyond the largest finite one: where half a vote would put them.
-
-    A forest of 100 trees says 0.99 or 1: log-odds of 4.6 or infinity. Twice the odds of its surest finite
-    answer is what half a vote against would give.
-
-    >>> finite(np.array([0.5, -np.inf])).round(3).tolist()
-    [0.5, -1.193]
-    """
-    values = np.asarray(signals, dtype=np.float64)
-    edge = (surest(values) if largest is None else largest) + math.log(2.0)
-    return np.clip(values, -edge, edge)
-
-
-def surest(signals: NDArray[np.floating]) -> float:
-    """The largest finite absolute log-odds; 0 if there is none."""
-    sizes = np.abs(signals[np.isfinite(signals)])
-    return float(min(sizes.max(initial=0.0), LARGEST))
-
-
-def read_records(path: Path, *, label: str, target: Target) -> Records:
-    """The records of a file: the columns that the model names, or all but the label, in order."""
-    table = read_table(path)
-    fitted = target.model.model_
-    columns = fitted.columns or fitted.feature_names or tuple(n for n in table.column_names if n != label)
-    missing = [name for name in (label, *columns) if name not in table.column_names]
-    if missing:
-        raise DataError(f"{path.name} lacks the columns {', '.join(missing)}")
-    values = table.column(label).to_pylist()
-    if target.task == "regression":
-        labels = np.array(values, dtype=np.float64)
-    else:
-        # Classes of a schema are texts; a column of numbers may hold the same labels.
-        texts = all(isinstance(name, str) for name in target.classes)
-        labels = np.array([str(value) for value in values] if texts else values)
-    chosen = table.select(list(columns))
-    if fitted.columns is not None:
-        return Records(features=chosen, labels=labels)
-    rows = np.column_stack([chosen.column(name).to_numpy() for name in columns]).astype(np.float64)
-    return Records(features=rows, labels=labels)
+"""The first whose test a model passes is taken."""

@@ -2,7 +2,7 @@
 
 A threshold read from the very records it is used on measures overfitting of the attack, not of the model. It may
 come from shadow data, from non-members set aside for calibration (for all classes at once or for each), or from
-the knowledge that half of a pool are members: seed 000's sorted-half rule.
+the knowledge that half of a pool are members (Micali 2022, algorithm 5).
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def _order_statistic(values: Floats, false_alarm: float) -> float:
 
 
 def sorted_half(scores: ArrayLike) -> Bits:
-    """Seed 000, Algorithm 5: of a pool of 2N records, half of them members, the N highest scores are called members.
+    """Of a pool of 2N records, half of them members, the N highest scores are called members (Micali 2022).
 
-    (000 prints N/2 and divides by N; soundness, section 14.) Ties are broken by position.
+    Ties are broken by position.
 
     >>> sorted_half([0.1, 0.9, 0.5, 0.7]).tolist()
     [False, True, False, True]

@@ -1,6 +1,6 @@
-"""Seen: a table as someone sees it who has nothing but rows: as numbers, for distances, and as cells, for counts.
+"""ReleasedRows: a table as someone sees it who has nothing but rows; RowsAttack: a membership attack by such a person.
 
-RowsAttack: a membership attack by someone who has the released rows and nothing of the generator.
+Rows are seen as numbers, for distances, and as cells, for counts; nothing of the generator is known.
 """
 
 from __future__ import annotations
@@ -36,21 +36,57 @@ class ReleasedRows:
 
     @property
     def count(self) -> int:
-        """How many."""
+        """The number of rows."""
         return len(self.cells)
 
     def take(self, rows: NDArray[Any]) -> ReleasedRows:
-        """Some of them, by a mask or by row numbers."""
+        """Some rows, by a mask or by row numbers."""
         return ReleasedRows(numbers=self.numbers[rows], cells=self.cells[rows])
 
     def join(self, other: ReleasedRows) -> ReleasedRows:
-        """These, then the others."""
+        """These rows, then the other ones."""
         return ReleasedRows(
             numbers=np.concatenate([self.numbers, other.numbers]),
             cells=np.concatenate([self.cells, other.cells]),
         )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowsCase:
+    """What the attacker has: released rows, records to judge, and perhaps other people's records for reference."""
+
+    rows: ReleasedRows
+    records: ReleasedRows
+    reference: ReleasedRows | None = None
+
+    def others(self) -> ReleasedRows:
+        """The reference, for an attack that needs it."""
+        if self.reference is None:
+            raise ParameterError("this attack needs reference=: records that are known not to be members")
+        return self.reference
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsAttack:
+    """An entry of ROWS_ATTACKS."""
+
+    name: str
+    score: Callable[[RowsCase], Floats]
+    """One number per record of the case, larger for members."""
+    paper: str
+    needs_reference: bool = False
+    note: str | None = None
+    """What must be said wherever its figures are shown."""
+
+    def scores(self, case: RowsCase) -> Floats:
+        """The scores, checked."""
+        values = np.asarray(self.score(case), dtype=np.float64)
+        require(values.shape == (case.records.count,), "scores", values.shape, "one number per record")
+        require(bool(np.all(np.isfinite(values))), "scores", "...", "finite")
+        return values
+
+
+# From a release, frame, table or array to the rows that are seen.
 Reader = Callable[[Any], ReleasedRows]
 """From a frame, table, mapping or array to what is seen of it."""
 
@@ -124,41 +160,6 @@ def opened(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guaran
 
     released = SyntheticContents.of_value(rows.value)
     return released.table, released.schema if schema is None else schema, rows.guarantee
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RowsCase:
-    """What the attacker has: released rows, records to judge, and perhaps other people's records for reference."""
-
-    rows: ReleasedRows
-    records: ReleasedRows
-    reference: ReleasedRows | None = None
-
-    def others(self) -> ReleasedRows:
-        """The reference, for an attack that needs it."""
-        if self.reference is None:
-            raise ParameterError("this attack needs reference=: records that are known not to be members")
-        return self.reference
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowsAttack:
-    """An entry of ROWS_ATTACKS."""
-
-    name: str
-    score: Callable[[RowsCase], Floats]
-    """One number per record of the case, larger for members."""
-    paper: str
-    needs_reference: bool = False
-    note: str | None = None
-    """What must be said wherever its figures are shown."""
-
-    def scores(self, case: RowsCase) -> Floats:
-        """The scores, checked."""
-        values = np.asarray(self.score(case), dtype=np.float64)
-        require(values.shape == (case.records.count,), "scores", values.shape, "one number per record")
-        require(bool(np.all(np.isfinite(values))), "scores", "...", "finite")
-        return values
 
 
 Seen = ReleasedRows

@@ -45,8 +45,8 @@ def shadow_release(
     """How well the synthetic rows tell whether one record, `target`, was in the data.
 
     `synthesise` takes a table of the population's kind and gives synthetic rows; it must draw fresh noise in every
-    call. `target` is a table of one row, `population` a table of other people. In each of `trials` pairs of worlds
-    the data are `size` rows drawn anew from the population (or always `base`), and then: the target, or under
+    call. `target` is a table of one row, `population` a table of other people. In each of `trials` pairs the
+    data are `size` rows drawn anew from the population (or always `base`), and then: the target, or under
     `replace` another row of the population, under `add_remove` nobody. The releases are seen through the shares of
     rows that agree with the target in one column, two and three.
 
@@ -61,7 +61,7 @@ def shadow_release(
     (True, 'flipped')
     """
     require(trials >= 8, "trials", trials, ">= 8", "half of them teach the attack")
-    world = Adjacency.of(adjacency)
+    relation = Adjacency.of(adjacency)
     people, wanted = _records(population), _records(target)
     require(wanted.count == 1, "target", wanted.count, "a table of one row")
     always = None if base is None else _records(base)
@@ -79,13 +79,13 @@ def shadow_release(
         for trial in range(trials):
             drawn = random.permutation(people.count)[: size + 1]
             rest = people.take(drawn[:size]) if always is None else always
-            other = rest.join(people.take(drawn[size:])) if world is not Adjacency.add_remove else rest
+            other = rest.join(people.take(drawn[size:])) if relation is not Adjacency.add_remove else rest
             for place, data in enumerate((other, rest.join(wanted))):
                 views[trial, place] = set_shares(read(synthesise(data.features)).cells, cells, sets)
     inside, outside = _learned(views[: trials // 2], views[trials // 2 :])
     return AttackResult(
-        attack="shadow_release", member_scores=inside, non_member_scores=outside, game="flipped", adjacency=world,
-        proved=None if proved is None else proved_curve(proved, world),
+        attack="shadow_release", member_scores=inside, non_member_scores=outside, game="flipped", adjacency=relation,
+        proved=None if proved is None else proved_curve(proved, relation),
         audited=audited_curve(inside, outside, confidence=confidence), confidence=confidence,
         seconds=time.perf_counter() - start,
     )  # fmt: skip
@@ -94,7 +94,7 @@ def shadow_release(
 def set_shares(rows: Codes, target: Codes, sets: list[tuple[int, ...]]) -> Floats:
     """The share of rows that agree with the target in each set of columns: cheap marginal queries.
 
-    >>> shares(np.array([[0, 1], [0, 0]]), np.array([[0, 1]]), [(0,), (1,), (0, 1)]).tolist()
+    >>> set_shares(np.array([[0, 1], [0, 0]]), np.array([[0, 1]]), [(0,), (1,), (0, 1)]).tolist()
     [1.0, 0.5, 0.5]
     """
     agree = rows == target

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.attack.records import set_aside
 from holdfast.attack.report import MembershipReport
 from holdfast.attack.result import AttackResult, Proof, find_attacks, proved_curve
 from holdfast.attack.rows import ROWS_ATTACKS
 from holdfast.attack.rows.released_rows import RowsAttack, RowsCase, opened, reader
 from holdfast.data.schema import Schema
-from holdfast.errors import require
 
 
 def synthetic_membership(
@@ -77,11 +77,7 @@ def _arranged(
     is_member = np.arange(case.records.count) < members
     if not attack.needs_reference or case.reference is not None:
         return case, is_member
-    outside = np.flatnonzero(~is_member)
-    require(outside.size >= 4, "non_members", outside.size, "4 or more, or give reference=")
-    aside = np.random.default_rng(seed).permutation(outside)[: outside.size // 2]
-    kept = np.ones(case.records.count, dtype=bool)
-    kept[aside] = False
+    kept, aside = set_aside(is_member, seed, otherwise="reference=")
     return (
         replace(case, records=case.records.take(kept), reference=case.records.take(aside)),
         is_member[kept],

@@ -1,10 +1,10 @@
-"""A fixed ladder of epsilons, climbed from the bottom until one rung holds.
+"""A fixed grid of epsilons, climbed from the bottom until one is not rejected.
 
 A family of tests, one for each epsilon, makes a lower bound only through "every epsilon up to here is
 rejected"; the largest rejected epsilon alone controls nothing when the rejections are not nested. The
-nulls are nested, so a test that is valid at a rung is valid at everything below it: if the truth lies
-between two rungs, a bound above the truth needs the upper rung to be rejected, which has probability
-at most beta. Hence climbing a ladder that was fixed in advance loses one step and nothing else.
+nulls are nested, so a test that is valid at one epsilon of the grid is valid at everything below it: if the
+truth lies between two of them, a bound above the truth needs the upper one to be rejected, which has probability
+at most beta. Hence climbing a grid that was fixed in advance loses one step and nothing else.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Callable
 FINE, RATIO, LINEAR = 0.001, 1.005, 200
 """Steps of 0.001 up to 0.2, then of half a percent."""
 TOP = 1100
-"""The last rung, near epsilon 17.8; no audit of fewer than 10^8 guesses gets there."""
+"""The last index, near epsilon 17.8; no audit of fewer than 10^8 guesses gets there."""
 
 
 def rung(index: int) -> float:
-    """The epsilon of a rung.
+    """The epsilon at an index of the grid.
 
     >>> rung(0), rung(200), round(rung(800), 3)
     (0.0, 0.2, 3.987)
@@ -27,7 +27,7 @@ def rung(index: int) -> float:
 
 
 def last_epsilon(holds: Callable[[float], bool]) -> int:
-    """The last rung at which a monotone condition (true, then false) holds; -1 if it never does."""
+    """The last index at which a monotone condition (true, then false) holds; -1 if it never does."""
     low, high = -1, TOP + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -39,9 +39,9 @@ def last_epsilon(holds: Callable[[float], bool]) -> int:
 
 
 def climb(rejected: Callable[[float], bool], *, start: int = 0) -> float:
-    """The largest rung such that it and every one below are rejected; 0 if the first is not.
+    """The largest epsilon such that it and every one below are rejected; 0 if the first is not.
 
-    Rungs below `start` are known to be rejected by a simpler argument.
+    Those below the index `start` are known to be rejected by a simpler argument.
 
     >>> climb(lambda epsilon: epsilon < 0.0015 or epsilon > 3.0)
     0.001

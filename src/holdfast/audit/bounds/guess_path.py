@@ -133,7 +133,7 @@ def epsilon_lower(
 ) -> float:
     """A valid bound from the best look along the path; `correct` are the guesses, surest first.
 
-    The largest rung of a fixed ladder such that it and all below are refuted; 0 if none is. `levels` are the
+    The largest epsilon of a fixed grid such that it and all below are refuted; 0 if none is. `levels` are the
     levels of the same looks, for 1 - confidence - canaries * delta, where many paths share them.
 
     >>> epsilon_lower([True] * 100, canaries=100) > 3.3
@@ -172,12 +172,12 @@ def uncorrected_maximum(
     confidence: float = 0.95,
     looks: ArrayLike | None = None,
 ) -> float:
-    """The homework's figure: the largest bound over all looks, as if there had been one. NOT a valid bound.
+    """A figure that is often plotted: the largest bound over all looks, as if there had been one. NOT a valid bound.
 
     Kept for the picture only; an `AuditResult` that carries it says `valid=False` and refutes nothing.
     """
     times, right = _looks_and_counts(correct, canaries, looks)
-    # Only looks that are still surprising at the best rung of a scan need be inverted.
+    # Only looks that are still surprising at the best epsilon of the grid need be inverted.
     beta = one_run.error_of(confidence)
     start = last_epsilon(lambda epsilon: float(np.min(upper_tail(times, right, epsilon))) <= beta)
     near = upper_tail(times, right, rung(max(start, 0))) <= beta * (1.0 + ROUNDING)

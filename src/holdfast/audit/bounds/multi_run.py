@@ -54,7 +54,7 @@ class ErrorRates:
 def epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float = 0.95) -> float:
     """The epsilon at this delta that the two limits refute, in either direction; 0 if none.
 
-    >>> perfect = Errors(false_alarms=0, without=1000, misses=0, with_canary=1000)
+    >>> perfect = ErrorRates(false_alarms=0, without=1000, misses=0, with_canary=1000)
     >>> round(epsilon_lower(perfect), 2)
     5.6
     """
@@ -68,7 +68,7 @@ def mu_lower(errors: ErrorRates, *, confidence: float = 0.95) -> float:
 
     mu-GDP says Phi^-1(1 - false_alarm) - Phi^-1(miss) <= mu for every test.
 
-    >>> perfect = Errors(false_alarms=0, without=1000, misses=0, with_canary=1000)
+    >>> perfect = ErrorRates(false_alarms=0, without=1000, misses=0, with_canary=1000)
     >>> round(mu_lower(perfect), 3)
     5.36
     """
@@ -91,7 +91,7 @@ def bayesian_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, credibilit
     their mass in the region that (e, delta)-DP allows; computed by quadrature. Its long-run error may exceed
     1 - credibility (near 0.2 where both directions bind), so it never refutes a claim.
 
-    >>> perfect = Errors(false_alarms=0, without=1000, misses=0, with_canary=1000)
+    >>> perfect = ErrorRates(false_alarms=0, without=1000, misses=0, with_canary=1000)
     >>> round(bayesian_epsilon_lower(perfect), 2)  # above what Clopper-Pearson can ever report, 5.6
     7.21
     """
@@ -129,7 +129,7 @@ def at_threshold(
     """The errors of "score >= threshold means the canary was there", for a threshold fixed in advance.
 
     >>> at_threshold([0.9, 0.8, 0.2], [0.1, 0.7, 0.3], threshold=0.5)
-    Errors(false_alarms=1, without=3, misses=1, with_canary=3, tried=1)
+    ErrorRates(false_alarms=1, without=3, misses=1, with_canary=3, tried=1)
     """
     inside, outside = _scores(with_canary, "with_canary"), _scores(without, "without")
     return ErrorRates(
@@ -144,7 +144,7 @@ def at_threshold(
 def held_out(
     with_canary: ArrayLike, without: ArrayLike, *, share: float = 0.25, delta: float = 0.0
 ) -> ErrorRates:
-    """Choose the threshold on the first share of the trainings of each world, count errors on the rest.
+    """Choose the threshold on the first share of the trainings with and without, count errors on the rest.
 
     The trainings must be in an order that knows nothing of the scores, such as the order of training.
     """

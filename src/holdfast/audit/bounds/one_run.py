@@ -30,7 +30,7 @@ def p_value(
 ) -> float:
     """The largest probability of so many correct guesses under (epsilon, delta)-DP, rounded up.
 
-    `exact` is the linear programme (`program.worst_case`). `formula` is the closed bound of Steinke et al.,
+    `exact` is the linear programme (`worst_case`). `formula` is the closed bound of Steinke et al.,
     theorem 5.2; it is not a bound for every count, so it is refused where the binomial tail exceeds 1/2.
 
     >>> round(p_value(100, 90, canaries=1000, epsilon=1.5, delta=1e-5), 4)

@@ -88,7 +88,7 @@ def _largest(excess: Callable[[float], float]) -> float:
 class SequentialTest:
     """An audit that can be stopped at any time: feed it guesses, read the bound, stop or go on.
 
-    >>> game = Game()
+    >>> game = SequentialTest()
     >>> for _ in range(40):
     ...     game = game.observe(True)
     >>> game.epsilon_lower() > 1.5
@@ -107,7 +107,7 @@ class SequentialTest:
         require(0.64 < self.confidence < 1, "confidence", self.confidence, "in (0.64, 1)")
 
     def observe(self, correct: bool) -> SequentialTest:
-        """The game after one more guess."""
+        """The test after one more guess."""
         guesses, right = self.guesses + 1, self.correct + bool(correct)
         now = self.best
         if correct:  # a wrong guess never raises the bound

@@ -1,7 +1,7 @@
 """From one output to a score for each canary, and from scores to guesses; the coins are never seen.
 
-The output is the sum of the included canaries plus noise: theta = X^T b + sigma z with b in {0, 1}^m. The
-inner product X theta hears the other canaries as noise of variance about m/(2d). Knowing that half of them
+The output is the sum of the included canaries plus noise: theta = X^T b + sigma z with b in {0, 1}^m. In the
+inner product X theta the other canaries are noise of variance about m/(2d). Knowing that half of them
 are in, centring halves that; the ridge decoder, the best linear one, solves for all coins at once; and
 message passing also uses that a coin is 0 or 1. All are functions of the output and of public canaries, so
 every bound holds with each of them; choosing the best afterwards is one more choice to pay for.
@@ -23,7 +23,7 @@ FAIR = 0.5
 
 
 def inner_product(canaries: Canaries, output: ArrayLike, *, centre: bool = False) -> Floats:
-    """<x_i, theta> for each canary (seed 004's score); centred, half the sum of all canaries is removed first.
+    """<x_i, theta> for each canary (Steinke et al. 2023); centred, half the sum of all canaries is removed first.
 
     >>> from holdfast.audit.canaries import DiracCanaries
     >>> inner_product(DiracCanaries(count=2, dimension=3), [0.9, 0.1, 5.0])
@@ -97,7 +97,7 @@ class Guesses:
     included: NDArray[np.bool_]
 
     def correct(self, coins: ArrayLike) -> NDArray[np.bool_]:
-        """Which guesses are right: the only place where guesses meet coins."""
+        """Which guesses are right: the only function that sees guesses and coins."""
         truth = np.asarray(coins)
         return np.asarray(as_coins(truth, len(truth))[self.order] == self.included)
 

@@ -72,7 +72,7 @@ class PlantedRows:
         return np.vstack([self.rows, signs[:, None] * self.canaries.rows(np.arange(self.count))])
 
     def scores(self, output: Any) -> Floats:
-        """The inner product of each canary with the released vector (seed 004)."""
+        """The inner product of each canary with the released vector (Steinke et al. 2023)."""
         vector = np.ravel(np.asarray(output, float))
         if vector.size != self.canaries.dimension:
             raise ParameterError(
@@ -82,7 +82,7 @@ class PlantedRows:
         return inner_product(self.canaries, vector)
 
     def summary(self) -> str:
-        """In words."""
+        """What was planted; public."""
         return f"{self.count} rows of norm {self.canaries.row_norm:g} in {self.canaries.dimension} dimensions"
 
 
@@ -150,7 +150,7 @@ class PlantedRecords:
         return np.asarray(np.log(chances[np.arange(self.count), own]))
 
     def summary(self) -> str:
-        """In words."""
+        """What was planted; public."""
         return (
             f"{self.count} labelled records of norm {self.canaries.row_norm:g} "
             f"in {self.canaries.dimension} dimensions, each with a public random label"
@@ -159,7 +159,7 @@ class PlantedRecords:
 
 @dataclass(frozen=True, kw_only=True)
 class WithScore:
-    """The same planting, judged by the auditor's own score."""
+    """A planting, judged by the auditor's own score."""
 
     planting: Planting
     score: Score
@@ -170,7 +170,7 @@ class WithScore:
         return self.planting.count
 
     def data(self, coins: NDArray[np.bool_]) -> Any:
-        """As planted."""
+        """The data of the planting."""
         return self.planting.data(coins)
 
     def scores(self, output: Any) -> Floats:
@@ -185,5 +185,5 @@ class WithScore:
         return values
 
     def summary(self) -> str:
-        """In words."""
+        """What was planted; public."""
         return f"{self.planting.summary()}, own score"

@@ -1,7 +1,7 @@
 """Canaries in random directions: signs from bits, or uniform on the sphere.
 
 In d dimensions two of them have an inner product near 1/sqrt(d), so m of them that are included or not
-disturb each score with variance m/(2d): small while m is far below d (seed 004, Q 2.2 and 2.3).
+disturb each score with variance m/(2d): small while m is far below d.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class RademacherCanaries:
 
 @dataclass(frozen=True, kw_only=True)
 class SphereCanaries:
-    """Uniform on the sphere: normal vectors, divided by their length (seed 004's canaries).
+    """Uniform on the sphere: normal vectors, divided by their length.
 
     Normal draws cost a hundred times more than bits, so this is for comparison with the literature. Each
     row has its own stream; its values are those of NumPy's generator and the same while that is.

@@ -30,8 +30,7 @@ LISTABLE = 1 << 20
 class RareCells:
     """Records in m different cells of the declared domain, one in each.
 
-    >>> from holdfast.data.schema.schema import Categorical, Numeric
-    >>> from holdfast.data.schema import Schema
+    >>> from holdfast.data.schema import Categorical, Numeric, Schema
     >>> schema = Schema([Numeric("age", 0, 100, bins=10), Categorical("sex", ["F", "M"])])
     >>> cells = RareCells(schema=schema, count=3, seed=1)
     >>> cells.domain, len({tuple(code) for code in cells.codes([0, 1, 2]).tolist()})

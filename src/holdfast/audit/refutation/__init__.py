@@ -1,1 +1,1 @@
-"""Refutation: every mechanism and method against its own claim."""
+"""Refutation: every mechanism and method against its own claim, by trials that can fail."""

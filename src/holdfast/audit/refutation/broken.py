@@ -95,23 +95,23 @@ def _samplers() -> Iterable[Subject]:
 def _bolt_on() -> Iterable[Subject]:
     yield of_bolt_on(
         name="bolt_on_divided_by_batch", claimed=BoltOn.printed, runs=RUNS[:1], draws=2400,
-        broken="sensitivity 2L/(penalty m b), as 001 prints and TensorFlow Privacy ships; the b does not belong",
+        broken="sensitivity 2L/(penalty m b), as Wu 2016 prints and TensorFlow Privacy ships; the b does not belong",
     )  # fmt: skip
     yield claims.averaging(
         2.0 / 1000, name="averaging_without_factor",
-        broken="the average of iterates with the last iterate's sensitivity (001, Lemma 3.15)",
+        broken="the average of iterates with the last iterate's sensitivity (Wu 2016, lemma 3.15)",
     )  # fmt: skip
     yield claims.short_batch(
         1,
         name="short_batch_own_size",
-        broken="a last batch of one record averaged over one (001, b does not divide m)",
+        broken="a last batch of one record averaged over one (Wu 2016, b does not divide m)",
     )
 
 
 def _printed() -> Iterable[Subject]:
     yield claims.certificate(
         -math.log(1.0 - 2 * 0.05), name="certificate_offset_printed",
-        broken="offset -b ln(1 - 2u) as 003 prints: coverage 0.55 instead of 0.95",
+        broken="offset -b ln(1 - 2u) as Fine 2020 prints: coverage 0.55 instead of 0.95",
     )  # fmt: skip
     yield claims.noisy_max(
         1.0,
@@ -121,11 +121,11 @@ def _printed() -> Iterable[Subject]:
     yield claims.ridge_claim(
         2.0,
         name="ridge_residual_from_data",
-        broken="M taken from the observed residuals (004 leaves M undefined)",
+        broken="M taken from the observed residuals instead of a bound for every dataset",
     )
     yield claims.calibration(
         claims.classical_sigma(16.0, 1e-6), epsilon=16.0, delta=1e-6, name="classical_gaussian_16",
-        broken="sqrt(2 ln(1.25/delta))/epsilon beyond epsilon 1 (003; 004 up to 16)",
+        broken="sqrt(2 ln(1.25/delta))/epsilon beyond epsilon 1, where it is proved up to 1 only",
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The showcase: a published algorithm claims a privacy that an attack takes apart.
+"""A published error: an algorithm claims a privacy that an attack refutes.
 
 Bolt-on SGD with mini-batches, noise as printed (sensitivity divided by the batch) beside noise by the sound
 recursion. Twice: many runs on the worst pair known, pure noise in two dimensions; and one run in which
@@ -105,10 +105,10 @@ def bolt_on_showcase(
     score = along(without, present)
 
     def many(noise: Mechanism) -> float:
-        worlds = [calls(noise.sample, centre, score=score)(source, runs) for centre in (present, without)]
+        scores = [calls(noise.sample, centre, score=score)(source, runs) for centre in (present, without)]
         # The threshold is fixed before anything is drawn: half way between the two results.
         middle = 0.5 * (score(without) + score(present))
-        return epsilon_lower(at_threshold(*worlds, threshold=middle), confidence=CONFIDENCE)
+        return epsilon_lower(at_threshold(*scores, threshold=middle), confidence=CONFIDENCE)
 
     trained, labels = _canaries(run, source)
     wide = run.sound(dimension=run.records)

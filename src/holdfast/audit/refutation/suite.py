@@ -18,7 +18,7 @@ from holdfast.errors import require
 from holdfast.noise.source import Source
 
 FALSE_ALARM = 1e-6
-"""Of a whole run."""
+"""The probability, at most, that a whole run refutes anything true."""
 
 
 @dataclass(frozen=True, kw_only=True)

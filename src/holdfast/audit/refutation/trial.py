@@ -1,19 +1,18 @@
-"""Trial: one attempt to refute one statement, and the Outcome it leaves.
+"""Trial: one attempt to refute one statement, and the Outcome that it leaves.
 
 A trial that uses chance spends an error: the probability, at most, with which it refutes a true statement.
-A trial by computation alone spends none.
+A trial by computation alone spends none. The kinds:
 
-Law: whether a sampler draws from the law that its proof is about.
-
-The distance of the empirical distribution function from the declared one, against the bound of Dvoretzky,
-Kiefer and Wolfowitz with Massart's constant (1990): P[sup |F_n - F| > r] <= 2 exp(-2 n r^2), for every n
-and every law, with atoms or without. Draws come from separate calls, so noise used twice shows.
-
-Neighbours: how far one privacy unit really moves what is computed.
-
-Brute force, not proof: values on many neighbouring tables, random and built to be bad, with the same coins,
-against the sensitivity that the noise is scaled to. One distance above it refutes the proof. For a worst
-case that is known the distance must also come near, else the bound is vacuous or the test is blind.
+* `Analysis`: a statement compared with its exact value.
+* `Law`: whether a sampler draws from the law that its proof is about. The distance of the empirical distribution
+  function from the declared one, against the bound of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990):
+  P[sup |F_n - F| > r] <= 2 exp(-2 n r^2), for every n and every law, with atoms or without. Draws come from
+  separate calls, so noise used twice shows. `Coverage` tests a confidence in the same way.
+* `Neighbours`: how far one privacy unit really moves what is computed. Brute force, not proof: values on many
+  neighbouring tables, random and built to be bad, with the same coins, against the sensitivity that the noise is
+  scaled to. One distance above it refutes the proof. For a worst case that is known the distance must also come
+  near, else the bound is vacuous or the test is blind.
+* `two_worlds.TwoWorlds`: draws with and without one unit, against the claimed curve.
 """
 
 from __future__ import annotations
@@ -31,8 +30,22 @@ from holdfast.noise.source import Source
 
 Test = Literal["law", "neighbours", "audit", "analysis"]
 TESTS: tuple[Test, ...] = ("law", "neighbours", "audit", "analysis")
+Floats = NDArray[np.float64]
 Draw = Callable[[Source, int], NDArray[np.float64]]
 """So many independent releases from this source, as numbers; each by a call of its own."""
+NEAR = 1.0 / 3.0
+"""The share of the claimed sensitivity that a known worst case must reach (soundness notes, section 17)."""
+
+
+class Trial(Protocol):
+    """One attempt; `spends` says whether chance is involved, so that it needs a share of the error."""
+
+    @property
+    def spends(self) -> bool:
+        """Whether it can refute a true statement by chance."""
+
+    def run(self, source: Source, *, error: float) -> Outcome:
+        """Try, with at most this probability of refuting a true statement."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,17 +86,7 @@ class Outcome:
         return asdict(self) | {"refuted": self.refuted}
 
 
-class Trial(Protocol):
-    """One attempt; `spends` says whether chance is involved, so that it needs a share of the error."""
-
-    @property
-    def spends(self) -> bool:
-        """Whether it can refute a true statement by chance."""
-
-    def run(self, source: Source, *, error: float) -> Outcome:
-        """Try, with at most this probability of refuting a true statement."""
-
-
+# By computation.
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
     """A statement compared with its exact value: `value` must not exceed `claimed`."""
@@ -95,47 +98,14 @@ class Analysis:
     spends: bool = False
 
     def run(self, source: Source, *, error: float) -> Outcome:
-        """Compute."""
+        """Compute the value and compare."""
         return Outcome(
             test="analysis", what=self.what, statistic=self.value(), bound=self.claimed, error=0.0,
             detail=self.detail,
         )  # fmt: skip
 
 
-Floats = NDArray[np.float64]
-
-
-def dkw_radius(draws: int, *, error: float) -> float:
-    """The distance that the empirical distribution function exceeds with probability at most `error`.
-
-    >>> round(dkw_radius(2500, error=1e-8), 4)
-    0.0618
-    """
-    require(draws >= 1, "draws", draws, ">= 1")
-    require(0 < error < 1, "error", error, "in (0, 1)")
-    return math.sqrt(math.log(2.0 / error) / (2.0 * draws))
-
-
-def law_distance(sample: Floats, cdf: Callable[[Floats], Floats]) -> float:
-    """sup |F_n - F| over the sample's values and the midpoints between them: never more than the supremum.
-
-    At a midpoint F_n is what it is just before the next value, and no declared atom of a grid lies there.
-
-    >>> law_distance(np.array([0.25, 0.75]), lambda x: np.clip(x, 0, 1))
-    0.25
-    """
-    values, counts = np.unique(sample, return_counts=True)
-    reached = np.cumsum(counts) / sample.size
-    between = 0.5 * (values[:-1] + values[1:])
-    gaps = [np.abs(reached - cdf(values))]
-    if between.size:
-        gaps.append(np.abs(reached[:-1] - cdf(between)))
-    # Below the smallest value nothing was drawn.
-    below = values[:1] - max(1e-9 * abs(float(values[0])), 1e-12)
-    gaps.append(np.abs(cdf(below)))
-    return float(max(np.max(gap) for gap in gaps))
-
-
+# By draws.
 @dataclass(frozen=True, kw_only=True)
 class Law:
     """Draws against a declared law; vectors also for dependence between their first two numbers.
@@ -193,10 +163,38 @@ class Coverage:
         )  # fmt: skip
 
 
-NEAR = 1.0 / 3.0
-"""The share of the claimed sensitivity that a known worst case must reach (soundness notes, section 17)."""
+def dkw_radius(draws: int, *, error: float) -> float:
+    """The distance that the empirical distribution function exceeds with probability at most `error`.
+
+    >>> round(dkw_radius(2500, error=1e-8), 4)
+    0.0618
+    """
+    require(draws >= 1, "draws", draws, ">= 1")
+    require(0 < error < 1, "error", error, "in (0, 1)")
+    return math.sqrt(math.log(2.0 / error) / (2.0 * draws))
 
 
+def law_distance(sample: Floats, cdf: Callable[[Floats], Floats]) -> float:
+    """sup |F_n - F| over the sample's values and the midpoints between them: never more than the supremum.
+
+    At a midpoint F_n is what it is just before the next value, and no declared atom of a grid lies there.
+
+    >>> law_distance(np.array([0.25, 0.75]), lambda x: np.clip(x, 0, 1))
+    0.25
+    """
+    values, counts = np.unique(sample, return_counts=True)
+    reached = np.cumsum(counts) / sample.size
+    between = 0.5 * (values[:-1] + values[1:])
+    gaps = [np.abs(reached - cdf(values))]
+    if between.size:
+        gaps.append(np.abs(reached[:-1] - cdf(between)))
+    # Below the smallest value nothing was drawn.
+    below = values[:1] - max(1e-9 * abs(float(values[0])), 1e-12)
+    gaps.append(np.abs(cdf(below)))
+    return float(max(np.max(gap) for gap in gaps))
+
+
+# By brute force over neighbours.
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
     """Observed distances over claimed sensitivities; `shares` yields one share for each pair tried.

@@ -1,4 +1,4 @@
-"""Worlds: whether draws with and without one privacy unit disprove a claimed curve.
+"""TwoWorlds: whether draws with and without one privacy unit disprove a claimed curve.
 
 Half of the draws choose events (bins in the order of their likelihood ratio); the other half tests them
 with exact binomial limits, with the error shared over all events, both directions and both limits.
@@ -31,9 +31,9 @@ class Event:
     """The event that most contradicts a claim, or comes nearest to it: limits that hold together."""
 
     detection: float
-    """In one world it has at least this probability."""
+    """Where the unit is (or is not) it has at least this probability."""
     false_alarm: float
-    """In the other at most this."""
+    """For the neighbour it has at most this one."""
     allowed: float
     """The detection that the claim allows at that rate of false alarms."""
 
@@ -97,7 +97,7 @@ def _events(claim: TradeOff, *counts: Any) -> list[Event]:
 
 @dataclass(frozen=True, kw_only=True)
 class TwoWorlds:
-    """A two-world audit: many independent releases without and with the unit, against the claimed curve."""
+    """Many independent releases without and with the unit, against the claimed curve."""
 
     what: str
     without: Draw
@@ -107,7 +107,7 @@ class TwoWorlds:
     spends: bool = True
 
     def run(self, source: Source, *, error: float) -> Outcome:
-        """Draw both worlds and look for an event that the claim forbids."""
+        """Draw from both neighbours and look for an event that the claim forbids."""
         without, present = self.without(source, self.draws), self.present(source, self.draws)
         event = worst_event(self.claim.trade_off(), without, present, error=error)
         return Outcome(
@@ -141,7 +141,7 @@ def along(first: Any, second: Any) -> Callable[[Any], float]:
 
 
 def sometimes(rate: float, sampled: Draw, otherwise: Draw) -> Draw:
-    """The world of a subsampled unit: it takes part with this probability, by fresh coins."""
+    """Draws where the unit is subsampled: it takes part with this probability, by fresh coins."""
 
     def draw(source: Source, size: int) -> Floats:
         coins = (source.words(size) + 0.5) * 2.0**-64 < rate

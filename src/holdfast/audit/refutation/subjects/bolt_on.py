@@ -1,7 +1,7 @@
 """Bolt-on permutation SGD under refutation: the kernel's runs on neighbours against the noise's sensitivity.
 
-Seed 001, Algorithm 2: strongly convex loss, steps min(1/beta, 1/(penalty t)) with t counting batches, noise
-on the result. The printed sensitivity is divided by the batch; published versions of TensorFlow Privacy
+Wu 2016, algorithm 2 (Wu et al. 2017): strongly convex loss, steps min(1/beta, 1/(penalty t)) with t counting
+batches, noise on the result. The printed sensitivity is divided by the batch; published versions of TensorFlow Privacy
 ship that division. It is wrong: t shrinks by the batch too, and the two effects cancel.
 """
 
@@ -85,7 +85,7 @@ class BoltOn:
         )  # fmt: skip
 
     def printed(self, *, lipschitz: float = 1.0) -> float:
-        """001 and TensorFlow Privacy: 2 L / (penalty m b). Too small by the batch."""
+        """Wu 2016 and TensorFlow Privacy: 2 L / (penalty m b). Too small by the batch."""
         return 2.0 * lipschitz / (self.penalty * self.records * self.batch)
 
 

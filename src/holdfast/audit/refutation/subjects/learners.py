@@ -80,12 +80,12 @@ def terms(method: Learner, adjacency: Adjacency) -> tuple[Problem, PrivacyCurve,
 
 
 def learner_subject(method: Learner) -> Subject:
-    """The method under a two-world audit, in the first adjacency that it is proved for."""
+    """The method, trained with and without one record, in the first adjacency that it is proved for."""
     adjacency = Adjacency.of(method.adjacencies[0])
     problem, limit, currency = terms(method, adjacency)
     other = -1.0 if adjacency is Adjacency.replace else 0.0
 
-    def world(label: float, source: Source, size: int) -> Floats:
+    def second_weight(label: float, source: Source, size: int) -> Floats:
         table = examples(label, adjacency)
         seeds = [int(word) >> 1 for word in source.words(size)]
         return np.array(
@@ -97,8 +97,8 @@ def learner_subject(method: Learner) -> Subject:
 
     audit = TwoWorlds(
         what=f"a {problem.loss.name} model with and without one record ({adjacency.value})",
-        without=partial(world, other),
-        present=partial(world, 1.0),
+        without=partial(second_weight, other),
+        present=partial(second_weight, 1.0),
         claim=limit,
         draws=DRAWS,
     )

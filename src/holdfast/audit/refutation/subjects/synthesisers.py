@@ -62,17 +62,17 @@ def synthesised(method: SynthesisMethod, limit: PrivacyCurve, data: ExactCounts,
 
 
 def synthesiser_subject(method: SynthesisMethod) -> Subject:
-    """The method under a two-world audit, in the first adjacency that it is proved for."""
+    """The method, run with and without one record, in the first adjacency that it is proved for."""
     adjacency = Adjacency.of(method.adjacencies[0])
 
-    def world(present: bool, source: Source, size: int) -> Floats:
+    def cell_shares(present: bool, source: Source, size: int) -> Floats:
         data = table(present, adjacency)
         return np.array([synthesised(method, LIMIT, data, int(word) >> 1) for word in source.words(size)])
 
     audit = TwoWorlds(
         what=f"a synthetic table with and without one record ({adjacency.value})",
-        without=partial(world, False),
-        present=partial(world, True),
+        without=partial(cell_shares, False),
+        present=partial(cell_shares, True),
         claim=LIMIT,
         draws=DRAWS,
     )

@@ -1,0 +1,7 @@
+"""The contracts that every mechanism and method keeps, as functions to call on your own."""
+
+from .checks import check_mechanism as check_mechanism
+from .checks import check_method as check_method
+from .checks import mechanism_checks as mechanism_checks
+from .checks import method_checks as method_checks
+from .contract import Check as Check

@@ -1,0 +1,70 @@
+"""check_mechanism(), check_method(): whether an entry of your own keeps the contract that all of ours keep.
+
+As scikit-learn's `check_estimator` does: one call, no test runner. The same checks, one by one and by name, are what
+`mechanism_checks` and `method_checks` give; our own tests run them over every registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.errors import ParameterError
+from holdfast.learn.methods.method import Learner
+from holdfast.privacy.mechanisms.mechanism import Mechanism
+from holdfast.synth.methods.method import SynthesisMethod
+from holdfast.testing.contract import Check, run_all
+from holdfast.testing.learners import learner_checks
+from holdfast.testing.mechanisms import example_checks, kind_checks
+from holdfast.testing.synthesisers import synthesiser_checks
+
+
+def check_mechanism(mechanism: Mechanism | type[Mechanism]) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the mechanism keeps its contract.
+
+    An instance is checked by itself, a class on all of its `examples()`. It takes some seconds: draws are held
+    against the declared law, and releases of the worst pair against the claimed curve.
+
+    >>> from holdfast.privacy import Gaussian
+    >>> check_mechanism(Gaussian(sigma=2.0, l2_sensitivity=1.0, arithmetic="idealised"))
+    """
+    name = mechanism.__name__ if isinstance(mechanism, type) else mechanism.name
+    run_all(name, mechanism_checks(mechanism))
+
+
+def check_method(method: Learner | SynthesisMethod) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the method keeps its contract.
+
+    The method runs many times on tables of a few hundred made-up rows, under every adjacency that it names.
+    """
+    checks = method_checks(method)
+    run_all(method.name, checks)
+
+
+def mechanism_checks(mechanism: Mechanism | type[Mechanism]) -> Iterator[Check]:
+    """The checks of a mechanism, one by one.
+
+    >>> from holdfast.privacy import Laplace
+    >>> next(mechanism_checks(Laplace)).name
+    'declares_what_it_rests_on'
+    """
+    if isinstance(mechanism, type):
+        yield from kind_checks(mechanism)
+        for example in mechanism.examples():
+            yield from example_checks(example)
+    else:
+        yield from kind_checks(type(mechanism))
+        yield from example_checks(mechanism)
+
+
+def method_checks(method: Learner | SynthesisMethod) -> Iterator[Check]:
+    """The checks of a learner or of a synthesiser, one by one.
+
+    >>> from holdfast.learn import METHODS
+    >>> next(method_checks(METHODS[0])).name
+    'declares_what_it_rests_on'
+    """
+    if isinstance(method, Learner):
+        return learner_checks(method)
+    if isinstance(method, SynthesisMethod):
+        return synthesiser_checks(method)
+    raise ParameterError(f"method must be a Learner or a SynthesisMethod, got {type(method).__name__}")

@@ -1,0 +1,178 @@
+"""The contract of a mechanism: its law, its curve, its sampler and its storage say the same.
+
+One function for each statement, about a class of mechanisms or about an instance of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from holdfast.audit.refutation.broken import quieter
+from holdfast.audit.refutation.subject import of_mechanism
+from holdfast.audit.refutation.suite import refute
+from holdfast.errors import AdjacencyError, ParameterError
+from holdfast.noise.source import Source
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curves.curve import ApproxDP, curve_from_json
+from holdfast.privacy.mechanisms import MECHANISMS, mechanism_from_json
+from holdfast.privacy.mechanisms.mechanism import Mechanism
+from holdfast.testing.contract import Check, ensure, ensure_near, refusal
+
+BAD_NUMBERS = (0, -1.0, float("nan"), float("inf"))
+"""No parameter of a mechanism may be one of these."""
+BAD_VALUES: tuple[Any, ...] = ([float("nan")], [float("inf"), 0.0], ["a"], [], [True], [1j])
+"""Nothing that could be released."""
+
+
+def declares_what_it_rests_on(kind: type[Mechanism]) -> None:
+    """A theorem, neighbour relations that exist, and examples to check the rest on."""
+    ensure(bool(kind.theorem), "theorem must name the statement that the curve rests on")
+    ensure(kind.admissible <= set(Adjacency), "admissible must hold members of Adjacency")
+    ensure(len(kind.examples()) >= 1, "examples() must give an instance: the contract needs one")
+
+
+def is_stored_without_loss(mechanism: Mechanism) -> None:
+    """Ledgers keep mechanisms and curves as JSON: what is read back is what was written."""
+    stored = json.loads(json.dumps(mechanism.to_json()))
+    ensure(type(mechanism).from_json(stored) == mechanism, f"from_json gives another mechanism for {stored}")
+    if type(mechanism) in MECHANISMS:
+        ensure(mechanism_from_json(stored) == mechanism, f"a ledger reads another mechanism from {stored}")
+    curve = curve_from_json(json.loads(json.dumps(mechanism.curve.to_json())))
+    for epsilon in (0.0, 0.3, 1.0, 4.0):
+        expected = mechanism.curve.delta(epsilon)
+        ensure_near(
+            curve.delta(epsilon), expected, f"delta({epsilon:g}) of the stored curve", rel=1e-12, within=1e-12
+        )
+
+
+def refuses_parameters_outside_their_range(mechanism: Mechanism) -> None:
+    """Every number among the parameters has a range, and the error names the parameter."""
+    for field in dataclasses.fields(mechanism):
+        value = getattr(mechanism, field.name)
+        if isinstance(value, float | int) and not isinstance(value, bool):
+            for bad in BAD_NUMBERS:
+                refusal(
+                    partial(_changed, mechanism, **{field.name: bad}), f"{field.name}={bad}",
+                    kinds=(ParameterError,), naming=field.name,
+                )  # fmt: skip
+
+
+def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
+    """A sensitivity that was derived for one neighbour relation says nothing about another."""
+    value = mechanism.worst_pair()[0]
+    for adjacency in Adjacency:
+        account = Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="basic", seed=0)
+        if adjacency not in mechanism.admissible:
+            refusal(
+                partial(account.release, mechanism, value), f"an account of {adjacency.value}",
+                kinds=(AdjacencyError,), naming=adjacency.value,
+            )  # fmt: skip
+        else:
+            for other in mechanism.admissible - {adjacency}:
+                declared = _changed(mechanism, adjacency=other)
+                refusal(
+                    partial(account.release, declared, value),
+                    f"an account of {adjacency.value} for a sensitivity under {other.value}",
+                    kinds=(AdjacencyError,), naming=other.value,
+                )  # fmt: skip
+
+
+def refuses_bad_values_before_charging(mechanism: Mechanism, bad: Any) -> None:
+    """What cannot be released costs nothing."""
+    adjacency = sorted(mechanism.admissible, key=str)[0]
+    account = Account(ApproxDP(100.0, 0.5), adjacency=adjacency, currency="basic", seed=0)
+    refusal(partial(account.release, mechanism, bad), f"the value {bad!r}")
+    ensure(account.journal.spent("") is None, f"the value {bad!r} is refused after charging")
+
+
+def seeded_draws_repeat_and_secure_ones_do_not(mechanism: Mechanism) -> None:
+    """All randomness comes from the source that is handed in."""
+    value = mechanism.check(mechanism.worst_pair()[0])
+
+    def stream(seed: int | None) -> list[Any]:
+        source = Source(seed)
+        return [np.asarray(mechanism.sample(value, source)).tolist() for _ in range(200)]
+
+    ensure(stream(5) == stream(5), "two sources of one seed give different draws")
+    ensure(stream(None) != stream(None), "two secure sources give the same draws")
+
+
+def is_not_refuted(mechanism: Mechanism) -> None:
+    """Draws against the declared law, the worst pair against the sensitivity, releases against the curve."""
+    (verdict,) = refute([of_mechanism(mechanism, draws=2400)]).verdicts
+    tried = {outcome.test for outcome in verdict.outcomes}
+    ensure(tried == {"law", "neighbours", "audit"}, f"only {sorted(tried)} were tried")
+    ensure(not verdict.refuted, verdict.summary())
+
+
+def a_third_of_the_noise_is_refuted(mechanism: Mechanism) -> None:
+    """The audit at the worst pair has power: it sees a third of the noise."""
+    subject = of_mechanism(mechanism, sample=quieter(mechanism, 3.0).sample, broken="a third of the noise")
+    (verdict,) = refute([dataclasses.replace(subject, trials=subject.trials[-1:])]).verdicts
+    ensure(verdict.refuted_by() == ("audit",), "the audit has no power: " + verdict.summary())
+
+
+def half_of_the_noise_breaks_the_declared_law(mechanism: Mechanism) -> None:
+    """The test of the law has power: it sees half of the noise."""
+    subject = of_mechanism(mechanism, sample=quieter(mechanism).sample, broken="half the noise", draws=1600)
+    (verdict,) = refute([dataclasses.replace(subject, trials=subject.trials[:1])]).verdicts
+    ensure(verdict.refuted_by() == ("law",), "the test of the law has no power: " + verdict.summary())
+
+
+def the_declared_law_is_a_law(mechanism: Mechanism) -> None:
+    """`cdf` grows from 0 to 1."""
+    for value in map(mechanism.check, mechanism.probes()):
+        at = np.sort(np.concatenate([np.linspace(-60.0, 60.0, 999), np.arange(-5.0, 6.0)]))
+        law = mechanism.cdf(value, at)
+        ensure(law.shape == at.shape, f"cdf gives the shape {law.shape} for {at.shape}")
+        ensure(bool(np.all(np.diff(law) >= -1e-15)), "cdf falls somewhere")
+        ensure_near(float(law[0]), 0.0, "cdf at -60", within=1e-9)
+        ensure_near(float(law[-1]), 1.0, "cdf at 60", within=1e-9)
+
+
+def the_worst_pair_is_one_sensitivity_apart(mechanism: Mechanism) -> None:
+    """`distance` counts in units of the declared sensitivity, and the pair exhausts it."""
+    low, high = map(mechanism.check, mechanism.worst_pair())
+    ensure_near(mechanism.distance(low, high), 1.0, "the distance of the worst pair", rel=1e-6)
+    ensure_near(mechanism.distance(high, low), 1.0, "the distance of the worst pair, turned round", rel=1e-6)
+    ensure(mechanism.distance(low, low) == 0.0, "a value has a distance from itself")
+
+
+EACH_EXAMPLE: tuple[Callable[[Mechanism], None], ...] = (
+    is_stored_without_loss,
+    refuses_parameters_outside_their_range,
+    refuses_an_account_of_another_adjacency,
+    seeded_draws_repeat_and_secure_ones_do_not,
+    half_of_the_noise_breaks_the_declared_law,
+    the_declared_law_is_a_law,
+    the_worst_pair_is_one_sensitivity_apart,
+)
+SLOW: tuple[Callable[[Mechanism], None], ...] = (is_not_refuted, a_third_of_the_noise_is_refuted)
+
+
+def kind_checks(kind: type[Mechanism]) -> Iterator[Check]:
+    """What must hold of the class."""
+    yield Check(name=declares_what_it_rests_on.__name__, run=partial(declares_what_it_rests_on, kind))
+
+
+def example_checks(mechanism: Mechanism) -> Iterator[Check]:
+    """What must hold of an instance."""
+    for check in EACH_EXAMPLE:
+        yield Check(name=check.__name__, run=partial(check, mechanism))
+    for bad in BAD_VALUES:
+        check_value = refuses_bad_values_before_charging
+        yield Check(name=f"{check_value.__name__}-{bad!r}", run=partial(check_value, mechanism, bad))
+    for check in SLOW:
+        yield Check(name=check.__name__, run=partial(check, mechanism), slow=True)
+
+
+def _changed(mechanism: Mechanism, **fields: Any) -> Mechanism:
+    again: Mechanism = dataclasses.replace(mechanism, **fields)
+    return again
