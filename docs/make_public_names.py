@@ -38,7 +38,8 @@ FURTHER = {
     "holdfast.attack": "ATTACKS ROWS_ATTACKS synthetic_membership shadow_release AttackResult",
     "holdfast.audit": "audit AuditResult membership_game refute",
     "holdfast.dossier": "compare",
-    "holdfast.plan.release_plan": "ReleasePlan",
+    "holdfast.plan": "ReleasePlan",
+    "holdfast.testing": "check_mechanism check_method",
 }
 """Names that are public in their room."""
 

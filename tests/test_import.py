@@ -37,7 +37,7 @@ HEADLINE = """
     PrivateLogisticRegression PrivateLinearSVC PrivateLinearRegression PrivateRidge PrivateLasso PrivateSearch
     load_model Synthesizer Workload Marginal membership Dossier verify_dossier
 """.split()
-ROOMS = "attack audit data dossier errors learn ledger plan privacy release synth".split()
+ROOMS = "attack audit data dossier errors learn ledger plan privacy release synth testing".split()
 
 # What each room exported at the first release of this package; these imports work for ever.
 FIRST = {

@@ -122,7 +122,7 @@ class SubsampledPure(Mechanism):
         if self.base.curve.total_variation or self.base.curve.failure:
             raise ParameterError(
                 f"base must follow its law exactly, got {self.base.name} with slack, which a sample does not "
-                "make smaller (soundness, section 21); use an exact mechanism"
+                "make smaller; use an exact mechanism"
             )
 
     def require_adjacency(self, adjacency: Adjacency) -> None:
