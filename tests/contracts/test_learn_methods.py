@@ -63,7 +63,7 @@ def problem_of(method: Learner) -> Problem:
     for problem in PROBLEMS:
         try:
             adjacency = method.adjacencies[0]
-            method.run(table(adjacency), problem, account=account(method, adjacency))
+            method.fit(table(adjacency), problem, account=account(method, adjacency))
         except ParameterError:
             continue
         return problem
@@ -72,7 +72,7 @@ def problem_of(method: Learner) -> Problem:
 
 def fitted(method: Learner, examples: ArrayExamples, opened: Account, **changed: Any) -> Fit:
     problem = dataclasses.replace(problem_of(method), **changed)
-    return method.run(examples, problem, account=opened)
+    return method.fit(examples, problem, account=opened)
 
 
 def refused(
@@ -80,7 +80,7 @@ def refused(
 ) -> str:
     """The refusal's words; nothing was spent, and no value of the data is in them."""
     with pytest.raises((HoldfastError, TypeError)) as caught:
-        method.run(examples, problem, account=opened, **options)
+        method.fit(examples, problem, account=opened, **options)
     assert opened.journal.entries == (), "refused after spending"
     assert str(TELLTALE) not in str(caught.value)
     return str(caught.value)
@@ -167,7 +167,7 @@ def test_refuses_adjacencies_that_it_is_not_proved_for(method: Learner) -> None:
     problem = problem_of(method)
     for adjacency in {a.value for a in Adjacency} - set(method.adjacencies):
         with pytest.raises(AdjacencyError):
-            method.run(table(adjacency), problem, account=account(method, adjacency))
+            method.fit(table(adjacency), problem, account=account(method, adjacency))
 
 
 @each_method
@@ -177,7 +177,7 @@ def test_refuses_rows_and_accounts_of_different_worlds(method: Learner) -> None:
         for asked in method.adjacencies:
             if rows.value != asked:
                 with pytest.raises(AdjacencyError):
-                    method.run(table(rows.value), problem, account=account(method, asked))
+                    method.fit(table(rows.value), problem, account=account(method, asked))
     user = PrivacyUnit("user", max_rows=2)
     adjacency = method.adjacencies[0]
     other = dataclasses.replace(table(adjacency), unit=user)

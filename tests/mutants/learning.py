@@ -119,14 +119,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="noisy GD: rows clipped before whitening only",
-        target="learn:Gradients._scaled",
+        target="learn:ClippedGradients._scaled",
         old="self.whitening.norms(rows)",
         new="np.linalg.norm(rows, axis=1)",
         tests=("tests/learn/methods/test_noisy_gd.py",),
     ),
     Fault(
         name="noisy GD: replaced once, moved once",
-        target="learn:Gradients.l2_sensitivity",
+        target="learn:ClippedGradients.l2_sensitivity",
         old="adjacency.gradient_factor * rows_per_unit",
         new="rows_per_unit",
         tests=("tests/learn/methods/test_noisy_gd.py",),
@@ -147,8 +147,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="estimators: delta of one record in clear accepted",
-        target="learn:require_small_delta",
-        old="delta * public_count < 1",
+        target="privacy:require_small_delta",
+        old="delta == 0 or delta < largest",
         new="delta < 1",
         tests=("tests/learn/estimators/test_estimators.py",),
     ),
@@ -203,9 +203,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="methods: any loss is admitted",
-        target="learn:admit",
-        old="problem.outputs not in outputs",
-        new="False",
+        target="learn:Learner.takes",
+        old="problem.outputs in self.outputs",
+        new="True",
         tests=("tests/contracts/test_learn_methods.py::test_refuses_a_loss_of_a_kind_that_it_does_not_take",),
     ),
     Fault(
@@ -226,7 +226,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="softmax risk: rounding is not doubted",
-        target="learn:SoftmaxRisk._doubt",
+        target="learn:MulticlassRisk._doubt",
         old="float(data + 4.0 * UNIT_ROUNDOFF * own)",
         new="0.0",
         tests=("tests/learn/methods/test_softmax_objective.py::test_the_doubt_covers_rounding",),

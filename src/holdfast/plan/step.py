@@ -75,9 +75,9 @@ class Step(Protocol):
 
 def limit_of(epsilon: float, delta: float) -> PrivacyCurve:
     """The promise asked for."""
-    from holdfast.learn.opening import Budget
+    from holdfast.privacy.account import request
 
-    return Budget(epsilon=epsilon, delta=delta).limit
+    return request.limit_of(epsilon, delta)
 
 
 def saved(name: str, output: str, setting: Setting, ledger: Ledger) -> bool:

@@ -256,5 +256,5 @@ def test_refuses_other_neighbours_and_units() -> None:
 
 def test_survives_an_empty_table() -> None:
     rows = examples_of(np.zeros((0, 4)), np.zeros(0), count=10)
-    fit = METHOD.run(rows, problem_of(), account=Account(ApproxDP(1.0, 1e-6), currency="gdp", seed=0))
+    fit = METHOD.fit(rows, problem_of(), account=Account(ApproxDP(1.0, 1e-6), currency="gdp", seed=0))
     assert np.all(np.isfinite(fit.weights))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,14 @@ from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn.methods.method import Learner
 from holdfast.learn.problem.labels import LabelCoding, NumberLabels
 from holdfast.learn.problem.losses import Squared
 from holdfast.privacy.adjacency import Adjacency
 
+DEFAULT_BOUNDS = (-1.0, 1.0)
+"""What targets are clipped to where no bounds are declared."""
+BOUNDS_ASSUMED = "target_bounds was not declared: targets are clipped to the default [-1, 1]"
 PREDICTIONS = 2.0
 """Lasso's default radius: predictions may reach this many times the half range of the target."""
 
@@ -26,13 +31,19 @@ class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: i
     target_bounds: tuple[float, float] | None
 
     def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
-        if self.target_bounds is None:
+        low, high = self._bounds()
+        read = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
+        return NumberLabels(low=low, high=high, centred=bool(self.fit_intercept)), read
+
+    def _bounds(self) -> tuple[float, float]:
+        given = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
+        try:
+            low, high = (float(bound) for bound in given)
+        except (TypeError, ValueError):
             raise ParameterError(
-                "target_bounds must be declared for a regression, got target_bounds=None; give (low, high) from "
-                "public knowledge: targets are clipped to them, and noise grows with their distance"
-            )
-        low, high = (float(bound) for bound in self.target_bounds)
-        return NumberLabels(low=low, high=high, centred=bool(self.fit_intercept)), ()
+                f"target_bounds must be two numbers (low, high), got target_bounds={given!r}"
+            ) from None
+        return low, high
 
     def _column(self, column: Numeric | Categorical) -> LabelCoding:
         if self.target_bounds is not None:
@@ -64,9 +75,10 @@ class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: i
 class PrivateLinearRegression(PrivateLinearRegressor):
     """Least squares with a privacy promise.
 
-    `target_bounds=(low, high)` is required for arrays; a schema gives it for tables. Targets are clipped to it.
-    `radius` bounds the weights in the target's units; methods that follow gradients need one. The other parameters
-    are those of `PrivateLogisticRegression`.
+    Targets are clipped to `target_bounds=(low, high)`: declare them from public knowledge, since noise grows with their
+    distance. A schema gives them for tables. Where nobody does, targets are clipped to [-1, 1], with a warning, and the
+    release says so. `radius` bounds the weights in the target's units; methods that follow gradients need one. The
+    other parameters are those of `PrivateLogisticRegression`.
 
     >>> import numpy as np
     >>> X = np.tile([[0.5], [-0.5], [0.1]], (2000, 1))
@@ -80,7 +92,8 @@ class PrivateLinearRegression(PrivateLinearRegressor):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
-        method: str = "auto",
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -94,6 +107,7 @@ class PrivateLinearRegression(PrivateLinearRegressor):
         self.epsilon = epsilon
         self.delta = delta
         self.method = method
+        self.options = options
         self.row_norm = row_norm
         self.target_bounds = target_bounds
         self.fit_intercept = fit_intercept
@@ -123,7 +137,8 @@ class PrivateRidge(PrivateLinearRegressor):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
-        method: str = "auto",
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -137,6 +152,7 @@ class PrivateRidge(PrivateLinearRegressor):
         self.epsilon = epsilon
         self.delta = delta
         self.method = method
+        self.options = options
         self.row_norm = row_norm
         self.target_bounds = target_bounds
         self.fit_intercept = fit_intercept
@@ -166,7 +182,8 @@ class PrivateLasso(PrivateLinearRegressor):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
-        method: str = "auto",
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -180,6 +197,7 @@ class PrivateLasso(PrivateLinearRegressor):
         self.epsilon = epsilon
         self.delta = delta
         self.method = method
+        self.options = options
         self.row_norm = row_norm
         self.target_bounds = target_bounds
         self.fit_intercept = fit_intercept

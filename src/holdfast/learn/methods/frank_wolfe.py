@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.learn.methods.frank_wolfe_sampling import PLANS, Admissible, Asked, FrankWolfeBounds
+from holdfast.learn.methods.frank_wolfe_sampling import PLANS, AdmissibleRows, Asked, FrankWolfeBounds
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax, Squared
 from holdfast.learn.rows.examples import Chunk, Examples
-from holdfast.learn.spending import admit
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.progress import counted
@@ -121,7 +120,6 @@ def frank_wolfe(
     sampling: Sampling = "full",
     batch: int | None = None,
     arithmetic: Arithmetic = "strict",
-    **options: Any,
 ) -> Fit:
     """Minimise over the L1 ball (or the hull of `vertices`) by privately chosen corners.
 
@@ -130,12 +128,13 @@ def frank_wolfe(
     "poisson" a fresh secret sample of expected size `batch` in each step (not under replace). With a softmax of K
     classes the ball is that of all K d weights, class after class, and the result has shape (K, d).
     """
-    require(not options, "options", sorted(options), "empty", "see the parameters of frank_wolfe")
-    require(sampling in PLANS, "sampling", sampling, "one of " + ", ".join(PLANS))
     require(steps is None or steps >= 1, "steps", steps, ">= 1")
-    problem.require_smooth("frank_wolfe")
-    admit(examples, problem, account, method="frank_wolfe", outputs=("one", "several"))
     shape = weights_shape(problem)
+    if vertices is None and l1_radius is None:
+        require(
+            math.isfinite(problem.radius), "radius", problem.radius, "finite for frank_wolfe",
+            "give radius=..., or the option l1_radius",
+        )  # fmt: skip
     polytope: Polytope = (
         L1Ball(radius=problem.radius if l1_radius is None else l1_radius, dimension=math.prod(shape))
         if vertices is None
@@ -145,7 +144,7 @@ def frank_wolfe(
     bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
     plan = PLANS[sampling](
         Asked(
-            rows=Admissible(examples, problem, bounds), bounds=bounds, weights=math.prod(shape),
+            rows=AdmissibleRows(examples, problem, bounds), bounds=bounds, weights=math.prod(shape),
             corners=polytope.corners, account=account, steps=steps, batch=batch, arithmetic=arithmetic,
         )
     )  # fmt: skip
@@ -224,4 +223,5 @@ METHOD = Learner(
     pure=True,
     currency="zcdp",
     outputs=("one", "several"),
+    behind="pays where an L1 ball is asked for; method='frank_wolfe' takes one",
 )

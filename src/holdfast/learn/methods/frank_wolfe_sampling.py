@@ -23,11 +23,11 @@ from holdfast.learn.rows.batches import disjoint_batches, poisson_sample
 from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, clipped
 from holdfast.learn.rows.examples import Chunk, Examples
 from holdfast.learn.rows.moments import largest_count, summation_error
-from holdfast.learn.spending import refuse_users
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.parallel import parallel
 from holdfast.privacy.account.remaining import largest_epsilon
+from holdfast.privacy.account.request import refuse_users
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism
@@ -113,7 +113,7 @@ def _concentrated(left: PrivacyCurve) -> float:
 Choose = Callable[[int, NDArray[np.float64]], int]
 
 
-class Admissible:
+class AdmissibleRows:
     """The same rows, clipped to what the bounds say, whatever they hold; once only where they lie in memory."""
 
     def __init__(self, examples: Examples, problem: Problem, bounds: FrankWolfeBounds) -> None:
@@ -159,7 +159,7 @@ class RowSampling:
 class Asked:
     """What every plan is told."""
 
-    rows: Admissible
+    rows: AdmissibleRows
     bounds: FrankWolfeBounds
     weights: int
     """How many there are: at least as many as columns, and as classes."""
@@ -227,7 +227,7 @@ def full(asked: Asked) -> RowSampling:
 
 def disjoint(asked: Asked) -> RowSampling:
     """Section 8 (a): each row takes part in one step, so the whole run costs as much as one choice."""
-    refuse_users(asked.rows, method="frank_wolfe with sampling='disjoint'")
+    refuse_users(asked.rows, what="frank_wolfe with sampling='disjoint'", instead="use sampling='full'")
     require(
         (asked.steps is None) != (asked.batch is None), "steps", asked.steps, "given, or batch, but not both"
     )
@@ -250,7 +250,7 @@ def disjoint(asked: Asked) -> RowSampling:
 
 def poisson_rows(asked: Asked) -> RowSampling:
     """Section 8 (b): a fresh sample of rate q in each step, divisor q n_0, epsilon' = ln(1 + q (e^eps - 1))."""
-    refuse_users(asked.rows, method="frank_wolfe with sampling='poisson'")
+    refuse_users(asked.rows, what="frank_wolfe with sampling='poisson'", instead="use sampling='full'")
     if asked.account.adjacency is Adjacency.replace:
         raise AdjacencyError(
             "sampling='poisson' is proved for adjacency add_remove and zero_out, got 'replace'; "

@@ -1,7 +1,7 @@
 """Objective perturbation of one softmax model, under pure epsilon.
 
-Soundness, section 4, records of rank K - 1. In V, the (K - 1) d weights of `softmax_risk`, one record's loss is convex
-and smooth to every order, its gradient Q^T (p - e_y) x^T has norm at most sqrt(2) X, and its Hessian
+Soundness, section 4, records of rank K - 1. In V, the (K - 1) d weights of `multiclass_risk`, one record's loss is
+convex and smooth to every order, its gradient Q^T (p - e_y) x^T has norm at most sqrt(2) X, and its Hessian
 A = (Q^T (diag p - p p^T) Q) (x) x x^T has rank at most K - 1 and trace (1 - |p|^2) |x|^2 <= (1 - 1/K) X^2 =: t.
 With b of density proportional to exp(-|b| / s), and penalty Lambda on all of V, b <-> V is a bijection, and V has
 density nu(b(V)) det H(V). Gradients at one point differ by G at most, so nu moves by e^(G/s). As for determinants,
@@ -33,7 +33,7 @@ from holdfast.learn.methods.method import Fit
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax
 from holdfast.learn.risk.minimise import NEWTON_DIMENSION, minimise_certified
-from holdfast.learn.risk.softmax_risk import SoftmaxRisk
+from holdfast.learn.risk.multiclass_risk import MulticlassRisk
 from holdfast.learn.rows.examples import Examples
 from holdfast.learn.rows.moments import largest_count
 from holdfast.learn.whitened_examples import CLIP, SHARE, WhitenedExamples, release_diagonal
@@ -200,7 +200,7 @@ class SoftmaxLosses:
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
         """A certified minimiser of sum + (penalty/2)|V|^2 + <linear, V>."""
-        risk = SoftmaxRisk(
+        risk = MulticlassRisk(
             examples=self.examples, problem=self.problem, loss=self.loss, penalty=penalty, linear=linear
         )
         return minimise_certified(risk, tolerance=tolerance)
@@ -248,7 +248,9 @@ def softmax_objective(
     )  # fmt: skip
     losses = SoftmaxLosses(examples=rows, problem=inner, loss=loss)
     found = account.release(mechanism, losses, label="softmax: objective")
-    weights = SoftmaxRisk(examples=rows, problem=inner, loss=loss, penalty=1.0).of_classes(np.asarray(found))
+    weights = MulticlassRisk(examples=rows, problem=inner, loss=loss, penalty=1.0).of_classes(
+        np.asarray(found)
+    )
     if whitening is not None:
         weights = np.stack([whitening.backward(row) for row in weights]) / norm
     return Fit(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.table import CHUNK_ROWS
-from holdfast.errors import ParameterError, require
+from holdfast.errors import require
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Squared
 from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, clipped
@@ -66,14 +66,11 @@ def largest_count(examples: Examples, count_bound: int | None) -> tuple[int, tup
     return most, (f"the table has at most {most} rows",)
 
 
-def squared_loss(problem: Problem, *, method: str) -> Squared:
-    """The problem's squared loss; another one is refused."""
+def squared_loss(problem: Problem) -> Squared:
+    """The problem's loss, of which its method has declared that it is squared."""
     loss = problem.loss
-    if not isinstance(loss, Squared):
-        raise ParameterError(
-            f"{method} solves least squares, got the {loss.name} loss; use loss=Squared(target_bound=...) or "
-            "another method"
-        )
+    require(isinstance(loss, Squared), "loss", loss.name, "squared")
+    assert isinstance(loss, Squared), "required above"
     return loss
 
 

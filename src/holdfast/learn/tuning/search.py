@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from holdfast.errors import ParameterError, require
 from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
 from holdfast.learn.methods.method import Fit, Learner
-from holdfast.learn.opening import Budget, require_small_delta, require_something_left, seed_of
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Squared
 from holdfast.learn.rows.examples import Examples
@@ -36,6 +35,13 @@ from holdfast.learn.tuning.candidates import (
 )
 from holdfast.learn.tuning.random_stopping import RandomStopping
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import (
+    limit_of,
+    open_account,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
 from holdfast.release.provenance import plain_parameters
@@ -119,15 +125,14 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
         settings = self._settings()
         models = [clone(self.estimator).set_params(**setting, random_state=None) for setting in settings]
-        budget = Budget(epsilon=self.epsilon, delta=self.delta)
-        limit = budget.limit if account is None else account.remaining()
+        limit = limit_of(self.epsilon, self.delta) if account is None else account.remaining()
         for model in models:
             model.set_params(epsilon=self.epsilon, delta=self.delta)._check_parameters(account)
         prepared = models[0]._prepare(X, y, target, account)
         decided = [_Trainer(model=model, prepared=prepared, idealised=[]) for model in models]
         methods = [trainer.decide(prepared, limit)[0] for trainer in decided]
         if account is None:
-            account = self._open(budget, methods, prepared)
+            account = self._open(limit, methods, prepared)
         require_small_delta(account.limit, prepared.examples.public_count)
         require_something_left(account)
         chosen = self._choose(decided, settings, prepared, account)
@@ -177,22 +182,23 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return settings
 
-    def _open(self, budget: Budget, methods: Sequence[Learner], prepared: Prepared) -> Account:
+    def _open(self, limit: PrivacyCurve, methods: Sequence[Learner], prepared: Prepared) -> Account:
         seed, examples = seed_of(self.random_state), prepared.examples
-        for method in methods:
-            if budget.delta == 0 and not method.pure:
-                budget.open(method, adjacency=examples.adjacency, unit=examples.unit, seed=0)  # says why not
-        if budget.delta > 0 and self.strategy == "random_stopping":
+        opened = [
+            open_account(limit, method, adjacency=examples.adjacency, unit=examples.unit, seed=seed)
+            for method in methods
+        ]
+        if limit.as_pure() is None and self.strategy == "random_stopping":
             return Account(
-                budget.limit, adjacency=examples.adjacency, unit=examples.unit, currency="renyi", seed=seed
+                limit, adjacency=examples.adjacency, unit=examples.unit, currency="renyi", seed=seed
             )
         currencies = sorted({method.currency for method in methods})
-        if budget.delta > 0 and len(currencies) > 1:
+        if limit.as_pure() is None and len(currencies) > 1:
             raise ParameterError(
                 f"candidates must count in one currency, got methods of {', '.join(currencies)}; search among "
                 "methods of one, or use delta=0"
             )
-        return budget.open(methods[0], adjacency=examples.adjacency, unit=examples.unit, seed=seed)
+        return opened[0]
 
     def _choose(
         self,
@@ -273,16 +279,14 @@ class _Trainer:
     def decide(self, prepared: Prepared, left: PrivacyCurve) -> tuple[Learner, Problem, dict[str, Any]]:
         """Method, problem and options, as the estimator itself decides; from public quantities."""
         method, problem, choice = self.model._decide(prepared, self.model._problem(prepared), left)
-        options = {} if choice is None else dict(choice.options)
-        told = {} if self.model.arithmetic is None else {"arithmetic": self.model.arithmetic}
-        return method, problem, options | told
+        return method, problem, self.model._told(choice)
 
     def __call__(self, examples: Examples, account: Account) -> Fit:
         """Train, as `Candidate.train`."""
         method, problem, options = self.decide(
             dataclasses.replace(self.prepared, examples=examples), account.remaining()
         )
-        fit = method.run(examples, problem, account=account, **options)
+        fit = method.fit(examples, problem, account=account, **options)
         if any(entry.charge.arithmetic == "idealised" for entry in account.journal.entries):
             self.idealised.append(True)
         return fit
