@@ -17,7 +17,7 @@ from holdfast.audit.refutation.two_worlds import TwoWorlds
 from holdfast.errors import BudgetExceeded, HoldfastError, ParameterError
 from holdfast.learn import whitened_examples
 from holdfast.learn.choice import choose_learner
-from holdfast.learn.methods.objective import objective_perturbation
+from holdfast.learn.methods.objective import METHOD as OBJECTIVE
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.problem.problem import NORM_SLACK
@@ -27,6 +27,8 @@ from holdfast.learn.whitened_examples import SHARE, WhitenedExamples, release_di
 from holdfast.learn.whitening import DiagonalWhitener, second_moment
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
+
+objective_perturbation = OBJECTIVE.fit
 
 Floats = NDArray[np.float64]
 DIMENSION = 4

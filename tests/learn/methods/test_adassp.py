@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
-from holdfast.learn.methods.adassp import Statistics, adaptive_ridge, adassp, solve_noisy
+from holdfast.learn.methods.adassp import METHOD as ADASSP
+from holdfast.learn.methods.adassp import Statistics, adaptive_ridge, solve_noisy
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.learn.rows.moments import Moments, largest_count, second_moments, summation_error
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
+
+adassp = ADASSP.fit
 
 Floats = NDArray[np.float64]
 

@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from holdfast.audit.refutation.subjects.bolt_on import pair_a, pair_b, random_pairs
 from holdfast.errors import DataError, HoldfastError, ParameterError
-from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, Pass, StepCourse, bolt_on
+from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, Pass, StepCourse
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
 from holdfast.learn.rows.batches import cut, drawn_batches
 from holdfast.learn.rows.examples import ArrayExamples, Chunk
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
+
+bolt_on = METHOD.fit
 
 Floats = NDArray[np.float64]
 

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.methods.ridge import METHOD, RidgeBounds, ridge, solve_ridge
+from holdfast.learn.methods.ridge import METHOD, RidgeBounds, solve_ridge
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.learn.rows.moments import from_upper_triangle, second_moments, upper_triangle
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
+
+ridge = METHOD.fit
 
 Floats = NDArray[np.float64]
 
