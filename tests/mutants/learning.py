@@ -143,7 +143,7 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:design_norm",
         old="math.nextafter(math.hypot(row_norm, constant), math.inf) if constant else row_norm",
         new="row_norm",
-        tests=("tests/learn/rows/test_design.py",),
+        tests=("tests/learn/rows/test_prepare.py",),
     ),
     Fault(
         name="estimators: delta of one record in clear accepted",
@@ -196,9 +196,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="passes: rows in storage order",
-        target="learn:secret_pass",
-        old="examples.secret_order(source)",
-        new="np.arange(len(examples.labels))",
+        target="learn:ArrayExamples.visits",
+        old="permutation(source, self.features.shape[0])",
+        new="np.arange(len(self.labels))",
         tests=("tests/learn/rows/test_clipped_blocks.py::test_a_secret_pass_meets_the_rows_of_the_shuffle",),
     ),
     Fault(

@@ -7,4 +7,6 @@ from .estimators.regressors import PrivateLasso as PrivateLasso
 from .estimators.regressors import PrivateLinearRegression as PrivateLinearRegression
 from .estimators.regressors import PrivateRidge as PrivateRidge
 from .methods import METHODS as METHODS
+from .methods.method import Learner as Learner
+from .problem import Problem as Problem
 from .tuning.search import PrivateSearch as PrivateSearch

@@ -125,10 +125,10 @@ def _coefficient_noise(
     if choice.method == "objective":
         whitened = choice.options.get("preconditioner") == "diagonal"
         # Rows that point in all directions alike gain nothing by whitening, but pay for it.
-        epsilon = limit.as_pure()
-        left = PureDP(float(epsilon) * (1.0 - SHARE)) if whitened and epsilon is not None else limit
+        pure = limit.as_pure()
+        kept = PureDP(float(pure) * (1.0 - SHARE)) if whitened and pure is not None else limit
         mechanism = objective_mechanism(
-            problem, limit=left, adjacency=adjacency, public_count=rows, least_share=PURE_WHITENED * whitened
+            problem, limit=kept, adjacency=adjacency, public_count=rows, least_share=PURE_WHITENED * whitened
         )
         # The minimiser moves by b / (n curvature + penalty); b is normal, or independent Laplace.
         deviation = getattr(mechanism, "sigma", None)

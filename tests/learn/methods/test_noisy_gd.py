@@ -15,8 +15,7 @@ from holdfast.learn.methods.noisy_gd import METHOD
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
 from holdfast.learn.risk.descent import ClippedGradients, Whitener
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks
-from holdfast.learn.rows.examples import ArrayExamples, Chunk
+from holdfast.learn.rows.examples import ArrayExamples, Chunk, ClippedBlocks, DerivedExamples
 from holdfast.learn.whitening import no_whitening, whitener
 from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PureDP
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -211,28 +210,18 @@ def test_a_penalty_shrinks_however_large() -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Streamed:
+class Streamed(DerivedExamples):
     """The same rows, in another order in every pass and in short chunks: as an engine may give them."""
 
-    base: ArrayExamples
+    examples: ArrayExamples
     state: list[int]
-    adjacency: Adjacency = Adjacency.zero_out
-    unit: PrivacyUnit = PrivacyUnit()  # noqa: RUF009 - immutable
-
-    @property
-    def dimension(self) -> int:
-        return self.base.dimension
-
-    @property
-    def public_count(self) -> int:
-        return self.base.public_count
 
     def chunks(self) -> Iterator[Chunk]:
         self.state[0] += 1
         order = np.random.default_rng(self.state[0]).permutation(self.public_count)
         for start in range(0, order.size, 70):
             chosen = order[start : start + 70]
-            yield self.base.features[chosen], self.base.labels[chosen]
+            yield self.examples.features[chosen], self.examples.labels[chosen]
 
     def shuffled(self, source: object) -> Iterator[Chunk]:
         return self.chunks()

@@ -14,7 +14,8 @@ from holdfast.learn.methods.ridge import METHOD, RidgeBounds, solve_ridge
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
 from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.rows.moments import from_upper_triangle, second_moments, upper_triangle
+from holdfast.learn.rows.moments import second_moments
+from holdfast.learn.whitening import from_upper_triangle, upper_triangle
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
 
 ridge = METHOD.fit

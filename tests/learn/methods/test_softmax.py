@@ -16,8 +16,7 @@ from holdfast.learn.problem.losses import Logistic, OneVsAll, Softmax, as_codes
 from holdfast.learn.risk.descent import ClippedGradients
 from holdfast.learn.risk.minimise import minimise_certified
 from holdfast.learn.risk.multiclass_risk import MulticlassRisk
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks
-from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
 from holdfast.learn.whitening import no_whitening
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 

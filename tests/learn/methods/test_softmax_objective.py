@@ -26,7 +26,7 @@ from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import OneVsAll, Softmax
 from holdfast.learn.risk.minimise import is_certified, minimise_certified
 from holdfast.learn.risk.multiclass_risk import MulticlassRisk, contrasts
-from holdfast.learn.rows.examples import ArrayExamples, Chunk
+from holdfast.learn.rows.examples import ArrayExamples, Chunk, DerivedExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PureDP
 from holdfast.privacy.mechanisms.objective import PureObjectivePerturbation
@@ -285,8 +285,8 @@ def test_rows_that_are_streamed_give_the_same() -> None:
     held = examples_of(rows, labels)
     loss: Any = Softmax(classes=3)
 
-    class Streamed:
-        dimension, public_count, adjacency, unit = 2, 6_000, held.adjacency, held.unit
+    class Streamed(DerivedExamples):
+        examples = held
 
         def chunks(self) -> Iterator[Chunk]:
             for start in range(0, 6_000, 1_000):

@@ -26,13 +26,22 @@ from holdfast.errors import AssumptionWarning, FormatError, NotPrivateWarning, P
 from holdfast.learn.choice import LearnerChoice, choose_learner, default_penalty, find_learner
 from holdfast.learn.estimators.exact import exact_weights
 from holdfast.learn.estimators.linear_model import LinearModel
-from holdfast.learn.estimators.refits import REFITS, inside_model_selection, warn_refit
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.labels import LabelCoding
-from holdfast.learn.rows.design import design, design_norm, intercept_value
-from holdfast.learn.rows.prepare import Prepared, numbers_only, of_arrays, of_table
+from holdfast.learn.rows.prepare import (
+    REFITS,
+    Prepared,
+    design,
+    design_norm,
+    inside_model_selection,
+    intercept_value,
+    numbers_only,
+    of_arrays,
+    of_table,
+    warn_refit,
+)
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import (
     limit_of,
@@ -55,6 +64,11 @@ REFUSED = {
     "declared; repeat or leave out rows by a public rule instead",
     "class_weight": "balanced weights are computed from the private labels; shift intercept_ afterwards instead",
 }
+
+
+def _number(value: Any) -> float:
+    """A number as it is; not a number for anything else, so that no comparison holds."""
+    return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
 def _fitted_before(X: Any, prepared: Prepared) -> bool:
@@ -141,17 +155,13 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
     # Steps.
 
     def _check_parameters(self, account: Account | None) -> None:
-        flag, norm, penalty, radius = self.fit_intercept, self.row_norm, self.penalty, self.radius
+        flag = self.fit_intercept
         require(isinstance(flag, bool | np.bool_), "fit_intercept", flag, "True or False")
-        require(isinstance(norm, Real) and 0 < norm < math.inf, "row_norm", norm, "> 0 and finite")
-        free = penalty is None
-        require(
-            free or (isinstance(penalty, Real) and 0 <= penalty < math.inf),
-            "penalty",
-            penalty,
-            ">= 0 and finite",
-        )
-        require(radius is None or (isinstance(radius, Real) and radius > 0), "radius", radius, "> 0, or None")
+        norm, penalty, radius = _number(self.row_norm), _number(self.penalty), _number(self.radius)
+        require(0 < norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
+        free = self.penalty is None
+        require(free or 0 <= penalty < math.inf, "penalty", self.penalty, ">= 0 and finite")
+        require(self.radius is None or radius > 0, "radius", self.radius, "> 0, or None")
         if self.method != "auto":
             find_learner(self.method)
         given = self.options

@@ -14,17 +14,9 @@ from numpy.typing import NDArray
 
 from holdfast.learn.methods.method import Fit, Learner, Rank
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import (
-    Moments,
-    from_upper_triangle,
-    largest_count,
-    second_moments,
-    squared_loss,
-    summation_error,
-    upper_triangle,
-)
+from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, summation_error
+from holdfast.learn.rows.moments import Moments, second_moments, squared_loss
+from holdfast.learn.whitening import from_upper_triangle, upper_triangle
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
@@ -101,7 +93,7 @@ def adassp(
         target_bound=loss.target_bound,
         rows_per_unit=examples.unit.max_rows,
     )
-    most, assumptions = largest_count(examples, count_bound)
+    most, assumptions = examples.largest_count(count_bound)
     d = problem.dimension
     # Both neighbours' sums are rounded: each statistic, in its own units, by this much of its size.
     rounding = most * (summation_error(most) + 100 * UNIT_ROUNDOFF * d * d)

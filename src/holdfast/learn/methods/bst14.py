@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from holdfast.errors import ParameterError, require
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import clipped
-from holdfast.learn.rows.examples import Examples
+from holdfast.learn.rows.examples import Examples, clipped
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account

@@ -21,9 +21,7 @@ from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import NORM_SLACK
 from holdfast.learn.risk.descent import DescentSchedule, noisy_descent
 from holdfast.learn.rows.batches import poisson_sample
-from holdfast.learn.rows.clipped_blocks import clipped, rounding_of_sum
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import largest_count
+from holdfast.learn.rows.examples import Examples, clipped, rounding_of_sum
 from holdfast.learn.whitening import no_whitening
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
@@ -183,7 +181,7 @@ def dp_sgd(
         problem, count=examples.public_count, rate=rate, steps=steps, clip=clip,
         step=step, momentum=momentum, average=average,
     )  # fmt: skip
-    most, assumptions = largest_count(examples, count_bound)
+    most, assumptions = examples.largest_count(count_bound)
     if planned is None:
         _require_price(account)
         mechanism = sgd.mechanism(

@@ -1,10 +1,8 @@
-"""Three ways for Frank-Wolfe to meet the rows, each paid for before the first choice (soundness, section 8).
+"""Which rows a step of Frank-Wolfe reads, and what its choice costs: paid for before the first (soundness, section 8).
 
-All rows in every step; each row in one step only; or a fresh secret sample in every step.
-
-Constants of private Frank-Wolfe: how far one row moves a corner's score, and how many steps are worth their noise.
-
-All hold for every point of the polytope and every admissible row, and are public (soundness, section 8).
+All rows in every step; each row in one step only; or a fresh secret sample in every step. The constants say how far one
+row moves a corner's score, and how many steps are worth their noise; they hold for every point of the polytope and
+every admissible row, and are public.
 """
 
 from __future__ import annotations
@@ -20,9 +18,14 @@ from numpy.typing import NDArray
 from holdfast.errors import AdjacencyError, require
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.batches import disjoint_batches, poisson_sample
-from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, clipped
-from holdfast.learn.rows.examples import Chunk, Examples
-from holdfast.learn.rows.moments import largest_count, summation_error
+from holdfast.learn.rows.examples import (
+    UNIT_ROUNDOFF,
+    Chunk,
+    DerivedExamples,
+    Examples,
+    clipped,
+    summation_error,
+)
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.parallel import parallel
@@ -113,18 +116,21 @@ def _concentrated(left: PrivacyCurve) -> float:
 Choose = Callable[[int, NDArray[np.float64]], int]
 
 
-class AdmissibleRows:
+class AdmissibleRows(DerivedExamples):
     """The same rows, clipped to what the bounds say, whatever they hold; once only where they lie in memory."""
 
     def __init__(self, examples: Examples, problem: Problem, bounds: FrankWolfeBounds) -> None:
         self._examples, self._problem, self._reach = examples, problem, bounds.feature_bound
         self._kept: list[Chunk] | None = None
-        self.dimension, self.public_count = examples.dimension, examples.public_count
-        self.adjacency, self.unit = examples.adjacency, examples.unit
+
+    @property
+    def examples(self) -> Examples:
+        """The rows as they came."""
+        return self._examples
 
     def chunks(self) -> Iterator[Chunk]:
         """All rows."""
-        if not getattr(self._examples, "resident", False):
+        if not self._examples.resident:
             return map(self._within, self._examples.chunks())
         if self._kept is None:
             self._kept = list(map(self._within, self._examples.chunks()))
@@ -177,14 +183,14 @@ class Asked:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the slack for rounding rests on."""
-        return largest_count(self.rows, None)[1]
+        return self.rows.largest_count()[1]
 
     def score_change(self, divisor: float) -> float:
         """How far one unit moves a score, the rounding of both neighbours' sums included (section 16)."""
         change = self.bounds.score_change(
             self.account.adjacency, divisor=divisor, rows_per_unit=self.rows.unit.max_rows
         )
-        most, _ = largest_count(self.rows, None)
+        most, _ = self.rows.largest_count()
         return change + self.bounds.rounding(most, self.weights) / divisor
 
     def composed(self, mechanism: Callable[[float], Mechanism], *, steps: int) -> tuple[float, Choose]:

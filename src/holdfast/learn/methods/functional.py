@@ -17,9 +17,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.learn.methods.method import Fit, Learner, Rank
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.rows.clipped_blocks import clipped
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import largest_count, summation_error
+from holdfast.learn.rows.examples import Examples, clipped, summation_error
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import largest_epsilon
 from holdfast.privacy.adjacency import Adjacency
@@ -87,7 +85,7 @@ def functional(
     sensitivity = quadratic.l1_sensitivity(
         account.adjacency, dimension=d, rows_per_unit=examples.unit.max_rows
     )
-    most, assumptions = largest_count(examples, None)
+    most, assumptions = examples.largest_count()
     sensitivity += (
         2.0 * summation_error(most) * most * quadratic.one_row(d)
     )  # both neighbours' sums are rounded

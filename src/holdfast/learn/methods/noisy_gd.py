@@ -32,9 +32,7 @@ from holdfast.learn.risk.descent import (
     signal,
     step_length,
 )
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import largest_count
+from holdfast.learn.rows.examples import ClippedBlocks, Examples
 from holdfast.learn.whitening import no_whitening, release_whitener
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
@@ -123,7 +121,7 @@ def whitened_descent(
         rule = plain_schedule if plain else schedule_for
         schedule = rule(math.sqrt(square), count=count, dimension=problem.dimension, factor=factor)
     schedule = schedule.changed(changes)
-    most, assumptions = largest_count(examples, count_bound)
+    most, assumptions = examples.largest_count(count_bound)
     with one_thread():
         passes = ClippedBlocks(examples, problem)
         whitening, norm = no_whitening(problem.dimension), problem.row_norm

@@ -22,7 +22,6 @@ from holdfast.learn.problem import Problem
 from holdfast.learn.risk.minimise import minimise_certified
 from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import largest_count
 from holdfast.learn.whitened_examples import CLIP, SHARE, WhitenedExamples, release_diagonal
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
@@ -148,7 +147,7 @@ def _whitened(
     arithmetic: Arithmetic,
 ) -> Fit:
     """Squares first, then the perturbed objective of whitened rows: a plain sum of two pure costs."""
-    most, assumptions = largest_count(examples, count_bound)
+    most, assumptions = examples.largest_count(count_bound)
     whitening = release_diagonal(examples, problem, account, most=most, arithmetic=arithmetic)
     norm = CLIP * math.sqrt(max(1.0, whitening.effective_dimension))
     rows = WhitenedExamples(examples=examples, problem=problem, whitening=whitening, norm=norm).kept()

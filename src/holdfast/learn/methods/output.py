@@ -1,7 +1,7 @@
 """Output perturbation: minimise the risk, certify how exactly, and add noise to the minimiser.
 
 Chaudhuri, Monteleoni and Sarwate 2011 (JMLR), "Differentially private empirical risk minimization",
-Algorithm 1; seed 001, Algorithms 5 and 6, whose constant is twice too large. Soundness, section 3.
+Algorithm 1; soundness, section 3. A constant twice as large is often printed.
 """
 
 from __future__ import annotations

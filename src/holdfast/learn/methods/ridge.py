@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from holdfast.errors import ParameterError, require
 from holdfast.learn.methods.method import Fit, Learner, Rank
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import Moments, largest_count, second_moments, squared_loss, summation_error
+from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, summation_error
+from holdfast.learn.rows.moments import Moments, second_moments, squared_loss
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
@@ -123,7 +122,7 @@ def ridge(
             "ridge without a radius needs a public bound on the number of rows where that number is private, "
             "got radius=inf; give radius=..., or the option count_bound"
         )
-    most, assumptions = largest_count(examples, count_bound)
+    most, assumptions = examples.largest_count(count_bound)
     bounds = RidgeBounds(
         row_norm=problem.norm_bound,
         target_bound=loss.target_bound,

@@ -1,7 +1,7 @@
 """SCS13: one noisy gradient per disjoint mini-batch. A baseline, with an honest guarantee.
 
 Song, Chaudhuri and Sarwate 2013, "Stochastic gradient descent with differentially private updates"
-(GlobalSIP); seed 001 compares with it. Soundness, section 6. The batches of a pass are disjoint, so a pass costs as
+(GlobalSIP); soundness, section 6. The batches of a pass are disjoint, so a pass costs as
 much as one of its steps; passes add up. Noise enters at every step: bolt-on SGD needs it once.
 """
 
@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from holdfast.errors import DataError, require
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.batches import cut, drawn_batches
-from holdfast.learn.rows.clipped_blocks import clipped
-from holdfast.learn.rows.examples import Chunk, Examples
+from holdfast.learn.rows.examples import Chunk, Examples, clipped, cut
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -124,7 +122,7 @@ def _batches(examples: Examples, source: Source, *, passes: int, batch: int) -> 
             sizes = [min(batch, examples.public_count - start * batch) for start in range(count)]
             yield from cut(examples.shuffled(source), sizes, dimension=examples.dimension)
         else:
-            yield from drawn_batches(examples, source, batches=count)
+            yield from examples.drawn(source, batches=count)
 
 
 METHOD = Learner(

@@ -13,9 +13,8 @@ records have det >= det(H0), so the same bound holds for the ratio. Together
 
 ln(1 + X^2 / (2 Lambda)), as if the Hessian had rank one, is too small for three classes and more.
 
-The penalty of objective perturbation under pure epsilon: a rule in public quantities only.
-
-docs/decisions/learning-default.md says how it was found, and on which data.
+The penalty, here and for two classes, is a rule in public quantities only; docs/decisions/learning-default.md says how
+it was found, and on which data.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ from holdfast.learn.problem.losses import Softmax
 from holdfast.learn.risk.minimise import NEWTON_DIMENSION, minimise_certified
 from holdfast.learn.risk.multiclass_risk import MulticlassRisk
 from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import largest_count
 from holdfast.learn.whitened_examples import CLIP, SHARE, WhitenedExamples, release_diagonal
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
@@ -230,7 +228,7 @@ def softmax_objective(
     signal = pure_signal(problem, epsilon=float(left), adjacency=account.adjacency, public_count=count)
     rows, inner, whitening, norm = examples, problem, None, 1.0
     if problem.penalty == 0 and signal / (loss.classes - 1) >= LEAST_SIGNAL:
-        most, assumptions = largest_count(examples, None)
+        most, assumptions = examples.largest_count()
         whitening = release_diagonal(examples, problem, account, most=most, arithmetic=arithmetic)
         norm = CLIP * math.sqrt(max(1.0, whitening.effective_dimension))
         rows = WhitenedExamples(examples=examples, problem=problem, whitening=whitening, norm=norm).kept()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from holdfast.errors import BudgetExceeded, require
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import NORM_SLACK
-from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
+from holdfast.learn.rows.examples import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
 from holdfast.privacy.account import Permit
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve

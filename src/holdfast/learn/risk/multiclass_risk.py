@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Multiclass, Softmax
-from holdfast.learn.rows.clipped_blocks import BLOCK, UNIT_ROUNDOFF, ClippedBlocks
-from holdfast.learn.rows.examples import Examples
+from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF, ClippedBlocks, Examples
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +51,7 @@ class MulticlassRisk:
     @property
     def weights(self) -> int:
         """A row of them for each column of Q."""
-        return self._basis.shape[1] * self.problem.dimension
+        return int(self._basis.shape[1]) * self.problem.dimension
 
     @property
     def patience(self) -> float:

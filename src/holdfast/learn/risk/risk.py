@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import clipped, out_of_bounds, signed
-from holdfast.learn.rows.examples import Chunk, Examples
+from holdfast.learn.rows.examples import Chunk, Examples, clipped, out_of_bounds, signed
 
 Floats = NDArray[np.float64]
 BLOCK = 256
