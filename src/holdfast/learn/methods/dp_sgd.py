@@ -1,7 +1,7 @@
 """DP-SGD: Poisson batches from secret coins, every record's gradient clipped, numeric accounting.
 
 g = (sum of clip(gradient, C) over the batch + N(0, sigma^2 C^2)) / (q n0) (soundness, section 6; Abadi et al.
-2016). Proved for add_remove and zero_out; under replace both worlds are mixtures and a doubled sensitivity
+2016). Proved for add_remove and zero_out; under replace both neighbours give mixtures, and a doubled sensitivity
 inside the Poisson accountant is no proof. Shuffled or fixed-size batches are never accounted this way.
 """
 

@@ -49,11 +49,11 @@ class SmoothRisk(Protocol):
 
     @property
     def weights(self) -> int:
-        """How many there are."""
+        """The number of weights."""
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows; private under add_remove."""
 
     @property
     def smoothness(self) -> float:
@@ -196,7 +196,7 @@ class Risk:
         return total.astype(np.float64), wide * len(stacked)
 
     def _precise_sum(self, w: Floats) -> tuple[Floats, float]:
-        """The same in long doubles."""
+        """All of it in long doubles."""
         wide: Any = w.astype(np.longdouble)
         total, blocks = np.zeros(w.size, dtype=np.longdouble), 0
         for x, y in self.admissible():

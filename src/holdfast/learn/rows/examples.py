@@ -183,7 +183,7 @@ class ArrayExamples(Examples):
 
     @property
     def resident(self) -> bool:
-        """They are."""
+        """Arrays stay what they are."""
         return True
 
     def chunks(self) -> Iterator[Chunk]:

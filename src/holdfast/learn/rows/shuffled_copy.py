@@ -34,6 +34,7 @@ class ShuffledCopy(DerivedExamples):
     Where the disk is full, rows go on coming from the engine, shuffled afresh for each pass: slower, no less private.
 
     >>> from holdfast.learn.rows.examples import ArrayExamples
+    >>> from holdfast.privacy import Adjacency
     >>> rows = ArrayExamples(features=np.arange(6.0).reshape(3, 2), labels=np.ones(3),
     ...                      adjacency=Adjacency.replace, public_count=3)
     >>> with ShuffledCopy(rows) as copy:
