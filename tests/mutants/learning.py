@@ -203,9 +203,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="methods: any loss is admitted",
-        target="learn:Learner.takes",
-        old="problem.outputs in self.outputs",
-        new="True",
+        target="learn:Learner._require_taken",
+        old="not self.takes(problem)",
+        new="False",
         tests=("tests/contracts/test_learn_methods.py::test_refuses_a_loss_of_a_kind_that_it_does_not_take",),
     ),
     Fault(
