@@ -155,8 +155,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="estimators: what fit read is not said",
         target="learn:PrivateLinearEstimator._spend",
-        old="(*prepared.assumptions, *fit.assumptions)",
-        new="fit.assumptions",
+        old="*prepared.assumptions, *fit.assumptions",
+        new="*fit.assumptions",
         tests=("tests/learn/estimators/test_estimators.py",),
     ),
     Fault(
@@ -207,6 +207,20 @@ FAULTS: tuple[Fault, ...] = (
         old="not self.takes(problem)",
         new="False",
         tests=("tests/contracts/test_learn_methods.py::test_refuses_a_loss_of_a_kind_that_it_does_not_take",),
+    ),
+    Fault(
+        name="methods: options are not checked",
+        target="learn:Learner.admit",
+        old="check_options(options, self.options, method=self.name)",
+        new="None",
+        tests=("tests/learn/methods/test_options.py",),
+    ),
+    Fault(
+        name="methods: rows and account are not compared",
+        target="learn:Learner.admit",
+        old="request.admit(examples, account, self)",
+        new="None",
+        tests=("tests/contracts/test_learn_methods.py",),
     ),
     Fault(
         name="softmax objective: determinant of rank one",

@@ -71,6 +71,13 @@ def find_learner(method: str | Learner) -> Learner:
     return known[method]
 
 
+def unregistered(method: Learner) -> tuple[str, ...]:
+    """What a release assumes where its method is none of METHODS."""
+    if any(method is one for one in METHODS):
+        return ()
+    return (f"the method {method.name!r} is not registered: that it is private is the claim of its author",)
+
+
 def choose_learner(
     problem: Problem, *, count: int, limit: PrivacyCurve, adjacency: Adjacency | str, max_rows: int = 1
 ) -> LearnerChoice:

@@ -310,6 +310,10 @@ def test_a_learner_is_a_method_as_well_as_its_name() -> None:
     np.testing.assert_array_equal(by_name.coef_, by_object.coef_)
     assert by_object.method_ == "output"
     own = dataclasses.replace(find_learner("output"), name="mine")
-    assert clone(classifier(method=own)).fit(x, y).method_ == "mine"
+    fitted = clone(classifier(method=own)).fit(x, y)
+    assert fitted.method_ == "mine"
+    said = "the method 'mine' is not registered: that it is private is the claim of its author"
+    assert said in fitted.release_.guarantee.assumptions
+    assert not any("not registered" in one for one in by_object.release_.guarantee.assumptions)
     with pytest.raises(ParameterError, match="got method='mine'"):
         classifier(method=own, classes=[0, 1, 2]).fit(x, y)

@@ -29,6 +29,37 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type:
 
     classes: Sequence[Any] | None
 
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
+        row_norm: float = 1.0,
+        classes: Sequence[Any] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.options = options
+        self.row_norm = row_norm
+        self.classes = classes
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
     def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
         if self.classes is None:
             check_classification_targets(y)
@@ -100,37 +131,6 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     ('replace', True)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        method: str | Learner = "auto",
-        options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
-        classes: Sequence[Any] | None = None,
-        fit_intercept: bool = True,
-        penalty: float | None = None,
-        radius: float | None = None,
-        adjacency: Adjacency | str | None = None,
-        n_public: int | None = None,
-        arithmetic: str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.options = options
-        self.row_norm = row_norm
-        self.classes = classes
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
-
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return Logistic() if coding.binary else Softmax(classes=len(coding.classes))
 
@@ -160,37 +160,6 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
     [1, 0]
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        method: str | Learner = "auto",
-        options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
-        classes: Sequence[Any] | None = None,
-        fit_intercept: bool = True,
-        penalty: float | None = None,
-        radius: float | None = None,
-        adjacency: Adjacency | str | None = None,
-        n_public: int | None = None,
-        arithmetic: str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.options = options
-        self.row_norm = row_norm
-        self.classes = classes
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return HuberHinge()

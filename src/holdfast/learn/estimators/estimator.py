@@ -23,7 +23,7 @@ from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, FormatError, NotPrivateWarning, ParameterError, require
-from holdfast.learn.choice import LearnerChoice, choose_learner, default_penalty, find_learner
+from holdfast.learn.choice import LearnerChoice, choose_learner, default_penalty, find_learner, unregistered
 from holdfast.learn.estimators.exact import exact_weights
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods import METHODS
@@ -242,7 +242,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
                 | dict(fit.parameters)
             ),
             schema_hash=prepared.schema_hash,
-            assumptions=(*prepared.assumptions, *fit.assumptions),
+            assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method)),
             theorem=fit.theorem,
         )
 

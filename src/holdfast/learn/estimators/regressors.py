@@ -30,6 +30,37 @@ class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: i
 
     target_bounds: tuple[float, float] | None
 
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
+        row_norm: float = 1.0,
+        target_bounds: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.options = options
+        self.row_norm = row_norm
+        self.target_bounds = target_bounds
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
     def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
         low, high = self._bounds()
         read = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
@@ -87,37 +118,6 @@ class PrivateLinearRegression(PrivateLinearRegressor):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        method: str | Learner = "auto",
-        options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
-        target_bounds: tuple[float, float] | None = None,
-        fit_intercept: bool = True,
-        penalty: float | None = None,
-        radius: float | None = None,
-        adjacency: Adjacency | str | None = None,
-        n_public: int | None = None,
-        arithmetic: str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.options = options
-        self.row_norm = row_norm
-        self.target_bounds = target_bounds
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
-
 
 class PrivateRidge(PrivateLinearRegressor):
     """Ridge regression with a privacy promise: mean squared loss / 2 + (penalty / 2) |w|^2.
@@ -149,19 +149,11 @@ class PrivateRidge(PrivateLinearRegressor):
         arithmetic: str | None = None,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.options = options
-        self.row_norm = row_norm
-        self.target_bounds = target_bounds
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
+        super().__init__(
+            epsilon, delta, method=method, options=options, row_norm=row_norm, target_bounds=target_bounds,
+            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            arithmetic=arithmetic, random_state=random_state,
+        )  # fmt: skip
 
 
 class PrivateLasso(PrivateLinearRegressor):
@@ -194,19 +186,11 @@ class PrivateLasso(PrivateLinearRegressor):
         arithmetic: str | None = None,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.options = options
-        self.row_norm = row_norm
-        self.target_bounds = target_bounds
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
+        super().__init__(
+            epsilon, delta, method=method, options=options, row_norm=row_norm, target_bounds=target_bounds,
+            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            arithmetic=arithmetic, random_state=random_state,
+        )  # fmt: skip
 
     _l1 = True
 

@@ -19,8 +19,7 @@ from holdfast.errors import ParameterError
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.examples import Examples
 from holdfast.options import Option, check_options, options_of
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.request import admit
+from holdfast.privacy.account import Account, request
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 
@@ -138,9 +137,16 @@ class Learner:
 
     def fit(self, examples: Examples, problem: Problem, *, account: Account, **options: Any) -> Fit:
         """Check options, rows, problem and account, all of it public; then spend."""
+        self.admit(examples, problem, account, options)
+        return self.run(examples, problem, account=account, **options)
+
+    def admit(
+        self, examples: Examples, problem: Problem, account: Account, options: Mapping[str, Any]
+    ) -> None:
+        """Refuse, before anything is spent, what the method's proof or its function does not cover."""
         check_options(options, self.options, method=self.name)
         self._require_taken(problem)
-        admit(examples, account, self)
+        request.admit(examples, account, self)
         if examples.dimension != problem.dimension:
             raise ParameterError(
                 f"dimension must be the number of columns, {examples.dimension}, got dimension={problem.dimension}"
@@ -151,7 +157,6 @@ class Learner:
                 f"{self.name} needs delta > 0, and the account has none left; use method='auto', which knows the "
                 "methods without delta"
             )
-        return self.run(examples, problem, account=account, **options)
 
     def takes(self, problem: Problem) -> bool:
         """Whether the problem's loss is of a kind that it takes."""

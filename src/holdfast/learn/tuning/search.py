@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from holdfast.errors import ParameterError, require
+from holdfast.learn.choice import unregistered
 from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
@@ -49,7 +50,7 @@ from holdfast.release.provenance import plain_parameters
 Floats = NDArray[np.float64]
 Strategy = Literal["parts", "random_stopping"]
 STRATEGIES = ("parts", "random_stopping")
-SEARCHED = ("method", "penalty", "radius")
+SEARCHED = ("method", "options", "penalty", "radius")
 """What may differ between candidates; what rows look like may not, for all are scored on the same ones."""
 
 
@@ -77,8 +78,8 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : one of holdfast's. Its own epsilon and delta are not used.
-    param_grid : names and values, or a list of such, as in scikit-learn; of method, penalty and radius. The grid
-        is public: write it down before looking at the data.
+    param_grid : names and values, or a list of such, as in scikit-learn; of method, options, penalty and radius. The
+        grid is public: write it down before looking at the data.
     epsilon, delta : the promise about the whole search. Ignored where `fit` is given an account.
     strategy : `"parts"` trains each setting on a part of its own and chooses on a further part, by the exponential
         mechanism: all parts are disjoint, so each spends everything. Good for few settings and many rows.
@@ -130,9 +131,12 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             model.set_params(epsilon=self.epsilon, delta=self.delta)._check_parameters(account)
         prepared = models[0]._prepare(X, y, target, account)
         decided = [_Trainer(model=model, prepared=prepared, idealised=[]) for model in models]
-        methods = [trainer.decide(prepared, limit)[0] for trainer in decided]
+        asked = [trainer.decide(prepared, limit) for trainer in decided]
+        methods = [method for method, _, _ in asked]
         if account is None:
             account = self._open(limit, methods, prepared)
+        for method, problem, options in asked:
+            method.admit(prepared.examples, problem, account, options)
         require_small_delta(account.limit, prepared.examples.public_count)
         require_something_left(account)
         chosen = self._choose(decided, settings, prepared, account)
@@ -156,6 +160,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             assumptions=(
                 *prepared.assumptions,
                 *chosen.fit.assumptions,
+                *unregistered(methods[chosen.index]),
                 "the candidates were written down before looking at the data",
                 *(("noise inside the candidates' training is analysed as real numbers",) if real else ()),
             ),
