@@ -2,9 +2,8 @@
 
 For the L1 ball this is private lasso and sparse logistic regression, of two classes or of several: noise enters
 through the choice of one of 2 d corners (2 K d for K classes), so the error grows with ln d, not with d. The
-iterates are functions of the chosen corners, which are the release (soundness, section 8).
-
-Polytopes given by their corners: the L1 ball, or any list.
+iterates are functions of the chosen corners, which are the release (soundness, section 8). Polytopes are given by their
+corners: the L1 ball, or any list.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class L1Ball:
 
     @property
     def corners(self) -> int:
-        """Their number."""
+        """The number of corners."""
         return 2 * self.dimension
 
     @property
@@ -83,7 +82,7 @@ class Corners:
 
     @property
     def corners(self) -> int:
-        """Their number."""
+        """The number of corners."""
         return int(self.points.shape[0])
 
     @property

@@ -41,6 +41,15 @@ from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.objective import PureObjectivePerturbation
 from holdfast.privacy.rounding import round_down, round_up
 
+Floats = NDArray[np.float64]
+THEOREM = (
+    "Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011) of a softmax loss: records of rank K - 1, "
+    "soundness, section 4"
+)
+OUTPUT_SHARE = 0.005
+"""Of epsilon, for the solver's inexactness."""
+RELATIVE_TOLERANCE = 1e-11
+"""The solver's, in units of all gradients together."""
 PURE_SHARE = 0.8
 """The penalty, in standard deviations of one coordinate of the linear term, where the signal is weak."""
 PURE_SIGNAL = 100.0
@@ -101,17 +110,6 @@ def pure_penalty(
         pure_share(signal, least=least_share) * deviation,
         PURE_FACTOR * problem.smoothness / -math.expm1(-epsilon),
     )
-
-
-Floats = NDArray[np.float64]
-THEOREM = (
-    "Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011) of a softmax loss: records of rank K - 1, "
-    "soundness, section 4"
-)
-OUTPUT_SHARE = 0.005
-"""Of epsilon, for the solver's inexactness."""
-RELATIVE_TOLERANCE = 1e-11
-"""The solver's, in units of all gradients together."""
 
 
 def weights_of(problem: Problem, loss: Softmax) -> int:

@@ -48,7 +48,7 @@ COUNT_READ = "the number of rows was read from the data and is treated as public
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prepared:
-    """Clipped and labelled rows. `read` is what was read from the data, `assumptions` all that is assumed."""
+    """Clipped and labelled rows. `read` is what nobody declared, of which callers are warned."""
 
     examples: Examples
     coding: LabelCoding
