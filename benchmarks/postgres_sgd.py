@@ -37,7 +37,7 @@ from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import TableExamples
+from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.privacy import Account, ApproxDP
 
 D, SEED, PASSES, TURNS = 54, 1, 10, 40

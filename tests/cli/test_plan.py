@@ -12,11 +12,13 @@ from click.testing import CliRunner, Result
 from holdfast.cli.app import app
 from holdfast.errors import ParameterError
 from holdfast.learn.forecast import forecast, noisy_accuracy
-from holdfast.learn.methods.objective import objective_perturbation
+from holdfast.learn.methods.objective import METHOD as OBJECTIVE
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, PureDP
+
+objective_perturbation = OBJECTIVE.fit
 
 SIZE = ("--rows", "32561", "--columns", "108")
 

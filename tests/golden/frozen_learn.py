@@ -96,7 +96,7 @@ def run(
     data = examples(problem, adjacency, max_rows=max_rows)
     currency = "pure" if limit == "pure" else method.currency
     account = Account(LIMITS[limit], adjacency=adjacency, unit=data.unit, currency=currency, seed=0)
-    fit = method.run(data, problem, account=account, **options)
+    fit = method.fit(data, problem, account=account, **options)
     charges = [(one.charge.mechanism, one.charge.times) for one in account.journal.entries]
     return {
         "weights": fit.weights,

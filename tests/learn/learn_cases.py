@@ -42,13 +42,13 @@ def labelled(n: int = 400, *, seed: int = 0) -> tuple[Floats, NDArray[np.int64]]
 
 
 def every() -> list[Any]:
-    """One of each, with what it cannot do without."""
+    """One of each, with nothing declared."""
     return [
         PrivateLogisticRegression(),
         PrivateLinearSVC(),
-        PrivateLinearRegression(target_bounds=(-300, 300)),
-        PrivateRidge(target_bounds=(-300, 300)),
-        PrivateLasso(target_bounds=(-300, 300)),
+        PrivateLinearRegression(),
+        PrivateRidge(),
+        PrivateLasso(),
     ]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.learn.choice import BEHIND, choose_learner
+from holdfast.learn import PrivateLogisticRegression
+from holdfast.learn.choice import choose_learner
 from holdfast.learn.methods import METHODS
-from holdfast.learn.methods.noisy_gd import noisy_gd
+from holdfast.learn.methods.method import Fit, Learner, Rank, Settings
+from holdfast.learn.methods.noisy_gd import METHOD as NOISY_GD
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.privacy import Account, ApproxDP, GaussianDP, PrivacyCurve, PureDP
+from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
+
+noisy_gd = NOISY_GD.fit
 
 APPROXIMATE = ApproxDP(1.0, 1e-7)
 
@@ -47,7 +55,7 @@ def test_the_choice(loss: Loss, limit: PrivacyCurve, options: dict[str, Any], ex
     names = {method.name for method in METHODS}
     assert set(choice.rejected) == names - {expected}
     assert all(choice.rejected.values())
-    assert names == set(BEHIND)
+    assert all(method.behind for method in METHODS)
 
 
 def test_a_method_that_no_proof_admits_says_what_is_missing() -> None:
@@ -104,9 +112,10 @@ def test_what_is_told_is_what_the_method_would_do_by_itself(
         Problem(loss=Logistic(), dimension=dimension), count=count, limit=limit, adjacency=adjacency
     )
     assert choice.method == "noisy_gd"
-    assert 6 <= choice.options["steps"] <= 12
-    assert 0 < choice.options["step"] <= 24.0
-    assert math.isfinite(choice.options["step"])
+    schedule = choice.options["schedule"]
+    assert 6 <= schedule.steps <= 12
+    assert 0 < schedule.step <= 24.0
+    assert math.isfinite(schedule.step)
 
 
 def test_the_options_run_and_do_not_depend_on_values() -> None:
@@ -123,3 +132,81 @@ def test_the_options_run_and_do_not_depend_on_values() -> None:
         assert np.array_equal(fit.weights, by_itself.weights)
         parameters.append({name: fit.parameters[name] for name in ("preconditioner", "steps", "step")})
     assert parameters[0] == parameters[1]
+
+
+# A method of a stranger.
+
+
+def mean_direction(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    scale: float = 1.0,
+    arithmetic: Arithmetic = "strict",
+) -> Fit:
+    """One noisy sum of y x."""
+    total = np.zeros(problem.dimension)
+    for rows, labels in examples.chunks():
+        total += labels @ rows
+    sensitivity = account.adjacency.gradient_factor * problem.norm_bound
+    noise = noise_within(
+        account, l2_sensitivity=sensitivity, dimension=problem.dimension, arithmetic=arithmetic
+    )
+    noisy = account.release(noise.mechanism, total, label="mean_direction")
+    return Fit(weights=scale * noisy / examples.public_count, theorem="one noisy sum")
+
+
+STRANGER = Learner(
+    name="mean_direction", run=mean_direction, paper="none", pure=True, single_rows="average them"
+)
+
+
+def with_entry(monkeypatch: pytest.MonkeyPatch, entry: Learner) -> None:
+    monkeypatch.setattr("holdfast.learn.choice.METHODS", (*METHODS, entry))
+
+
+def test_a_stranger_without_a_rank_takes_part_and_stands_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_entry(monkeypatch, STRANGER)
+    problem = Problem(loss=Logistic(), dimension=10)
+    told: dict[str, Any] = {"count": 1_000, "limit": APPROXIMATE, "adjacency": "replace"}
+    choice = choose_learner(problem, **told)
+    assert choice.method == "noisy_gd"
+    assert choice.rejected["mean_direction"] == "gives no rank to method='auto'"
+    assert "not mean_direction:" in choice.summary()
+    users = choose_learner(problem, **told, max_rows=3)
+    assert users.rejected["mean_direction"] == "protects single rows, not units of several"
+
+
+@pytest.mark.filterwarnings(
+    "ignore::holdfast.errors.NotPrivateWarning", "ignore::holdfast.errors.BudgetWarning"
+)
+def test_a_stranger_with_the_best_rank_is_chosen_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = dataclasses.replace(
+        STRANGER,
+        ranks=(Rank(place=0.5, losses=("logistic",), columns=5),),
+        settings=lambda facts: Settings(options={"scale": 2.0}, reasons=("the table is small",)),
+    )
+    with_entry(monkeypatch, entry)
+    x = np.random.default_rng(0).uniform(-0.5, 0.5, size=(2_000, 2))
+    model = PrivateLogisticRegression(classes=[False, True], random_state=0).fit(x, x[:, 0] > 0)
+    assert model.method_ == "mean_direction"
+    assert "chosen: mean_direction (scale=2)" in model.summary()
+    assert "because the table is small" in model.summary()
+    assert model.coef_[0, 0] > abs(model.coef_[0, 1])
+    named = PrivateLogisticRegression(
+        classes=[False, True], random_state=0, method="mean_direction", epsilon=2.0
+    )
+    assert named.fit(x[:1_500], x[:1_500, 0] > 0).method_ == "mean_direction"
+    wide = choose_learner(
+        Problem(loss=Logistic(), dimension=6), count=99, limit=APPROXIMATE, adjacency="replace"
+    )
+    assert wide.method == "noisy_gd"
+
+
+def test_the_rule_names_no_method() -> None:
+    text = Path(inspect.getfile(choose_learner)).read_text(encoding="utf-8")
+    doctests = 'find_learner("output")', "'noisy_gd'"
+    for shown in doctests:
+        text = text.replace(shown, "")
+    assert not [method.name for method in METHODS if f'"{method.name}"' in text or f"'{method.name}'" in text]

@@ -17,16 +17,17 @@ from holdfast.audit.refutation.two_worlds import TwoWorlds
 from holdfast.errors import BudgetExceeded, HoldfastError, ParameterError
 from holdfast.learn import whitened_examples
 from holdfast.learn.choice import choose_learner
-from holdfast.learn.methods.objective import objective_perturbation
+from holdfast.learn.methods.objective import METHOD as OBJECTIVE
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.problem.problem import NORM_SLACK
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks
-from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
 from holdfast.learn.whitened_examples import SHARE, WhitenedExamples, release_diagonal, squares_sensitivity
 from holdfast.learn.whitening import DiagonalWhitener, second_moment
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
+
+objective_perturbation = OBJECTIVE.fit
 
 Floats = NDArray[np.float64]
 DIMENSION = 4

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.rows.moments import from_upper_triangle, upper_triangle
+from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
 from holdfast.learn.whitening import (
     DiagonalWhitener,
+    from_upper_triangle,
     no_whitening,
     second_moment,
     second_moment_sensitivity,
+    upper_triangle,
     whitener,
 )
 from holdfast.privacy.account import Account

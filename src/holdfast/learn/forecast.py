@@ -19,13 +19,13 @@ from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning,
 from holdfast.learn.choice import LearnerChoice, choose_learner
 from holdfast.learn.methods.objective import objective_mechanism
 from holdfast.learn.methods.softmax_objective import PURE_WHITENED
-from holdfast.learn.opening import Budget, require_small_delta
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.risk.descent import gaussian_square, schedule_for
 from holdfast.learn.whitened_examples import SHARE
+from holdfast.privacy.account.request import limit_of, require_small_delta
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curves.curve import PureDP
+from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 
 CURVATURE = 0.25
 """Of the logistic loss, at its largest."""
@@ -47,7 +47,7 @@ class Forecast:
 
     @property
     def verdict(self) -> str:
-        """In words: against log-odds of size 2, about 0.8 accuracy, and against the sampling error."""
+        """Against log-odds of size 2, about 0.8 accuracy, and against the sampling error."""
         if self.prediction_noise > 2.0:
             return "noise drowns the signal"
         if self.prediction_noise > 3.0 * self.sampling_error:
@@ -82,27 +82,27 @@ def forecast(
         "in (0.5, 1)",
         "name what a fit without privacy reaches",
     )
-    problem = Problem(loss=Logistic(), dimension=columns, row_norm=row_norm)
+    problem, asked = Problem(loss=Logistic(), dimension=columns, row_norm=row_norm), Adjacency.of(adjacency)
     return tuple(
-        _forecast(problem, rows=rows, budget=Budget(epsilon=epsilon, delta=delta), adjacency=Adjacency.of(adjacency),
-                  accuracy=accuracy)
+        _forecast(problem, rows=rows, epsilon=epsilon, delta=delta, adjacency=asked, accuracy=accuracy)
         for epsilon in epsilons
     )  # fmt: skip
 
 
 def _forecast(
-    problem: Problem, *, rows: int, budget: Budget, adjacency: Adjacency, accuracy: float | None
+    problem: Problem, *, rows: int, epsilon: float, delta: float, adjacency: Adjacency, accuracy: float | None
 ) -> Forecast:
-    require_small_delta(budget.limit, rows)
-    choice = choose_learner(problem, count=rows, limit=budget.limit, adjacency=adjacency)
+    limit = limit_of(epsilon, delta)
+    require_small_delta(limit, rows)
+    choice = choose_learner(problem, count=rows, limit=limit, adjacency=adjacency)
     curvature = CURVATURE * problem.row_norm**2 / problem.dimension
     noise = _coefficient_noise(
-        choice, problem, rows=rows, budget=budget, adjacency=adjacency, curvature=curvature
+        choice, problem, rows=rows, limit=limit, adjacency=adjacency, curvature=curvature
     )
     # A row of norm X turns independent noise of deviation s in each coefficient into X s.
     prediction = problem.row_norm * noise
     return Forecast(
-        epsilon=budget.epsilon,
+        epsilon=epsilon,
         method=choice.method,
         coefficient_noise=noise,
         prediction_noise=prediction,
@@ -117,7 +117,7 @@ def _coefficient_noise(
     problem: Problem,
     *,
     rows: int,
-    budget: Budget,
+    limit: PrivacyCurve,
     adjacency: Adjacency,
     curvature: float,
 ) -> float:
@@ -125,16 +125,17 @@ def _coefficient_noise(
     if choice.method == "objective":
         whitened = choice.options.get("preconditioner") == "diagonal"
         # Rows that point in all directions alike gain nothing by whitening, but pay for it.
-        limit = PureDP(budget.epsilon * (1.0 - SHARE)) if whitened else budget.limit
+        pure = limit.as_pure()
+        kept = PureDP(float(pure) * (1.0 - SHARE)) if whitened and pure is not None else limit
         mechanism = objective_mechanism(
-            problem, limit=limit, adjacency=adjacency, public_count=rows, least_share=PURE_WHITENED * whitened
+            problem, limit=kept, adjacency=adjacency, public_count=rows, least_share=PURE_WHITENED * whitened
         )
         # The minimiser moves by b / (n curvature + penalty); b is normal, or independent Laplace.
         deviation = getattr(mechanism, "sigma", None)
         if deviation is None:
             deviation = math.sqrt(2 * problem.dimension) * float(getattr(mechanism, "scale"))  # noqa: B009
         return float(deviation) / (rows * curvature + float(mechanism.penalty))
-    mu = math.sqrt(gaussian_square(budget.limit))
+    mu = math.sqrt(gaussian_square(limit))
     setting = schedule_for(mu, count=rows, dimension=problem.dimension, factor=adjacency.gradient_factor)
     # Steps that average T noisy gradients of deviation sqrt(T) each: one gradient of the whole budget's noise.
     left = mu * math.sqrt(1.0 - setting.moment_share)

@@ -16,12 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks, clipped, rounding_of_sum
-from holdfast.learn.rows.examples import ArrayExamples, Chunk, Examples
-from holdfast.learn.whitening import Whitener, second_moment, whitener
+from holdfast.learn.risk.descent import Whitener
+from holdfast.learn.rows.examples import (
+    ArrayExamples,
+    Chunk,
+    ClippedBlocks,
+    DerivedExamples,
+    Examples,
+    clipped,
+    rounding_of_sum,
+)
+from holdfast.learn.whitening import second_moment, whitener
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.rounding import as_written
@@ -73,7 +81,7 @@ def release_diagonal(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class WhitenedExamples:
+class WhitenedExamples(DerivedExamples):
     """x -> P x / norm, scaled down to norm 1 where it is longer. P and norm are public.
 
     >>> from holdfast.learn.problem.losses import Logistic
@@ -92,26 +100,6 @@ class WhitenedExamples:
     whitening: Whitener
     norm: float
 
-    @property
-    def dimension(self) -> int:
-        """Unchanged."""
-        return self.examples.dimension
-
-    @property
-    def public_count(self) -> int:
-        """Unchanged."""
-        return self.examples.public_count
-
-    @property
-    def adjacency(self) -> Adjacency:
-        """Unchanged."""
-        return self.examples.adjacency
-
-    @property
-    def unit(self) -> PrivacyUnit:
-        """Unchanged."""
-        return self.examples.unit
-
     def chunks(self) -> Iterator[Chunk]:
         """In blocks that fit into a processor's cache."""
         return self._whitened(self.examples.chunks())
@@ -124,7 +112,7 @@ class WhitenedExamples:
         """The same, computed once where it is small."""
         if 8 * self.public_count * self.dimension > KEPT_BYTES:
             return self
-        if not getattr(self.examples, "resident", False):
+        if not self.examples.resident:
             parts = [(np.empty((0, self.dimension)), np.empty(0)), *self.chunks()]
             return self._held(np.concatenate([x for x, _ in parts]), np.concatenate([y for _, y in parts]))
         count = sum(len(labels) for _, labels in self.examples.chunks())

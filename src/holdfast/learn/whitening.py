@@ -3,8 +3,6 @@
 Released: the sum of x x^T, or its diagonal, with Gaussian noise. Everything after the release, the floor of the
 eigenvalues and the inverse root included, is post-processing. Rows are whitened first and then clipped: a row's
 norm after whitening is bounded by that clip alone.
-
-The whitener that descent methods pay for: one noisy second moment, then post-processing.
 """
 
 from __future__ import annotations
@@ -12,47 +10,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.learn.problem import Problem
-from holdfast.learn.risk.descent import DescentSchedule, Preconditioner, gaussian_for
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks, rounding_of_sum
-from holdfast.learn.rows.moments import from_upper_triangle, upper_triangle
+from holdfast.learn.risk.descent import DescentSchedule, Preconditioner, Whitener, gaussian_for
+from holdfast.learn.rows.examples import ClippedBlocks, rounding_of_sum
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
-
-
-class Whitener(Protocol):
-    """A public linear map of rows, x -> P x."""
-
-    @property
-    def effective_dimension(self) -> float:
-        """How many coordinates a whitened row has, those below the noise counted as the share they keep."""
-
-    @property
-    def size(self) -> float:
-        """A bound on the spectral norm of P."""
-
-    def forward(self, vector: Floats) -> Floats:
-        """P v."""
-
-    def backward(self, vector: Floats) -> Floats:
-        """P^T v: weights of whitened rows as weights of the rows themselves."""
-
-    def norms(self, rows: Floats) -> Floats:
-        """|P x| for each row."""
-
-    def form(self) -> Floats:
-        """P^T P, or its diagonal as a vector: |P x|^2 = x^T (P^T P) x, for engines that compute it themselves."""
-
-    def shrunk(self, vector: Floats, strength: float) -> Floats:
-        """(I + strength P P^T)^-1 v: one implicit step of a penalty on P^T v."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +86,28 @@ class DiagonalWhitener:
     def shrunk(self, vector: Floats, strength: float) -> Floats:
         """Entry by entry."""
         return np.asarray(vector / (1.0 + strength * self.root**2))
+
+
+def upper_triangle(symmetric: Floats) -> Floats:
+    """The diagonal, then sqrt(2) times the upper triangle: a vector with the matrix's Frobenius norm.
+
+    Noise of one deviation on it has, back in the matrix, deviation sigma on the diagonal and sigma / sqrt(2)
+    off it (soundness, section 20).
+
+    >>> round(float(np.linalg.norm(upper_triangle(np.array([[1.0, 2.0], [2.0, 4.0]])))), 12)
+    5.0
+    """
+    above = np.triu_indices(symmetric.shape[0], k=1)
+    return np.concatenate([np.diag(symmetric), np.sqrt(2.0) * symmetric[above]])
+
+
+def from_upper_triangle(packed: Floats, dimension: int) -> Floats:
+    """The symmetric matrix that `upper_triangle` packed."""
+    matrix = np.diag(packed[:dimension])
+    above = np.triu_indices(dimension, k=1)
+    matrix[above] = packed[dimension:] / np.sqrt(2.0)
+    matrix.T[above] = matrix[above]
+    return matrix
 
 
 def second_moment_sensitivity(adjacency: Adjacency, *, row_norm: float, rows_per_unit: int = 1) -> float:

@@ -49,7 +49,7 @@ def run_learner(
     method: Learner, examples: ArrayExamples, problem: Problem, account: Account, **options: Any
 ) -> Fit:
     """One training, as an estimator makes it."""
-    return method.run(examples, problem, account=account, **options)
+    return method.fit(examples, problem, account=account, **options)
 
 
 # Rows, accounts and problems.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pickle
 import subprocess
@@ -17,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from holdfast.data import Numeric, Schema, open_table
 from holdfast.errors import AssumptionWarning, BudgetWarning, DataError, ParameterError
 from holdfast.learn import (
     PrivateLasso,
@@ -25,6 +27,7 @@ from holdfast.learn import (
     PrivateLogisticRegression,
     PrivateRidge,
 )
+from holdfast.learn.choice import find_learner
 from holdfast.learn.estimators import ESTIMATORS
 from holdfast.privacy import Account, ApproxDP
 from tests.learn.learn_cases import BOUNDS, QUIET, classifier, data_for, declared, every, labelled
@@ -121,7 +124,18 @@ def test_a_fitted_estimator_is_pickled_and_predicts_the_same(made: Any) -> None:
         (classifier(row_norm=0.0), "row_norm must be > 0"),
         (classifier(penalty=-1.0), "penalty must be >= 0"),
         (classifier(radius=0.0), "radius must be > 0"),
-        (classifier(method="magic"), "method must be 'auto' or one of"),
+        (classifier(epsilon="1"), "epsilon must be > 0 and finite, got epsilon='1'"),
+        (classifier(delta="0"), "delta must be in"),
+        (classifier(row_norm="1"), "row_norm must be > 0"),
+        (classifier(penalty="1"), "penalty must be >= 0"),
+        (classifier(radius="1"), "radius must be > 0"),
+        (classifier(method="magic"), "method must be 'auto', a Learner or one of"),
+        (classifier(method=3), "method must be 'auto', a Learner or one of"),
+        (classifier(options=["steps"]), "options must be None or names and values"),
+        (classifier(options={"stpes": 3}), "options must be among .*did you mean 'steps'"),
+        (classifier(options={"steps": "3"}), r"steps must be int \| None for method='noisy_gd'"),
+        (classifier(options={"steps": 0}), "steps must be a whole number >= 1"),
+        (classifier(method="ridge", options={"steps": 3}), "options must be among count_bound, arithmetic"),
         (classifier(adjacency="nearby"), "adjacency must be one of"),
         (classifier(n_public=7), "n_public must be the number of rows"),
         (classifier(random_state=-1), "random_state must be None or"),
@@ -136,11 +150,22 @@ def test_a_fitted_estimator_is_pickled_and_predicts_the_same(made: Any) -> None:
         (classifier(fit_intercept=3), "fit_intercept must be"),
         (classifier(method="ridge"), "least squares"),
         (classifier(method="softmax"), "method must be 'auto' or 'adassp'"),
-        (classifier(classes=[0, 1, 2], method="frank_wolfe"), "l1_radius must be > 0 and finite"),
-        (PrivateRidge(), "target_bounds must be declared"),
+        (
+            classifier(classes=[0, 1, 2], method="frank_wolfe"),
+            "^radius must be finite for frank_wolfe, got radius=inf; give radius=",
+        ),
+        (PrivateRidge().set_params(target_bounds=3.0), "target_bounds must be two numbers"),
+        (PrivateRidge().set_params(target_bounds=("0", "x")), "target_bounds must be two numbers"),
+        (
+            PrivateRidge(target_bounds=(0, 1), adjacency="add_remove", n_public=400, method="ridge"),
+            "got radius=inf; give radius=..., or the option count_bound",
+        ),
         (PrivateRidge(target_bounds=(1.0, 1.0)), "target_bounds must be"),
         (PrivateRidge(target_bounds=(0.0, math.inf)), "target_bounds must be"),
-        (PrivateLinearRegression(target_bounds=(0, 1), method="bolt_on"), "finite radius"),
+        (
+            PrivateLinearRegression(target_bounds=(0, 1), method="bolt_on"),
+            "finite radius, got radius=inf; give radius=...$",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_spent(made: Any, match: str) -> None:
@@ -207,3 +232,88 @@ def test_what_fit_reads_from_the_data_is_an_assumption() -> None:
         quiet.fit(x, y)
     assert quiet.release_ is not None
     assert not any("read from the data" in a for a in quiet.release_.guarantee.assumptions)
+
+
+# Bounds of targets.
+
+
+@pytest.mark.parametrize(
+    "made", [PrivateLinearRegression(), PrivateRidge(), PrivateLasso()], ids=lambda e: type(e).__name__
+)
+def test_default_bounds_of_targets_are_an_assumption(made: Any) -> None:
+    x, y = data_for(made)
+    with pytest.warns(
+        AssumptionWarning, match=r"target_bounds was not declared: targets are clipped to the default"
+    ):
+        fitted = clone(made).set_params(epsilon=50.0, random_state=0).fit(x, y)
+    assert fitted.release_ is not None
+    assert any("target_bounds was not declared" in one for one in fitted.release_.guarantee.assumptions)
+    told = clone(made).set_params(epsilon=50.0, random_state=0, target_bounds=(-1.0, 1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AssumptionWarning)
+        told.fit(x, y)
+    np.testing.assert_array_equal(told.coef_, fitted.coef_)
+    assert told.release_ is not None
+    assert not any("target_bounds" in one for one in told.release_.guarantee.assumptions)
+
+
+def test_a_schema_declares_the_bounds_of_targets() -> None:
+    schema = Schema([Numeric("x", -1, 1), Numeric("y", 0, 20)])
+    table = open_table({"x": [0.5, -0.5] * 500, "y": [15.0, 5.0] * 500}, schema)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AssumptionWarning)
+        fitted = PrivateRidge(epsilon=50.0, random_state=0).fit(table, target="y")
+    assert abs(fitted.intercept_ - 10.0) < 2.0
+
+
+# Options and methods of the user's own.
+
+
+def test_options_reach_the_method_and_have_the_last_word() -> None:
+    x, y = labelled()
+    model = classifier(random_state=0, options={"steps": 3, "arithmetic": "idealised"}, arithmetic="strict")
+    model.fit(x, y)
+    assert model.method_ == "noisy_gd"
+    assert model.release_ is not None
+    assert model.release_.provenance.parameters["steps"] == 3
+    assert model.release_.provenance.arithmetic == "idealised"
+    plain = classifier(random_state=0, options={"preconditioner": "none"}).fit(x, y)
+    named = classifier(random_state=0, method="noisy_gd", options={"preconditioner": "none"}).fit(x, y)
+    np.testing.assert_array_equal(plain.coef_, named.coef_)
+    batch = classifier(random_state=0, method="bolt_on", options={"passes": 2, "batch": 20}).fit(x, y)
+    assert batch.release_.provenance.parameters["passes"] == 2
+
+
+@pytest.mark.parametrize("made", every(), ids=lambda e: type(e).__name__)
+def test_options_are_a_parameter_like_any_other(made: Any) -> None:
+    assert made.get_params()["options"] is None
+    given = {"arithmetic": "idealised"}
+    again = clone(clone(made).set_params(options=given))
+    assert again.options == given
+    x, y = data_for(made)
+    fitted = declared(again, epsilon=20.0, random_state=0).fit(x, y)
+    assert fitted.release_.provenance.arithmetic == "idealised"
+
+
+def test_a_misspelt_option_costs_nothing() -> None:
+    x, y = labelled()
+    account = Account(ApproxDP(1.0, 1e-6), currency="gdp")
+    with pytest.raises(ParameterError, match="did you mean 'momentum'"):
+        classifier(options={"momentun": 0.1}).fit(x, y, account=account)
+    assert account.journal.entries == ()
+
+
+def test_a_learner_is_a_method_as_well_as_its_name() -> None:
+    x, y = labelled()
+    by_name = classifier(method="output", penalty=0.1, random_state=0).fit(x, y)
+    by_object = classifier(method=find_learner("output"), penalty=0.1, random_state=0).fit(x, y)
+    np.testing.assert_array_equal(by_name.coef_, by_object.coef_)
+    assert by_object.method_ == "output"
+    own = dataclasses.replace(find_learner("output"), name="mine")
+    fitted = clone(classifier(method=own)).fit(x, y)
+    assert fitted.method_ == "mine"
+    said = "the method 'mine' is not registered: that it is private is the claim of its author"
+    assert said in fitted.release_.guarantee.assumptions
+    assert not any("not registered" in one for one in by_object.release_.guarantee.assumptions)
+    with pytest.raises(ParameterError, match="got method='mine'"):
+        classifier(method=own, classes=[0, 1, 2]).fit(x, y)

@@ -21,7 +21,8 @@ from holdfast.learn import (
     PrivateRidge,
     load_model,
 )
-from holdfast.learn.rows.design import INTERCEPT_SHARE, with_intercept
+from holdfast.learn.rows.engine_sums import with_intercept
+from holdfast.learn.rows.prepare import INTERCEPT_SHARE
 from tests.learn.learn_cases import BOUNDS, QUIET, Floats, data_for, declared, every, labelled, rows
 
 pytestmark = QUIET

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
-from holdfast.learn.methods.adassp import Statistics, adaptive_ridge, adassp, solve_noisy
+from holdfast.learn.methods.adassp import METHOD as ADASSP
+from holdfast.learn.methods.adassp import Statistics, adaptive_ridge, solve_noisy
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.rows.moments import Moments, largest_count, second_moments, summation_error
+from holdfast.learn.rows.examples import ArrayExamples, summation_error
+from holdfast.learn.rows.moments import Moments, second_moments
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
+
+adassp = ADASSP.fit
 
 Floats = NDArray[np.float64]
 
@@ -170,7 +173,7 @@ def test_counts_of_users_are_assumed_and_said() -> None:
     rows = examples_of(np.eye(4), np.ones(4), public_count=10, unit=unit)
     fit = adassp(rows, problem_of(), account=Account(GaussianDP(1.0), unit=unit, seed=0), count_bound=40)
     assert fit.assumptions == ("the table has at most 40 rows",)
-    assert largest_count(rows, None) == (160, ("the table has at most 160 rows",))
+    assert rows.largest_count() == (160, ("the table has at most 160 rows",))
     sums = Account(GaussianDP(1.0), seed=0)
     single = adassp(examples_of(np.eye(4), np.ones(4), public_count=10), problem_of(), account=sums)
     assert fit.parameters["gram_noise_std"] == pytest.approx(

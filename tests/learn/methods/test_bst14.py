@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 from reproductions.printed_constants import printed_noise_std
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.methods.bst14 import bst14, noise_for, step_size, without_replacement
+from holdfast.learn.methods.bst14 import METHOD as BST14
+from holdfast.learn.methods.bst14 import noise_for, step_size, without_replacement
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, Logistic, Squared
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit
 from holdfast.privacy.mechanisms.subsampled import FixedSizeGaussian, sampled_divergence
+
+bst14 = BST14.fit
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.methods.dp_sgd import METHOD, Sgd, dp_sgd, plan_for
+from holdfast.learn.methods.dp_sgd import METHOD, Sgd, plan_for
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
 from holdfast.learn.rows.examples import ArrayExamples
@@ -18,6 +18,8 @@ from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, GaussianDP, PureDP, RenyiDP
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.mechanisms.subsampled import SubsampledGaussian
+
+dp_sgd = METHOD.fit
 
 LOGISTIC = Problem(loss=Logistic(), dimension=3)
 LIMIT = ApproxDP(1.0, 1e-6)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn.methods import frank_wolfe as module
-from holdfast.learn.methods.frank_wolfe import Corners, L1Ball, bounds_of, frank_wolfe
-from holdfast.learn.methods.frank_wolfe_sampling import Admissible, FrankWolfeBounds
+from holdfast.learn.methods.frank_wolfe import METHOD as FRANK_WOLFE
+from holdfast.learn.methods.frank_wolfe import Corners, L1Ball, bounds_of
+from holdfast.learn.methods.frank_wolfe_sampling import AdmissibleRows, FrankWolfeBounds
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, Logistic, Softmax, Squared
 from holdfast.learn.rows.batches import disjoint_batches, poisson_sample
@@ -20,6 +21,8 @@ from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, Laplace, PrivacyUnit, PureDP
 from holdfast.privacy.account.parallel import parallel
+
+frank_wolfe = FRANK_WOLFE.fit
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +75,7 @@ def scores(
     features: Floats, labels: Floats, problem: Problem, w: Floats, polytope: Any, bound: float
 ) -> Floats:
     bounds = bounds_of(problem, polytope, feature_bound=bound)
-    rows = Admissible(examples_of(features, labels), problem, bounds)
+    rows = AdmissibleRows(examples_of(features, labels), problem, bounds)
     gradient = module._gradient(rows.chunks(), w, problem, bounds)
     return np.asarray(polytope.products(gradient))
 
@@ -391,7 +394,7 @@ def test_no_neighbour_moves_a_softmax_score_further(seed: int, radius: float, ad
     bounds = bounds_of(problem, ball, feature_bound=1.0)
     both = []
     for x, y in ((features, labels), (other, other_labels)):
-        rows = Admissible(examples_of(x, y), problem, bounds)
+        rows = AdmissibleRows(examples_of(x, y), problem, bounds)
         both.append(ball.products(module._gradient(rows.chunks(), w.reshape(3, 2), problem, bounds).ravel()))
     allowed = bounds.score_change(adjacency, divisor=1.0)
     assert np.max(np.abs(both[0] - both[1])) <= allowed * (1 + 1e-12)

@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.methods.noisy_gd import METHOD, Gradients, noisy_gd
+from holdfast.learn.methods.noisy_gd import METHOD
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks
-from holdfast.learn.rows.examples import ArrayExamples, Chunk
-from holdfast.learn.whitening import Whitener, no_whitening, whitener
+from holdfast.learn.risk.descent import ClippedGradients, Whitener
+from holdfast.learn.rows.examples import ArrayExamples, Chunk, ClippedBlocks, DerivedExamples
+from holdfast.learn.whitening import no_whitening, whitener
 from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PureDP
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+
+noisy_gd = METHOD.fit
 
 
 def examples_of(
@@ -50,9 +52,9 @@ def made_whitener(d: int, seed: int = 0) -> Whitener:
 
 def gradients_of(
     rows: np.ndarray, labels: np.ndarray, *, whitening: Whitener, norm: float, loss: Loss
-) -> Gradients:
+) -> ClippedGradients:
     problem = Problem(loss=loss, dimension=rows.shape[1])
-    return Gradients(
+    return ClippedGradients(
         problem=problem,
         passes=ClippedBlocks(examples_of(rows, labels), problem),
         whitening=whitening,
@@ -89,7 +91,7 @@ def test_neighbours_move_the_gradient_sum_by_at_most_the_sensitivity(
             table = gradients_of(
                 np.vstack([others, row]), np.append(labels, label), whitening=whitening, norm=norm, loss=loss
             )
-            sums[id(record)] = table.at(weights)
+            sums[id(record)] = table.at(weights[None])
         largest = max(largest, *(float(np.linalg.norm(sums[id(a)] - sums[id(b)])) for a, b in pairs))
     assert largest <= claimed
     assert largest >= claimed / 3
@@ -103,7 +105,7 @@ def test_clipping_before_whitening_only_is_not_enough() -> None:
     moved = 0.5 * float(whitening.norms(rows)[0])
     made = gradients_of(rows, np.ones(1), whitening=whitening, norm=norm, loss=Logistic())
     assert moved > made.l2_sensitivity(Adjacency.zero_out, rows_per_unit=1, most=1)
-    assert float(np.linalg.norm(made.at(np.zeros(4)))) <= 0.5 * norm * (1 + 1e-9)
+    assert float(np.linalg.norm(made.at(np.zeros((1, 4))))) <= 0.5 * norm * (1 + 1e-9)
 
 
 def test_units_of_several_rows_multiply_the_sensitivity() -> None:
@@ -208,28 +210,18 @@ def test_a_penalty_shrinks_however_large() -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Streamed:
+class Streamed(DerivedExamples):
     """The same rows, in another order in every pass and in short chunks: as an engine may give them."""
 
-    base: ArrayExamples
+    examples: ArrayExamples
     state: list[int]
-    adjacency: Adjacency = Adjacency.zero_out
-    unit: PrivacyUnit = PrivacyUnit()  # noqa: RUF009 - immutable
-
-    @property
-    def dimension(self) -> int:
-        return self.base.dimension
-
-    @property
-    def public_count(self) -> int:
-        return self.base.public_count
 
     def chunks(self) -> Iterator[Chunk]:
         self.state[0] += 1
         order = np.random.default_rng(self.state[0]).permutation(self.public_count)
         for start in range(0, order.size, 70):
             chosen = order[start : start + 70]
-            yield self.base.features[chosen], self.base.labels[chosen]
+            yield self.examples.features[chosen], self.examples.labels[chosen]
 
     def shuffled(self, source: object) -> Iterator[Chunk]:
         return self.chunks()

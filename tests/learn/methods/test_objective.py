@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import HoldfastError, ParameterError
-from holdfast.learn.methods.objective import (
-    METHOD,
-    PURE_OUTPUT_SHARE,
-    Losses,
-    objective_mechanism,
-    objective_perturbation,
-)
+from holdfast.learn.methods.objective import METHOD, PURE_OUTPUT_SHARE, Losses, objective_mechanism
 from holdfast.learn.methods.softmax_objective import pure_penalty
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import HuberHinge, Logistic, Squared
@@ -37,6 +31,8 @@ from holdfast.privacy import (
     PureObjectivePerturbation,
 )
 from holdfast.privacy.curves.objective import ObjectiveCurve
+
+objective_perturbation = METHOD.fit
 
 Floats = NDArray[np.float64]
 

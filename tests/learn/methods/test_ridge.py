@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.methods.ridge import METHOD, RidgeBounds, ridge, solve_ridge
+from holdfast.learn.methods.ridge import METHOD, RidgeBounds, solve_ridge
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
 from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.rows.moments import from_upper_triangle, second_moments, upper_triangle
+from holdfast.learn.rows.moments import second_moments
+from holdfast.learn.whitening import from_upper_triangle, upper_triangle
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
+
+ridge = METHOD.fit
 
 Floats = NDArray[np.float64]
 
@@ -256,5 +259,5 @@ def test_refuses_other_neighbours_and_units() -> None:
 
 def test_survives_an_empty_table() -> None:
     rows = examples_of(np.zeros((0, 4)), np.zeros(0), count=10)
-    fit = METHOD.run(rows, problem_of(), account=Account(ApproxDP(1.0, 1e-6), currency="gdp", seed=0))
+    fit = METHOD.fit(rows, problem_of(), account=Account(ApproxDP(1.0, 1e-6), currency="gdp", seed=0))
     assert np.all(np.isfinite(fit.weights))

@@ -10,13 +10,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.learn.methods.softmax import Gradients, minimiser, multiclass
+from holdfast.learn.methods.softmax import METHOD as SOFTMAX
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, OneVsAll, Softmax, as_codes
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks
-from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.risk.descent import ClippedGradients
+from holdfast.learn.risk.minimise import minimise_certified
+from holdfast.learn.risk.multiclass_risk import MulticlassRisk
+from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
 from holdfast.learn.whitening import no_whitening
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
+
+multiclass = SOFTMAX.fit
 
 Floats = NDArray[np.float64]
 LOSSES: list[Any] = [Softmax(classes=4), OneVsAll(classes=4)]
@@ -97,7 +101,9 @@ def test_no_neighbour_moves_the_gradient_further(
 
     def gradient(x: Floats, y: Floats) -> Floats:
         passes = ClippedBlocks(examples_of(x, y), problem)
-        return Gradients(passes=passes, loss=loss, whitening=no_whitening(3), norm=1.0).at(weights)
+        return ClippedGradients(problem=problem, passes=passes, whitening=no_whitening(3), norm=1.0).at(
+            weights
+        )
 
     moved = float(np.linalg.norm(gradient(features, labels) - gradient(other, other_labels)))
     assert moved <= problem.gradient_change(adjacency) * (1 + 1e-12)
@@ -110,7 +116,9 @@ def test_the_gradient_bound_is_attained() -> None:
 
     def gradient(x: list[float], y: float) -> Floats:
         passes = ClippedBlocks(examples_of(np.array([x]), np.array([y])), problem)
-        return Gradients(passes=passes, loss=loss, whitening=no_whitening(2), norm=1.0).at(weights)
+        return ClippedGradients(problem=problem, passes=passes, whitening=no_whitening(2), norm=1.0).at(
+            weights
+        )
 
     # Both rows go to class 0 and belong to another one: adding one moves the sum by sqrt(2), replacing by 2.
     added = float(np.linalg.norm(gradient([1.0, 0.0], 1.0)))
@@ -136,9 +144,10 @@ def test_one_row_moves_the_minimiser_by_no_more_than_claimed(loss: Any) -> None:
     features, labels = four_classes(40)
 
     def minimum(x: Floats, y: Floats) -> Floats:
-        return minimiser(
-            ClippedBlocks(examples_of(x, y), problem), problem, loss, divisor=40.0, tolerance=1e-9
+        risk = MulticlassRisk(
+            examples=examples_of(x, y), problem=problem, loss=loss, penalty=0.05, divisor=40.0
         )
+        return risk.of_classes(minimise_certified(risk, tolerance=1e-9))
 
     first = minimum(features, labels)
     bound = problem.gradient_change("replace") / (0.05 * 40)
@@ -148,7 +157,7 @@ def test_one_row_moves_the_minimiser_by_no_more_than_claimed(loss: Any) -> None:
         other[place], other_labels[place] = clipped(rng.normal(size=(1, 2)) * 5)[0], float(rng.integers(4))
         assert np.linalg.norm(minimum(other, other_labels) - first) <= bound
     passes = ClippedBlocks(examples_of(features, labels), problem)
-    gradient = Gradients(passes=passes, loss=loss, whitening=no_whitening(2), norm=1.0).at(first)
+    gradient = ClippedGradients(problem=problem, passes=passes, whitening=no_whitening(2), norm=1.0).at(first)
     assert np.linalg.norm(gradient / 40 + 0.05 * first) <= 1e-9
 
 
@@ -183,9 +192,8 @@ def test_the_noise_is_as_large_as_the_sensitivity_says() -> None:
     draws = []
     problem = Problem(loss=Softmax(classes=4), dimension=2, penalty=1.0)
     rows = examples_of(features, labels)
-    centre = minimiser(
-        ClippedBlocks(rows, problem), problem, Softmax(classes=4), divisor=100.0, tolerance=1e-9
-    )
+    risk = MulticlassRisk(examples=rows, problem=problem, loss=Softmax(classes=4), penalty=1.0, divisor=100.0)
+    centre = risk.of_classes(minimise_certified(risk, tolerance=1e-9))
     for seed in range(150):
         fit = multiclass(rows, problem, account=Account(GaussianDP(1.0), seed=seed), engine="output")
         draws.append(fit.weights - centre)
@@ -214,7 +222,7 @@ def test_refuses_before_spending() -> None:
     rows, account = examples_of(features, labels), Account(GaussianDP(1.0), seed=0)
     loss: Any = Softmax(classes=4)
     wrongs: list[tuple[Problem, dict[str, Any], str]] = [
-        (Problem(loss=Logistic(), dimension=2), {}, "Softmax"),
+        (Problem(loss=Logistic(), dimension=2), {}, "several predictions"),
         (Problem(loss=loss, dimension=3), {}, "dimension"),
         (Problem(loss=loss, dimension=2), {"engine": "output"}, "penalty"),
         (Problem(loss=loss, dimension=2), {"engine": "newton"}, "engine"),

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.choice import choose_learner
-from holdfast.learn.methods.softmax import minimiser, multiclass
+from holdfast.learn.methods.softmax import METHOD as SOFTMAX
 from holdfast.learn.methods.softmax_objective import (
     OUTPUT_SHARE,
     log_determinant,
@@ -24,12 +25,13 @@ from holdfast.learn.methods.softmax_objective import (
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import OneVsAll, Softmax
 from holdfast.learn.risk.minimise import is_certified, minimise_certified
-from holdfast.learn.risk.softmax_risk import SoftmaxRisk, contrasts
-from holdfast.learn.rows.clipped_blocks import ClippedBlocks
-from holdfast.learn.rows.examples import ArrayExamples, Chunk
+from holdfast.learn.risk.multiclass_risk import MulticlassRisk, contrasts
+from holdfast.learn.rows.examples import ArrayExamples, Chunk, DerivedExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PureDP
 from holdfast.privacy.mechanisms.objective import PureObjectivePerturbation
+
+multiclass = SOFTMAX.fit
 
 Floats = NDArray[np.float64]
 
@@ -47,11 +49,12 @@ def some_rows(n: int, classes: int, width: int, seed: int = 0) -> tuple[Floats, 
     return rows, rng.integers(classes, size=n).astype(float)
 
 
-def a_risk(n: int = 60, classes: int = 4, width: int = 3, seed: int = 0, **changes: Any) -> SoftmaxRisk:
+def a_risk(n: int = 60, classes: int = 4, width: int = 3, seed: int = 0, **changes: Any) -> MulticlassRisk:
     rows, labels = some_rows(n, classes, width, seed)
-    loss: Any = Softmax(classes=classes)
-    told: dict[str, Any] = {"penalty": 0.3, "linear": np.linspace(-1.0, 1.0, (classes - 1) * width)} | changes
-    return SoftmaxRisk(
+    loss: Any = changes.pop("loss", Softmax(classes=classes))
+    free = classes - (loss.name == "softmax")
+    told: dict[str, Any] = {"penalty": 0.3, "linear": np.linspace(-1.0, 1.0, free * width)} | changes
+    return MulticlassRisk(
         examples=examples_of(rows, labels), problem=Problem(loss=loss, dimension=width), loss=loss, **told
     )
 
@@ -66,8 +69,9 @@ def test_contrasts_are_orthonormal_and_leave_out_the_constant(classes: int) -> N
     assert np.allclose(basis.sum(axis=0), 0.0, atol=1e-14)
 
 
-def test_gradient_and_hessian_are_derivatives() -> None:
-    risk = a_risk(divisor=7.0)
+@pytest.mark.parametrize("loss", [Softmax(classes=4), OneVsAll(classes=4)], ids=lambda loss: loss.name)
+def test_gradient_and_hessian_are_derivatives(loss: Any) -> None:
+    risk = a_risk(divisor=7.0, loss=loss)
     w = np.random.default_rng(1).normal(size=risk.weights)
     gradient, hessian = risk.gradient(w)[0], risk.hessian(w)
     for place in range(risk.weights):
@@ -98,17 +102,39 @@ def test_the_doubt_covers_rounding(seed: int, length: float, classes: int) -> No
     assert float(np.linalg.norm((gradient - wide).astype(np.float64))) <= doubt < 1e-9
 
 
-def test_the_minimiser_is_certified_and_that_of_another_solver() -> None:
-    loss: Any = Softmax(classes=4)
+@pytest.mark.parametrize("loss", [Softmax(classes=4), OneVsAll(classes=4)], ids=lambda loss: loss.name)
+def test_the_minimiser_is_certified_and_that_of_another_solver(loss: Any) -> None:
+    """L-BFGS over all K d weights, where a gradient of norm g is within g / penalty of the minimiser."""
     for n in (60, 9_000):  # with a start from a sample, and without
-        risk = a_risk(n, linear=None, penalty=0.05, divisor=float(n))
+        risk = a_risk(n, linear=None, penalty=0.05, divisor=float(n), loss=loss)
         found = minimise_certified(risk, tolerance=1e-9)
         assert is_certified(risk, found, tolerance=1e-9)
-        problem = Problem(loss=loss, dimension=3, penalty=0.05)
-        other = minimiser(
-            ClippedBlocks(risk.examples, problem), problem, loss, divisor=float(n), tolerance=1e-8
-        )
-        assert np.linalg.norm(risk.of_classes(found) - other) <= 2e-8 / 0.05
+        ((x, y),) = risk.examples.chunks()
+
+        def both(flat: Floats, x: Floats = x, y: Floats = y, n: int = n) -> tuple[float, Floats]:
+            w = flat.reshape(4, 3)
+            value = float(np.sum(loss.values(x @ w.T, y))) / n + 0.025 * float(np.sum(w**2))
+            return value, (loss.slopes(x @ w.T, y).T @ x / n + 0.05 * w).ravel()
+
+        told: Any = {"gtol": 1e-9, "ftol": 0.0, "maxcor": 30, "maxiter": 5_000}
+        other = minimize(both, np.zeros(12), jac=True, method="L-BFGS-B", options=told).x
+        reached = float(np.linalg.norm(both(other)[1]))
+        assert reached <= 1e-7
+        assert np.linalg.norm(risk.of_classes(found).ravel() - other) <= (1e-9 + reached) / 0.05
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), length=st.floats(0.0, 30.0), classes=st.integers(2, 12))
+def test_the_doubt_covers_the_rounding_of_one_vs_all(seed: int, length: float, classes: int) -> None:
+    risk = a_risk(400, classes, 5, seed, loss=OneVsAll(classes=classes), linear=None)
+    w = length * np.random.default_rng(seed).normal(size=risk.weights)
+    gradient, doubt = risk.gradient(w)
+    ((x, y),) = risk.examples.chunks()
+    signs = np.where(y[:, None] == np.arange(classes), np.longdouble(1), np.longdouble(-1))
+    z = x.astype(np.longdouble) @ w.reshape(classes, 5).astype(np.longdouble).T
+    slopes = -0.5 * signs * (1 - np.tanh(0.5 * signs * z))
+    wide = (slopes.T @ x.astype(np.longdouble)).ravel() + np.longdouble(0.3) * w
+    assert float(np.linalg.norm((gradient - wide).astype(np.float64))) <= doubt < 1e-9
 
 
 # The proof: log-densities of neighbours, at any point.
@@ -259,8 +285,8 @@ def test_rows_that_are_streamed_give_the_same() -> None:
     held = examples_of(rows, labels)
     loss: Any = Softmax(classes=3)
 
-    class Streamed:
-        dimension, public_count, adjacency, unit = 2, 6_000, held.adjacency, held.unit
+    class Streamed(DerivedExamples):
+        examples = held
 
         def chunks(self) -> Iterator[Chunk]:
             for start in range(0, 6_000, 1_000):

@@ -27,8 +27,7 @@ from holdfast.learn.risk.minimise import (
     quasi_newton,
 )
 from holdfast.learn.risk.risk import Risk
-from holdfast.learn.rows.clipped_blocks import clipped
-from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.rows.examples import ArrayExamples, clipped
 from holdfast.privacy import Adjacency
 
 Floats = NDArray[np.float64]

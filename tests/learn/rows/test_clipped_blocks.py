@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from holdfast.kernel.threads import one_thread
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.clipped_blocks import BLOCK, ClippedBlocks, rounding_of_sum, secret_pass
-from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.rows.examples import BLOCK, ArrayExamples, ClippedBlocks, DerivedExamples, rounding_of_sum
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
@@ -80,7 +79,7 @@ def test_a_secret_pass_meets_the_rows_of_the_shuffle(chunked: bool) -> None:
         examples = Chunked(examples)
 
     def met(source: Source) -> list[Floats]:
-        return [rows[order] for rows, _, order in secret_pass(examples, source)]
+        return [rows[order] for rows, _, order in examples.visits(source)]
 
     shuffled = np.concatenate([rows for rows, _ in examples.shuffled(Source(seed=7))])
     source = Source(seed=7)
@@ -91,12 +90,15 @@ def test_a_secret_pass_meets_the_rows_of_the_shuffle(chunked: bool) -> None:
     assert np.array_equal(np.sort(second, axis=0), np.sort(first, axis=0))
 
 
-class Chunked:
+class Chunked(DerivedExamples):
     """Rows that an engine streams: no array to point into."""
 
     def __init__(self, inner: ArrayExamples) -> None:
-        self.inner, self.dimension, self.public_count = inner, inner.dimension, inner.public_count
-        self.adjacency, self.unit = inner.adjacency, inner.unit
+        self.inner = inner
+
+    @property
+    def examples(self) -> ArrayExamples:
+        return self.inner
 
     def chunks(self) -> Any:
         return self.inner.chunks()

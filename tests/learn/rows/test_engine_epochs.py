@@ -18,10 +18,9 @@ from holdfast.learn.methods.bolt_on import Pass
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.batches import drawn_batches
 from holdfast.learn.rows.engine_epochs import Averaged, PartKernel, in_parts
 from holdfast.learn.rows.engine_sums import LabelledRows
-from holdfast.learn.rows.examples import TableExamples
+from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
@@ -148,7 +147,7 @@ def test_streamed_rows_draw_their_batches_under_add_remove() -> None:
         coding=ROWS.coding,
         public_count=9,
     )
-    chunks = list(drawn_batches(examples, Source(seed=2), batches=4))
+    chunks = list(examples.drawn(Source(seed=2), batches=4))
     assert len(chunks) == 4
     assert sorted(float(x) for features, _ in chunks for x in features[:, 0]) == pytest.approx(rows["x"])
     assert course(9, adjacency=Adjacency.add_remove).train(examples, Source(seed=2)).shape == (2,)

@@ -18,17 +18,15 @@ from holdfast.learn import PrivateLinearRegression, PrivateLinearSVC, PrivateLog
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.labels import ClassLabels, LabelCoding, NumberLabels
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Squared
-from holdfast.learn.rows import clipped_blocks as passes
-from holdfast.learn.rows import engine_sums as engine_sums_module
+from holdfast.learn.rows import examples as passes
 from holdfast.learn.rows.engine_sums import (
     CrossSum,
     EngineSums,
     GradientSum,
     GramSum,
     LabelledRows,
-    engine_sums,
 )
-from holdfast.learn.rows.examples import TableExamples
+from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy.adjacency import PrivacyUnit
 from tests.contracts.engine_contract import everything, seeded, visits, visits_schema
@@ -141,7 +139,6 @@ class TestStatistics:
         assert found[0].tolist() == found[1].tolist()  # to the last bit
 
     def test_batches_are_summed_in_the_blocks_that_the_rounding_bound_counts_on(self) -> None:
-        assert engine_sums_module.BLOCK == passes.BLOCK
         n = 3 * passes.BLOCK + 5
         schema = Schema([Numeric("x", 0, 1), Categorical("y", ["a", "b"])])
         table = open_table({"x": np.linspace(0, 1, n), "y": np.tile(["a", "b"], n)[:n]}, schema)
@@ -273,8 +270,8 @@ class TestFits:
         examples = TableExamples(
             table=both[0], encoder=rows.encoder, target="flag", coding=rows.coding, public_count=8
         )
-        assert engine_sums(examples, Problem(loss=Logistic(), dimension=rows.dimension)) is not None
-        assert engine_sums(examples, Problem(loss=Logistic(), dimension=rows.dimension, row_norm=0.5)) is None
+        assert examples.sums(Problem(loss=Logistic(), dimension=rows.dimension)) is not None
+        assert examples.sums(Problem(loss=Logistic(), dimension=rows.dimension, row_norm=0.5)) is None
 
 
 def test_a_connection_lost_between_two_steps(

@@ -22,8 +22,8 @@ from holdfast.errors import (
 )
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge, load_model
 from holdfast.learn.problem.labels import ClassLabels
-from holdfast.learn.rows import examples as module
-from holdfast.learn.rows.examples import TableExamples
+from holdfast.learn.rows import table_examples as module
+from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import PrivacyUnit
 

@@ -28,11 +28,12 @@ from holdfast.learn.methods.bolt_on import Pass
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows import examples as table_examples
 from holdfast.learn.rows import shuffled_copy as module
+from holdfast.learn.rows import table_examples
 from holdfast.learn.rows.engine_epochs import InOrder
-from holdfast.learn.rows.examples import ArrayExamples, Chunk, TableExamples
+from holdfast.learn.rows.examples import ArrayExamples, Chunk
 from holdfast.learn.rows.shuffled_copy import ShuffledCopy, one_order, room_for
+from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import PrivacyUnit
 from holdfast.privacy.adjacency import Adjacency

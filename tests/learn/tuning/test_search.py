@@ -175,6 +175,7 @@ def test_a_table_is_searched_too() -> None:
         ({"epsilon": 0.0}, GRID, "epsilon"),
         ({"epsilon": math.inf}, GRID, "finite|epsilon"),
         ({}, {"penalty": [-1.0]}, "penalty"),
+        ({}, {"options": [{}, {"inexactnes": 0.1}]}, "did you mean 'inexactness'"),
         ({}, {"method": ["output", "objective"]}, "currency"),
         ({"delta": 0.0}, {"method": ["output", "noisy_gd"]}, "delta"),
         ({"delta": 0.01}, GRID, "delta"),
@@ -184,6 +185,19 @@ def test_bad_searches_are_refused_before_anything_is_spent(told: Any, grid: Any,
     X, y = rows(400)
     with pytest.raises(HoldfastError, match=match):
         PrivateSearch(logistic(), grid, **told).fit(X, y)
+
+
+def test_options_are_searched_and_a_misspelt_one_costs_nothing() -> None:
+    X, y = rows()
+    model = PrivateLogisticRegression(classes=[0, 1], method="noisy_gd")
+    grid = {"options": [{"steps": 1, "step": 1e-9}, {"steps": 8}]}
+    search = PrivateSearch(model, grid, epsilon=4.0, random_state=1).fit(X, y)
+    assert search.best_params_ == {"options": {"steps": 8}}
+    assert search.release_.provenance.parameters["steps"] == 8
+    account = Account(PureDP(3.0), adjacency="replace", seed=3)
+    with pytest.raises(ParameterError, match="inexactness"):
+        PrivateSearch(logistic(), {"options": [{}, {"inexactnes": 0.1}]}).fit(X, y, account=account)
+    assert account.journal.entries == ()
 
 
 def test_foreign_estimators_are_refused() -> None:

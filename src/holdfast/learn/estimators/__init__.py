@@ -1,4 +1,4 @@
-"""A saved model, ready to predict."""
+"""The five estimators by their names, and a saved model ready to predict."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn.methods.method import Learner
 from holdfast.learn.methods.softmax_objective import covers
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.labels import ClassLabels, LabelCoding
@@ -27,6 +28,37 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type:
     """What both classifiers share: classes, decisions and labels."""
 
     classes: Sequence[Any] | None
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
+        row_norm: float = 1.0,
+        classes: Sequence[Any] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.options = options
+        self.row_norm = row_norm
+        self.classes = classes
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
 
     def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
         if self.classes is None:
@@ -72,7 +104,9 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     ----------
     epsilon, delta : the promise, for one fit. `delta=0` asks for pure privacy; `epsilon=math.inf` fits without
         any, by scikit-learn's solver. Ignored where `fit` is given an account.
-    method : a name in `holdfast.learn.METHODS`, or `"auto"`: chosen from public quantities.
+    method : a name in `holdfast.learn.METHODS`, a `Learner` of your own, or `"auto"`: chosen from public quantities.
+    options : what the method is told beyond that, by name, as `{"steps": 20}`; what it takes is
+        `[option.summary() for option in method.options]`. They are public: choose them without looking at the data.
     row_norm : rows are clipped to this Euclidean norm, in training and in prediction. Choose it without
         looking at the data; how many rows are clipped is private and never shown.
     classes : the set of labels, if it is public. If not given it is read from the data, which becomes an
@@ -96,35 +130,6 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     >>> model.release_.guarantee.adjacency.value, model.release_.private
     ('replace', True)
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        method: str = "auto",
-        row_norm: float = 1.0,
-        classes: Sequence[Any] | None = None,
-        fit_intercept: bool = True,
-        penalty: float | None = None,
-        radius: float | None = None,
-        adjacency: Adjacency | str | None = None,
-        n_public: int | None = None,
-        arithmetic: str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.row_norm = row_norm
-        self.classes = classes
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return Logistic() if coding.binary else Softmax(classes=len(coding.classes))
@@ -155,35 +160,6 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
     [1, 0]
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        method: str = "auto",
-        row_norm: float = 1.0,
-        classes: Sequence[Any] | None = None,
-        fit_intercept: bool = True,
-        penalty: float | None = None,
-        radius: float | None = None,
-        adjacency: Adjacency | str | None = None,
-        n_public: int | None = None,
-        arithmetic: str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.row_norm = row_norm
-        self.classes = classes
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return HuberHinge()

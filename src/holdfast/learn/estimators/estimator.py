@@ -10,6 +10,8 @@ import dataclasses
 import math
 import os
 import warnings
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -21,18 +23,33 @@ from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, FormatError, NotPrivateWarning, ParameterError, require
-from holdfast.learn.choice import LearnerChoice, choose_learner, default_penalty
+from holdfast.learn.choice import LearnerChoice, choose_learner, default_penalty, find_learner, unregistered
 from holdfast.learn.estimators.exact import exact_weights
 from holdfast.learn.estimators.linear_model import LinearModel
-from holdfast.learn.estimators.refits import REFITS, inside_model_selection, warn_refit
-from holdfast.learn.methods import METHODS, find_learner
+from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner
-from holdfast.learn.opening import Budget, require_small_delta, require_something_left, seed_of
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.labels import LabelCoding
-from holdfast.learn.rows.design import design, design_norm, intercept_value
-from holdfast.learn.rows.prepare import Prepared, numbers_only, of_arrays, of_table
+from holdfast.learn.rows.prepare import (
+    REFITS,
+    Prepared,
+    design,
+    design_norm,
+    inside_model_selection,
+    intercept_value,
+    numbers_only,
+    of_arrays,
+    of_table,
+    warn_refit,
+)
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import (
+    limit_of,
+    open_account,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
@@ -49,6 +66,11 @@ REFUSED = {
 }
 
 
+def _number(value: Any) -> float:
+    """A number as it is; not a number for anything else, so that no comparison holds."""
+    return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+
+
 def _fitted_before(X: Any, prepared: Prepared) -> bool:
     if isinstance(X, Table):
         return REFITS.table(X)
@@ -61,7 +83,8 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     epsilon: float
     delta: float
-    method: str
+    method: str | Learner
+    options: Mapping[str, Any] | None
     row_norm: float
     fit_intercept: bool
     penalty: float | None
@@ -88,7 +111,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         self._check_parameters(account)
         prepared = self._prepare(X, y, target, account)
         problem = self._problem(prepared)
-        if account is None and math.isinf(self.epsilon):
+        if account is None and self.epsilon == math.inf:
             fit = self._without_privacy(prepared, problem)
             self._learn(prepared, fit)
             self.release_, self.method_ = None, "exact"
@@ -134,15 +157,18 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self, account: Account | None) -> None:
         flag = self.fit_intercept
         require(isinstance(flag, bool | np.bool_), "fit_intercept", flag, "True or False")
-        require(0 < self.row_norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
-        require(
-            self.penalty is None or 0 <= self.penalty < math.inf, "penalty", self.penalty, ">= 0 and finite"
-        )
-        require(self.radius is None or self.radius > 0, "radius", self.radius, "> 0, or None")
+        norm, penalty, radius = _number(self.row_norm), _number(self.penalty), _number(self.radius)
+        require(0 < norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
+        free = self.penalty is None
+        require(free or 0 <= penalty < math.inf, "penalty", self.penalty, ">= 0 and finite")
+        require(self.radius is None or radius > 0, "radius", self.radius, "> 0, or None")
         if self.method != "auto":
             find_learner(self.method)
+        given = self.options
+        require(given is None or isinstance(given, Mapping), "options", given, "None or names and values")
         if account is None:
-            Budget(epsilon=self.epsilon, delta=self.delta)
+            # epsilon = inf is a fit without privacy; delta is checked all the same.
+            limit_of(1.0 if self.epsilon == math.inf else self.epsilon, self.delta)
         elif self.random_state is not None:
             raise ParameterError(
                 "random_state must be None with an account, which draws the noise; open the account with a seed"
@@ -188,18 +214,20 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _spend(self, prepared: Prepared, problem: Problem, account: Account | None) -> None:
         examples = prepared.examples
-        limit = Budget(epsilon=self.epsilon, delta=self.delta).limit if account is None else account.limit
+        limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
         require_small_delta(limit, examples.public_count)
         left = limit if account is None else account.remaining()
         method, problem, choice = self._decide(prepared, problem, left)
         if account is None:
-            account = Budget(epsilon=self.epsilon, delta=self.delta).open(
-                method, adjacency=examples.adjacency, unit=examples.unit, seed=seed_of(self.random_state)
+            account = open_account(
+                limit,
+                method,
+                adjacency=examples.adjacency,
+                unit=examples.unit,
+                seed=seed_of(self.random_state),
             )
         require_something_left(account)
-        options = {} if choice is None else dict(choice.options)
-        options |= {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
-        fit = method.run(examples, problem, account=account, **options)
+        fit = method.fit(examples, problem, account=account, **self._told(choice))
         quantile = GAUSSIAN_QUANTILE if left.as_pure() is None else LAPLACE_QUANTILE
         model = self._learn(
             prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
@@ -214,7 +242,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
                 | dict(fit.parameters)
             ),
             schema_hash=prepared.schema_hash,
-            assumptions=(*prepared.assumptions, *fit.assumptions),
+            assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method)),
             theorem=fit.theorem,
         )
 
@@ -223,23 +251,30 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Learner, Problem, LearnerChoice | None]:
         """The method, the problem with its penalty, and why; from public quantities only."""
         examples, only = prepared.examples, self._only()
-        fitting = [only] if only else [method.name for method in METHODS if method.takes(problem)]
-        if self.method not in ("auto", *fitting):
+        asked = only if self.method == "auto" else self.method
+        named = None if asked is None else find_learner(asked)
+        if named is not None and not (named.name == only if only else named.takes(problem)):
+            fitting = [only] if only else [method.name for method in METHODS if method.takes(problem)]
             raise ParameterError(
-                f"method must be 'auto' or {' or '.join(map(repr, fitting))} here, got method={self.method!r}"
+                f"method must be 'auto' or {' or '.join(map(repr, fitting))} here, got method={named.name!r}"
             )
-        named = only if self.method == "auto" else self.method
         wants = self._wants_penalty(problem, pure=left.as_pure() is not None)
-        if self.penalty is None and (wants or (named and "strongly_convex" in find_learner(named).needs)):
+        if self.penalty is None and (wants or (named and "strongly_convex" in named.needs)):
             penalty = default_penalty(problem, left=left, public_count=examples.public_count)
             problem = dataclasses.replace(problem, penalty=penalty)
         if named is not None:
-            return find_learner(named), problem, None
+            return named, problem, None
         choice = choose_learner(
             problem, count=examples.public_count, limit=left, adjacency=examples.adjacency,
             max_rows=examples.unit.max_rows,
         )  # fmt: skip
-        return find_learner(choice.method), problem, choice
+        return choice.learner, problem, choice
+
+    def _told(self, choice: LearnerChoice | None) -> dict[str, Any]:
+        """What the method is told: by `auto`, by `arithmetic`, and by `options`, which have the last word."""
+        told = {} if choice is None else dict(choice.options)
+        told |= {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
+        return told | dict(self.options or {})
 
     def _learn(
         self, prepared: Prepared, fit: Fit, *, quantile: float | None = None, choice: str | None = None

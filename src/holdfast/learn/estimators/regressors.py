@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,14 @@ from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn.methods.method import Learner
 from holdfast.learn.problem.labels import LabelCoding, NumberLabels
 from holdfast.learn.problem.losses import Squared
 from holdfast.privacy.adjacency import Adjacency
 
+DEFAULT_BOUNDS = (-1.0, 1.0)
+"""What targets are clipped to where no bounds are declared."""
+BOUNDS_ASSUMED = "target_bounds was not declared: targets are clipped to the default [-1, 1]"
 PREDICTIONS = 2.0
 """Lasso's default radius: predictions may reach this many times the half range of the target."""
 
@@ -25,14 +30,51 @@ class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: i
 
     target_bounds: tuple[float, float] | None
 
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
+        row_norm: float = 1.0,
+        target_bounds: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.options = options
+        self.row_norm = row_norm
+        self.target_bounds = target_bounds
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.radius = radius
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
     def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
-        if self.target_bounds is None:
+        low, high = self._bounds()
+        read = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
+        return NumberLabels(low=low, high=high, centred=bool(self.fit_intercept)), read
+
+    def _bounds(self) -> tuple[float, float]:
+        given = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
+        try:
+            low, high = (float(bound) for bound in given)
+        except (TypeError, ValueError):
             raise ParameterError(
-                "target_bounds must be declared for a regression, got target_bounds=None; give (low, high) from "
-                "public knowledge: targets are clipped to them, and noise grows with their distance"
-            )
-        low, high = (float(bound) for bound in self.target_bounds)
-        return NumberLabels(low=low, high=high, centred=bool(self.fit_intercept)), ()
+                f"target_bounds must be two numbers (low, high), got target_bounds={given!r}"
+            ) from None
+        return low, high
 
     def _column(self, column: Numeric | Categorical) -> LabelCoding:
         if self.target_bounds is not None:
@@ -64,9 +106,10 @@ class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: i
 class PrivateLinearRegression(PrivateLinearRegressor):
     """Least squares with a privacy promise.
 
-    `target_bounds=(low, high)` is required for arrays; a schema gives it for tables. Targets are clipped to it.
-    `radius` bounds the weights in the target's units; methods that follow gradients need one. The other parameters
-    are those of `PrivateLogisticRegression`.
+    Targets are clipped to `target_bounds=(low, high)`: declare them from public knowledge, since noise grows with their
+    distance. A schema gives them for tables. Where nobody does, targets are clipped to [-1, 1], with a warning, and the
+    release says so. `radius` bounds the weights in the target's units; methods that follow gradients need one. The
+    other parameters are those of `PrivateLogisticRegression`.
 
     >>> import numpy as np
     >>> X = np.tile([[0.5], [-0.5], [0.1]], (2000, 1))
@@ -74,35 +117,6 @@ class PrivateLinearRegression(PrivateLinearRegressor):
     >>> bool(abs(model.predict([[0.5]])[0] - 13) < 1)
     True
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        method: str = "auto",
-        row_norm: float = 1.0,
-        target_bounds: tuple[float, float] | None = None,
-        fit_intercept: bool = True,
-        penalty: float | None = None,
-        radius: float | None = None,
-        adjacency: Adjacency | str | None = None,
-        n_public: int | None = None,
-        arithmetic: str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.row_norm = row_norm
-        self.target_bounds = target_bounds
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
 
 
 class PrivateRidge(PrivateLinearRegressor):
@@ -123,7 +137,8 @@ class PrivateRidge(PrivateLinearRegressor):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
-        method: str = "auto",
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -134,18 +149,11 @@ class PrivateRidge(PrivateLinearRegressor):
         arithmetic: str | None = None,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.row_norm = row_norm
-        self.target_bounds = target_bounds
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
+        super().__init__(
+            epsilon, delta, method=method, options=options, row_norm=row_norm, target_bounds=target_bounds,
+            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            arithmetic=arithmetic, random_state=random_state,
+        )  # fmt: skip
 
 
 class PrivateLasso(PrivateLinearRegressor):
@@ -166,7 +174,8 @@ class PrivateLasso(PrivateLinearRegressor):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
-        method: str = "auto",
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -177,18 +186,11 @@ class PrivateLasso(PrivateLinearRegressor):
         arithmetic: str | None = None,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.row_norm = row_norm
-        self.target_bounds = target_bounds
-        self.fit_intercept = fit_intercept
-        self.penalty = penalty
-        self.radius = radius
-        self.adjacency = adjacency
-        self.n_public = n_public
-        self.arithmetic = arithmetic
-        self.random_state = random_state
+        super().__init__(
+            epsilon, delta, method=method, options=options, row_norm=row_norm, target_bounds=target_bounds,
+            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            arithmetic=arithmetic, random_state=random_state,
+        )  # fmt: skip
 
     _l1 = True
 

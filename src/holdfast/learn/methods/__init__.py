@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.errors import require
 from holdfast.learn.methods import (
     adassp,
     bolt_on,
@@ -33,14 +32,3 @@ METHODS: tuple[Learner, ...] = (
     scs13.METHOD,
     softmax.METHOD,
 )
-
-
-def find_learner(name: str) -> Learner:
-    """The method of that name.
-
-    >>> find_method("output").paper
-    'CMS11'
-    """
-    known = {method.name: method for method in METHODS}
-    require(name in known, "method", name, "'auto' or one of " + ", ".join(sorted(known)))
-    return known[name]

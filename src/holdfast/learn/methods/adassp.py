@@ -8,28 +8,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.methods.method import Fit, Learner, Rank
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import (
-    Moments,
-    from_upper_triangle,
-    largest_count,
-    second_moments,
-    squared_loss,
-    summation_error,
-    upper_triangle,
-)
-from holdfast.learn.spending import admit
+from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, summation_error
+from holdfast.learn.rows.moments import Moments, second_moments, squared_loss
+from holdfast.learn.whitening import from_upper_triangle, upper_triangle
 from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import is_pure, noise_within
+from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
@@ -91,27 +80,20 @@ def adassp(
     account: Account,
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
-    **options: Any,
 ) -> Fit:
     """Release the second moments with Gaussian noise, then solve with an adaptive ridge.
 
     Private for every table of rows within `row_norm`, labels clipped to the target bound. `count_bound`, a
     public bound on the number of rows, enters only the slack for rounding errors of the sums.
     """
-    require(not options, "options", sorted(options), "empty", "adassp takes count_bound and arithmetic")
-    loss = squared_loss(problem, method="adassp")
-    admit(examples, problem, account, method="adassp")
-    if is_pure(account.remaining()):
-        raise ParameterError(
-            "adassp needs delta > 0: its noise is Gaussian; use method='functional' or 'ridge'"
-        )
+    loss = squared_loss(problem)
     statistics = Statistics.of(
         account.adjacency,
         row_norm=problem.norm_bound,
         target_bound=loss.target_bound,
         rows_per_unit=examples.unit.max_rows,
     )
-    most, assumptions = largest_count(examples, count_bound)
+    most, assumptions = examples.largest_count(count_bound)
     d = problem.dimension
     # Both neighbours' sums are rounded: each statistic, in its own units, by this much of its size.
     rounding = most * (summation_error(most) + 100 * UNIT_ROUNDOFF * d * d)
@@ -163,4 +145,13 @@ def solve_noisy(moments: Moments, *, ridge: float, floor: float) -> Floats:
     return np.asarray(basis @ (basis.T @ moments.cross / np.maximum(eigenvalues + ridge, floor)))
 
 
-METHOD = Learner(name="adassp", run=adassp, paper="Wang 2018 (UAI), Algorithm 2", needs=("convex", "delta"))
+METHOD = Learner(
+    name="adassp",
+    run=adassp,
+    paper="Wang 2018 (UAI), Algorithm 2",
+    needs=("convex", "delta"),
+    losses=("squared",),
+    only="solves least squares only",
+    ranks=(Rank(place=1, pure=False, losses=("squared",)),),
+    behind="solves least squares only",
+)

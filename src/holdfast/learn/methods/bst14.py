@@ -9,17 +9,14 @@ the logistic loss: the variance must be (sigma iota)^2, and replacing a record m
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import clipped
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.spending import admit, refuse_users
+from holdfast.learn.rows.examples import Examples, clipped
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account
@@ -41,23 +38,18 @@ def bst14(
     passes: int = 1,
     batch: int = 50,
     arithmetic: Arithmetic = "idealised",
-    **options: Any,
 ) -> Fit:
     """Noisy SGD with eta_t = 2 R / (G sqrt(t)), or 1 / (penalty t) for a penalised loss; the last iterate.
 
     Private for a convex loss with gradients of norm at most L, under replace and zero_out, in an account of
     currency "renyi". `passes` times the public count over `batch` steps; all of it fixed in advance.
     """
-    require(not options, "options", sorted(options), "empty", "bst14 takes passes, batch and arithmetic")
     require(passes >= 1, "passes", passes, ">= 1")
-    problem.require_lipschitz("bst14")
     if not math.isfinite(problem.radius) and problem.penalty <= 0:
         raise ParameterError(
             f"bst14 needs a finite radius for an unpenalised loss, got radius={problem.radius!r}; "
             "give radius=... or penalty=..."
         )
-    admit(examples, problem, account, method="bst14", adjacencies=ADJACENCIES)
-    refuse_users(examples, method="bst14")
     population = examples.public_count
     require(1 <= batch <= population, "batch", batch, f"between 1 and the number of rows, {population}")
     steps = passes * max(1, population // batch)
@@ -160,4 +152,6 @@ METHOD = Learner(
     needs=("convex", "lipschitz", "delta"),
     adjacencies=ADJACENCIES,
     currency="renyi",
+    single_rows=SINGLE_ROWS,
+    behind="a baseline: one record per step needs far more noise in total",
 )

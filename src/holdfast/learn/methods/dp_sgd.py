@@ -1,7 +1,7 @@
 """DP-SGD: Poisson batches from secret coins, every record's gradient clipped, numeric accounting.
 
 g = (sum of clip(gradient, C) over the batch + N(0, sigma^2 C^2)) / (q n0) (soundness, section 6; Abadi et al.
-2016). Proved for add_remove and zero_out; under replace both worlds are mixtures and a doubled sensitivity
+2016). Proved for add_remove and zero_out; under replace both neighbours give mixtures, and a doubled sensitivity
 inside the Poisson accountant is no proof. Shuffled or fixed-size batches are never accounted this way.
 """
 
@@ -10,24 +10,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import ParameterError, require
+from holdfast.errors import require
 from holdfast.kernel.threads import one_thread
-from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import NORM_SLACK
+from holdfast.learn.risk.descent import DescentSchedule, noisy_descent
 from holdfast.learn.rows.batches import poisson_sample
-from holdfast.learn.rows.clipped_blocks import clipped, rounding_of_sum
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import largest_count
-from holdfast.learn.spending import admit, refuse_users
+from holdfast.learn.rows.examples import Examples, clipped, rounding_of_sum
+from holdfast.learn.whitening import no_whitening
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import is_pure
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.calibration import calibrate
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -35,11 +32,9 @@ from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.subsampled import SubsampledGaussian
 from holdfast.privacy.rounding import as_written
-from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
 THEOREM = "DP-SGD: composed Poisson-subsampled Gaussian mechanisms (soundness, section 6)"
-TAKES = "dp_sgd takes rate, steps, clip, step, momentum, average, count_bound and arithmetic"
 ADJACENCIES = ("add_remove", "zero_out")
 EPOCHS = 10
 BATCH = 1_024
@@ -63,11 +58,19 @@ class Sgd:
 
     def __post_init__(self) -> None:
         require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
-        require(isinstance(self.steps, int) and self.steps >= 1, "steps", self.steps, "a whole number >= 1")
         require(0 < self.clip < math.inf, "clip", self.clip, "> 0 and finite")
-        require(0 < self.step < math.inf, "step", self.step, "> 0 and finite")
-        require(0 <= self.momentum < 1, "momentum", self.momentum, "in [0, 1)")
-        require(0 <= self.average <= 1, "average", self.average, "in [0, 1]")
+        _ = self.schedule  # which checks the rest
+
+    @property
+    def schedule(self) -> DescentSchedule:
+        """The steps, as the loop of descent takes them."""
+        return DescentSchedule(
+            preconditioner="none",
+            steps=self.steps,
+            step=self.step,
+            momentum=self.momentum,
+            average=self.average,
+        )
 
     @classmethod
     def of(
@@ -82,7 +85,7 @@ class Sgd:
     ) -> Sgd:
         """Defaults from public quantities: batches of 1024 rows, ten epochs, the proved bound as the clip."""
         if clip is None:
-            problem.require_lipschitz("dp_sgd without clip=")
+            problem.require_lipschitz("dp_sgd without the option clip")
         chosen = min(0.1, BATCH / count) if rate is None else rate
         require(0 < chosen <= 1, "rate", chosen, "in (0, 1]")
         return cls(
@@ -165,18 +168,12 @@ def dp_sgd(
     average: float = 0.5,
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
-    **options: Any,
 ) -> Fit:
     """Steps along noisy gradients of secret Poisson samples; the mean of the last iterates.
 
     Private for any loss: gradients are clipped record by record. Needs an account that can pay for subsampled
     noise: one of currency 'renyi', or one opened with `plan=plan_for(...)`.
     """
-    require(not options, "options", sorted(options), "empty", TAKES)
-    admit(examples, problem, account, method="dp_sgd", adjacencies=ADJACENCIES)
-    refuse_users(examples, method="dp_sgd")
-    if is_pure(account.remaining()):
-        raise ParameterError("dp_sgd needs delta > 0: its noise is Gaussian; use method='scs13' or 'bolt_on'")
     planned = _planned(account)
     if planned is not None:
         rate, steps = planned[0].rate, planned[1]
@@ -184,7 +181,7 @@ def dp_sgd(
         problem, count=examples.public_count, rate=rate, steps=steps, clip=clip,
         step=step, momentum=momentum, average=average,
     )  # fmt: skip
-    most, assumptions = largest_count(examples, count_bound)
+    most, assumptions = examples.largest_count(count_bound)
     if planned is None:
         _require_price(account)
         mechanism = sgd.mechanism(
@@ -199,22 +196,15 @@ def dp_sgd(
             f"at most what the plan's sensitivity, {float(mechanism.l2_sensitivity):g}, covers",
         )
     permit = account.permit(mechanism, times=sgd.steps, label="dp_sgd: gradients")
-    weights = np.zeros(problem.dimension)
-    velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
-    kept = max(1, math.ceil(sgd.average * sgd.steps))
     with one_thread():
-        for number in progress(range(sgd.steps), desc="dp_sgd"):
-            noisy = permit.release(sgd.batch_gradient(weights, examples, account.source))
-            # The divisor is public: the expected size of a batch, never the size of this one.
-            velocity = sgd.momentum * velocity + noisy / (sgd.rate * sgd.count)
-            # The penalty takes an implicit step, stable whatever its size.
-            pace = sgd.step * (1.0 - sgd.momentum)
-            weights = (weights - pace * velocity) / (1.0 + pace * problem.penalty)
-            weights = weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300))
-            if number >= sgd.steps - kept:
-                mean += weights / kept
+        # The divisor is public: the expected size of a batch, never the size of this one.
+        weights = noisy_descent(
+            lambda at: sgd.batch_gradient(at[0], examples, account.source)[None], problem,
+            no_whitening(problem.dimension), sgd.schedule, permit, step=sgd.step, divisor=sgd.rate * sgd.count,
+            name="dp_sgd",
+        )  # fmt: skip
     return Fit(
-        weights=mean,
+        weights=weights[0],
         theorem=THEOREM,
         parameters={
             "rate": sgd.rate, "steps": sgd.steps, "clip": sgd.clip, "step": sgd.step, "momentum": sgd.momentum,
@@ -250,4 +240,6 @@ METHOD = Learner(
     needs=("delta",),
     adjacencies=ADJACENCIES,
     currency="renyi",
+    single_rows=SINGLE_ROWS,
+    behind="on tables that fit a full pass, full-batch steps give less noise for the same work",
 )

@@ -2,9 +2,8 @@
 
 For the L1 ball this is private lasso and sparse logistic regression, of two classes or of several: noise enters
 through the choice of one of 2 d corners (2 K d for K classes), so the error grows with ln d, not with d. The
-iterates are functions of the chosen corners, which are the release (soundness, section 8).
-
-Polytopes given by their corners: the L1 ball, or any list.
+iterates are functions of the chosen corners, which are the release (soundness, section 8). Polytopes are given by their
+corners: the L1 ball, or any list.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.learn.methods.frank_wolfe_sampling import PLANS, Admissible, Asked, FrankWolfeBounds
+from holdfast.learn.methods.frank_wolfe_sampling import PLANS, AdmissibleRows, Asked, FrankWolfeBounds
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax, Squared
 from holdfast.learn.rows.examples import Chunk, Examples
-from holdfast.learn.spending import admit
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.progress import progress
@@ -48,7 +46,7 @@ class L1Ball:
 
     @property
     def corners(self) -> int:
-        """Their number."""
+        """The number of corners."""
         return 2 * self.dimension
 
     @property
@@ -84,7 +82,7 @@ class Corners:
 
     @property
     def corners(self) -> int:
-        """Their number."""
+        """The number of corners."""
         return int(self.points.shape[0])
 
     @property
@@ -121,7 +119,6 @@ def frank_wolfe(
     sampling: Sampling = "full",
     batch: int | None = None,
     arithmetic: Arithmetic = "strict",
-    **options: Any,
 ) -> Fit:
     """Minimise over the L1 ball (or the hull of `vertices`) by privately chosen corners.
 
@@ -130,12 +127,13 @@ def frank_wolfe(
     "poisson" a fresh secret sample of expected size `batch` in each step (not under replace). With a softmax of K
     classes the ball is that of all K d weights, class after class, and the result has shape (K, d).
     """
-    require(not options, "options", sorted(options), "empty", "see the parameters of frank_wolfe")
-    require(sampling in PLANS, "sampling", sampling, "one of " + ", ".join(PLANS))
     require(steps is None or steps >= 1, "steps", steps, ">= 1")
-    problem.require_smooth("frank_wolfe")
-    admit(examples, problem, account, method="frank_wolfe", outputs=("one", "several"))
     shape = weights_shape(problem)
+    if vertices is None and l1_radius is None:
+        require(
+            math.isfinite(problem.radius), "radius", problem.radius, "finite for frank_wolfe",
+            "give radius=..., or the option l1_radius",
+        )  # fmt: skip
     polytope: Polytope = (
         L1Ball(radius=problem.radius if l1_radius is None else l1_radius, dimension=math.prod(shape))
         if vertices is None
@@ -145,7 +143,7 @@ def frank_wolfe(
     bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
     plan = PLANS[sampling](
         Asked(
-            rows=Admissible(examples, problem, bounds), bounds=bounds, weights=math.prod(shape),
+            rows=AdmissibleRows(examples, problem, bounds), bounds=bounds, weights=math.prod(shape),
             corners=polytope.corners, account=account, steps=steps, batch=batch, arithmetic=arithmetic,
         )
     )  # fmt: skip
@@ -224,4 +222,5 @@ METHOD = Learner(
     pure=True,
     currency="zcdp",
     outputs=("one", "several"),
+    behind="pays where an L1 ball is asked for; method='frank_wolfe' takes one",
 )

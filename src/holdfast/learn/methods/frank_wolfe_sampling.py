@@ -1,10 +1,8 @@
-"""Three ways for Frank-Wolfe to meet the rows, each paid for before the first choice (soundness, section 8).
+"""Which rows a step of Frank-Wolfe reads, and what its choice costs: paid for before the first (soundness, section 8).
 
-All rows in every step; each row in one step only; or a fresh secret sample in every step.
-
-Constants of private Frank-Wolfe: how far one row moves a corner's score, and how many steps are worth their noise.
-
-All hold for every point of the polytope and every admissible row, and are public (soundness, section 8).
+All rows in every step; each row in one step only; or a fresh secret sample in every step. The constants say how far one
+row moves a corner's score, and how many steps are worth their noise; they hold for every point of the polytope and
+every admissible row, and are public.
 """
 
 from __future__ import annotations
@@ -20,14 +18,19 @@ from numpy.typing import NDArray
 from holdfast.errors import AdjacencyError, require
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.batches import disjoint_batches, poisson_sample
-from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF, clipped
-from holdfast.learn.rows.examples import Chunk, Examples
-from holdfast.learn.rows.moments import largest_count, summation_error
-from holdfast.learn.spending import refuse_users
+from holdfast.learn.rows.examples import (
+    UNIT_ROUNDOFF,
+    Chunk,
+    DerivedExamples,
+    Examples,
+    clipped,
+    summation_error,
+)
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.parallel import parallel
 from holdfast.privacy.account.remaining import largest_epsilon
+from holdfast.privacy.account.request import refuse_users
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism
@@ -113,18 +116,21 @@ def _concentrated(left: PrivacyCurve) -> float:
 Choose = Callable[[int, NDArray[np.float64]], int]
 
 
-class Admissible:
+class AdmissibleRows(DerivedExamples):
     """The same rows, clipped to what the bounds say, whatever they hold; once only where they lie in memory."""
 
     def __init__(self, examples: Examples, problem: Problem, bounds: FrankWolfeBounds) -> None:
         self._examples, self._problem, self._reach = examples, problem, bounds.feature_bound
         self._kept: list[Chunk] | None = None
-        self.dimension, self.public_count = examples.dimension, examples.public_count
-        self.adjacency, self.unit = examples.adjacency, examples.unit
+
+    @property
+    def examples(self) -> Examples:
+        """The rows as they came."""
+        return self._examples
 
     def chunks(self) -> Iterator[Chunk]:
         """All rows."""
-        if not getattr(self._examples, "resident", False):
+        if not self._examples.resident:
             return map(self._within, self._examples.chunks())
         if self._kept is None:
             self._kept = list(map(self._within, self._examples.chunks()))
@@ -159,7 +165,7 @@ class RowSampling:
 class Asked:
     """What every plan is told."""
 
-    rows: Admissible
+    rows: AdmissibleRows
     bounds: FrankWolfeBounds
     weights: int
     """How many there are: at least as many as columns, and as classes."""
@@ -177,14 +183,14 @@ class Asked:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the slack for rounding rests on."""
-        return largest_count(self.rows, None)[1]
+        return self.rows.largest_count()[1]
 
     def score_change(self, divisor: float) -> float:
         """How far one unit moves a score, the rounding of both neighbours' sums included (section 16)."""
         change = self.bounds.score_change(
             self.account.adjacency, divisor=divisor, rows_per_unit=self.rows.unit.max_rows
         )
-        most, _ = largest_count(self.rows, None)
+        most, _ = self.rows.largest_count()
         return change + self.bounds.rounding(most, self.weights) / divisor
 
     def composed(self, mechanism: Callable[[float], Mechanism], *, steps: int) -> tuple[float, Choose]:
@@ -227,7 +233,7 @@ def full(asked: Asked) -> RowSampling:
 
 def disjoint(asked: Asked) -> RowSampling:
     """Section 8 (a): each row takes part in one step, so the whole run costs as much as one choice."""
-    refuse_users(asked.rows, method="frank_wolfe with sampling='disjoint'")
+    refuse_users(asked.rows, what="frank_wolfe with sampling='disjoint'", instead="use sampling='full'")
     require(
         (asked.steps is None) != (asked.batch is None), "steps", asked.steps, "given, or batch, but not both"
     )
@@ -250,7 +256,7 @@ def disjoint(asked: Asked) -> RowSampling:
 
 def poisson_rows(asked: Asked) -> RowSampling:
     """Section 8 (b): a fresh sample of rate q in each step, divisor q n_0, epsilon' = ln(1 + q (e^eps - 1))."""
-    refuse_users(asked.rows, method="frank_wolfe with sampling='poisson'")
+    refuse_users(asked.rows, what="frank_wolfe with sampling='poisson'", instead="use sampling='full'")
     if asked.account.adjacency is Adjacency.replace:
         raise AdjacencyError(
             "sampling='poisson' is proved for adjacency add_remove and zero_out, got 'replace'; "

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.methods.method import Fit, Learner, Rank
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.rows.clipped_blocks import clipped
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import largest_count, summation_error
-from holdfast.learn.spending import admit
+from holdfast.learn.rows.examples import Examples, clipped, summation_error
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import largest_epsilon
 from holdfast.privacy.adjacency import Adjacency
@@ -76,7 +72,6 @@ def functional(
     account: Account,
     ridge: float | None = None,
     arithmetic: Arithmetic = "strict",
-    **options: Any,
 ) -> Fit:
     """Release the objective's coefficients with Laplace noise, then minimise the noisy quadratic.
 
@@ -84,15 +79,13 @@ def functional(
     and the least value they are floored at, is 4 standard deviations of the noise unless given (Zhang et al.,
     section 6.1): without it the quadratic may have no minimum.
     """
-    require(not options, "options", sorted(options), "empty", "functional takes ridge and arithmetic")
     require(ridge is None or 0 < ridge < math.inf, "ridge", ridge, "> 0 and finite")
     quadratic, label_scale = _quadratic(problem)
-    admit(examples, problem, account, method="functional")
     d = problem.dimension
     sensitivity = quadratic.l1_sensitivity(
         account.adjacency, dimension=d, rows_per_unit=examples.unit.max_rows
     )
-    most, assumptions = largest_count(examples, None)
+    most, assumptions = examples.largest_count()
     sensitivity += (
         2.0 * summation_error(most) * most * quadratic.one_row(d)
     )  # both neighbours' sums are rounded
@@ -172,4 +165,9 @@ METHOD = Learner(
     needs=("convex",),
     pure=True,
     currency="basic",
+    losses=("squared", "logistic"),
+    only="has polynomials for least squares and the logistic loss only",
+    # Least squares is a quadratic already: first without delta, last with it.
+    ranks=(Rank(place=1, pure=True, losses=("squared",)), Rank(place=9, losses=("squared",))),
+    behind="approximates the loss by a polynomial, and its noise grows with the square of the dimension",
 )

@@ -1,17 +1,32 @@
-"""Method: a private learner's name, function and paper; one file and one line each."""
+"""Learner: a private learner with everything that others ask of it; `fit` is the one way in.
+
+A method's file ends with its `METHOD`: name, function, paper, what its proof covers, and what `method="auto"` is told.
+The function itself may rely on what `fit` has checked, and is for callers who have checked it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.errors import ParameterError
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.examples import Examples
-from holdfast.privacy.account import Account
+from holdfast.options import Option, check_options, options_of
+from holdfast.privacy.account import Account, request
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve
+
+SINGLE_ROWS = (
+    "average each user's rows into one, or use method='auto', which keeps to methods that cover such units"
+)
+"""What to do instead, for methods whose proof counts single rows."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,19 +43,67 @@ class Fit:
     assumptions: tuple[str, ...] = ()
 
 
-class RunLearner(Protocol):
-    """A method's function: rows and problem in, a fit out; everything private passes through the account.
+RunLearner = Callable[..., Fit]
+"""(examples, problem, *, account, and its options by name) -> Fit; everything private passes through the account.
 
-    The method spends the account's whole remaining limit unless its options say otherwise.
-    """
+It spends the account's whole remaining limit unless its options say otherwise.
+"""
 
-    def __call__(self, examples: Examples, problem: Problem, *, account: Account, **options: Any) -> Fit:
-        """Fit."""
+
+@dataclass(frozen=True, kw_only=True)
+class PublicFacts:
+    """All that `method="auto"` looks at: no row is among it."""
+
+    problem: Problem
+    count: int
+    limit: PrivacyCurve
+    adjacency: Adjacency
+    max_rows: int = 1
+
+    @property
+    def pure(self) -> bool:
+        """Whether there is no delta."""
+        return self.limit.as_pure() is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What `auto` tells a method, and why."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rank:
+    """A place in the order of `auto`, the smallest first, and where a method takes it."""
+
+    place: float
+    pure: bool | None = None
+    """With (False) or without (True) delta; None for both."""
+    losses: tuple[str, ...] = ()
+    """For these losses only; empty for all."""
+    columns: float = math.inf
+    """Up to so many."""
+
+    def applies(self, facts: PublicFacts) -> bool:
+        """Whether the method takes this place here."""
+        return (
+            self.pure in (None, facts.pure)
+            and (not self.losses or facts.problem.loss.name in self.losses)
+            and facts.problem.dimension <= self.columns
+        )
+
+
+def as_it_is(facts: PublicFacts) -> Settings:
+    """No options."""
+    first = f"it is the first in the order for the {facts.problem.loss.name} loss whose proof holds"
+    return Settings(reasons=(first,))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Learner:
-    """An entry of METHODS."""
+    """An entry of METHODS, or a method of your own: estimators take it as `method=` as well as a name."""
 
     name: str
     run: RunLearner
@@ -54,7 +117,79 @@ class Learner:
     """What an account opened for it counts in, where delta > 0."""
     outputs: tuple[str, ...] = ("one",)
     """Losses it takes: of "one" prediction, of "several" (a softmax), or of both kinds."""
+    losses: tuple[str, ...] = ()
+    """Names of the losses that its proof covers; empty for all that have what it needs."""
+    only: str = ""
+    """What is said of other losses, as in "solves least squares only"."""
+    single_rows: str = ""
+    """What to do where a unit owns several rows, which the proof does not cover; empty where it does."""
+    ranks: tuple[Rank, ...] = ()
+    """How it ranks for `auto`, by the first that applies; where none does, it is not chosen."""
+    behind: str = "gives no rank to method='auto'"
+    """Why it is not the first choice, where its proof holds."""
+    settings: Callable[[PublicFacts], Settings] = as_it_is
+    """What `auto` tells it."""
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """What it may be told: the keywords of its function."""
+        return options_of(self.run)
+
+    def fit(self, examples: Examples, problem: Problem, *, account: Account, **options: Any) -> Fit:
+        """Check options, rows, problem and account, all of it public; then spend."""
+        self.admit(examples, problem, account, options)
+        return self.run(examples, problem, account=account, **options)
+
+    def admit(
+        self, examples: Examples, problem: Problem, account: Account, options: Mapping[str, Any]
+    ) -> None:
+        """Refuse, before anything is spent, what the method's proof or its function does not cover."""
+        check_options(options, self.options, method=self.name)
+        self._require_taken(problem)
+        request.admit(examples, account, self)
+        if examples.dimension != problem.dimension:
+            raise ParameterError(
+                f"dimension must be the number of columns, {examples.dimension}, got dimension={problem.dimension}"
+            )
+        problem.require(self.needs, method=self.name)
+        if not self.pure and account.remaining().as_pure() is not None:
+            raise ParameterError(
+                f"{self.name} needs delta > 0, and the account has none left; use method='auto', which knows the "
+                "methods without delta"
+            )
 
     def takes(self, problem: Problem) -> bool:
         """Whether the problem's loss is of a kind that it takes."""
         return problem.outputs in self.outputs
+
+    def place(self, facts: PublicFacts) -> float | None:
+        """Its place in the order of `auto`; None to stand back."""
+        return next((rank.place for rank in self.ranks if rank.applies(facts)), None)
+
+    def objection(self, facts: PublicFacts) -> str:
+        """What its proof misses, in words; empty where it misses nothing."""
+        problem, several = facts.problem, facts.problem.outputs == "several"
+        checks = (
+            (not self.takes(problem), "takes one prediction" if several else "is for several classes"),
+            (facts.pure and not self.pure, "needs delta > 0"),
+            (facts.adjacency.value not in self.adjacencies, f"is not proved for adjacency {facts.adjacency.value}"),
+            (facts.max_rows > 1 and self.single_rows, "protects single rows, not units of several"),
+            ("lipschitz" in self.needs and not math.isfinite(problem.lipschitz), "needs a bounded gradient"),
+            ("smooth" in self.needs and not math.isfinite(problem.smoothness), "needs a smooth loss"),
+            ("strongly_convex" in self.needs and problem.penalty <= 0, "needs penalty > 0"),
+            (self.losses and problem.loss.name not in self.losses, self.only),
+        )  # fmt: skip
+        return next((text for objected, text in checks if objected), "")
+
+    def _require_taken(self, problem: Problem) -> None:
+        loss = problem.loss.name
+        if not self.takes(problem):
+            kind = "several classes" if problem.outputs == "several" else "one prediction"
+            raise ParameterError(
+                f"{self.name} takes losses of {' or '.join(self.outputs)} prediction"
+                f"{'s' * (self.outputs == ('several',))}, got the {loss} loss, of {kind}; use method='auto'"
+            )
+        if self.losses and loss not in self.losses:
+            raise ParameterError(
+                f"{self.name} {self.only} ({', '.join(self.losses)}), got the {loss} loss; use method='auto'"
+            )

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.methods.method import Fit, Learner, Rank
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import UNIT_ROUNDOFF
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import Moments, largest_count, second_moments, squared_loss, summation_error
-from holdfast.learn.spending import admit
+from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, summation_error
+from holdfast.learn.rows.moments import Moments, second_moments, squared_loss
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
@@ -111,25 +108,21 @@ def ridge(
     account: Account,
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
-    **options: Any,
 ) -> Fit:
     """Solve ridge regression exactly, on the ball if the problem has a radius, and release it with noise.
 
     Private for every table of rows within `row_norm` whose number is at most `count_bound`; that number is the
     public count where the adjacency makes it public. Gaussian noise, or Gamma-norm noise in a pure account.
     """
-    require(not options, "options", sorted(options), "empty", "ridge takes count_bound and arithmetic")
-    loss = squared_loss(problem, method="ridge")
-    problem.require_strongly_convex("ridge")
-    admit(examples, problem, account, method="ridge")
+    loss = squared_loss(problem)
     rows = examples.unit.max_rows
     known = account.adjacency.count_is_public and rows == 1
     if count_bound is None and not known and not math.isfinite(problem.radius):
         raise ParameterError(
             "ridge without a radius needs a public bound on the number of rows where that number is private, "
-            "got count_bound=None; give count_bound=..., or radius=..."
+            "got radius=inf; give radius=..., or the option count_bound"
         )
-    most, assumptions = largest_count(examples, count_bound)
+    most, assumptions = examples.largest_count(count_bound)
     bounds = RidgeBounds(
         row_norm=problem.norm_bound,
         target_bound=loss.target_bound,
@@ -185,4 +178,8 @@ METHOD = Learner(
     paper="Chaudhuri, Monteleoni and Sarwate 2011 (output perturbation); closed form for ridge",
     needs=("convex", "strongly_convex"),
     pure=True,
+    losses=("squared",),
+    only="solves least squares only",
+    ranks=(Rank(place=2, losses=("squared",)),),
+    behind="solves least squares only",
 )

@@ -1,7 +1,7 @@
 """SCS13: one noisy gradient per disjoint mini-batch. A baseline, with an honest guarantee.
 
 Song, Chaudhuri and Sarwate 2013, "Stochastic gradient descent with differentially private updates"
-(GlobalSIP); seed 001 compares with it. Soundness, section 6. The batches of a pass are disjoint, so a pass costs as
+(GlobalSIP); soundness, section 6. The batches of a pass are disjoint, so a pass costs as
 much as one of its steps; passes add up. Noise enters at every step: bolt-on SGD needs it once.
 """
 
@@ -15,12 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import DataError, require
-from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.batches import cut, drawn_batches
-from holdfast.learn.rows.clipped_blocks import clipped
-from holdfast.learn.rows.examples import Chunk, Examples
-from holdfast.learn.spending import admit, refuse_users
+from holdfast.learn.rows.examples import Chunk, Examples, clipped, cut
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -45,7 +42,6 @@ def scs13(
     batch: int = 50,
     step: float = 1.0,
     arithmetic: Arithmetic = "idealised",
-    **options: Any,
 ) -> Fit:
     """SGD whose every mini-batch gradient is released with noise; the last iterate is post-processing.
 
@@ -53,13 +49,9 @@ def scs13(
     or min(step, 1 / (penalty t)) with a penalty; t counts batches. The divisor is `batch`, however many
     records a batch has. Under `add_remove` every record draws its batch by itself in each pass.
     """
-    require(not options, "options", sorted(options), "none but passes, batch, step, arithmetic")
-    require(isinstance(passes, int) and passes >= 1, "passes", passes, "a whole number >= 1")
-    require(isinstance(batch, int) and batch >= 1, "batch", batch, "a whole number >= 1")
+    require(passes >= 1, "passes", passes, "a whole number >= 1")
+    require(batch >= 1, "batch", batch, "a whole number >= 1")
     require(0 < step < math.inf, "step", step, "> 0 and finite")
-    admit(examples, problem, account, method="scs13")
-    refuse_users(examples, method="scs13")
-    problem.require_lipschitz("scs13")
     batch = min(batch, examples.public_count)
     batches = math.ceil(examples.public_count / batch)
     # Soundness, section 6: one record moves one averaged gradient of each pass, by G / b.
@@ -130,7 +122,16 @@ def _batches(examples: Examples, source: Source, *, passes: int, batch: int) -> 
             sizes = [min(batch, examples.public_count - start * batch) for start in range(count)]
             yield from cut(examples.shuffled(source), sizes, dimension=examples.dimension)
         else:
-            yield from drawn_batches(examples, source, batches=count)
+            yield from examples.drawn(source, batches=count)
 
 
-METHOD = Learner(name="scs13", run=scs13, paper="SCS13", needs=("lipschitz",), pure=True)
+METHOD = Learner(
+    name="scs13",
+    run=scs13,
+    paper="SCS13",
+    needs=("lipschitz",),
+    pure=True,
+    single_rows=SINGLE_ROWS,
+    ranks=(Rank(place=6, pure=True),),
+    behind="a baseline: noise in every mini-batch of one pass",
+)

@@ -1,7 +1,7 @@
 """Objective perturbation of one softmax model, under pure epsilon.
 
-Soundness, section 4, records of rank K - 1. In V, the (K - 1) d weights of `softmax_risk`, one record's loss is convex
-and smooth to every order, its gradient Q^T (p - e_y) x^T has norm at most sqrt(2) X, and its Hessian
+Soundness, section 4, records of rank K - 1. In V, the (K - 1) d weights of `multiclass_risk`, one record's loss is
+convex and smooth to every order, its gradient Q^T (p - e_y) x^T has norm at most sqrt(2) X, and its Hessian
 A = (Q^T (diag p - p p^T) Q) (x) x x^T has rank at most K - 1 and trace (1 - |p|^2) |x|^2 <= (1 - 1/K) X^2 =: t.
 With b of density proportional to exp(-|b| / s), and penalty Lambda on all of V, b <-> V is a bijection, and V has
 density nu(b(V)) det H(V). Gradients at one point differ by G at most, so nu moves by e^(G/s). As for determinants,
@@ -13,9 +13,8 @@ records have det >= det(H0), so the same bound holds for the ratio. Together
 
 ln(1 + X^2 / (2 Lambda)), as if the Hessian had rank one, is too small for three classes and more.
 
-The penalty of objective perturbation under pure epsilon: a rule in public quantities only.
-
-docs/decisions/learning-default.md says how it was found, and on which data.
+The penalty, here and for two classes, is a rule in public quantities only; docs/decisions/learning-default.md says how
+it was found, and on which data.
 """
 
 from __future__ import annotations
@@ -33,9 +32,8 @@ from holdfast.learn.methods.method import Fit
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax
 from holdfast.learn.risk.minimise import NEWTON_DIMENSION, minimise_certified
-from holdfast.learn.risk.softmax_risk import SoftmaxRisk
+from holdfast.learn.risk.multiclass_risk import MulticlassRisk
 from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.moments import largest_count
 from holdfast.learn.whitened_examples import CLIP, SHARE, WhitenedExamples, release_diagonal
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
@@ -43,6 +41,15 @@ from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.objective import PureObjectivePerturbation
 from holdfast.privacy.rounding import round_down, round_up
 
+Floats = NDArray[np.float64]
+THEOREM = (
+    "Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011) of a softmax loss: records of rank K - 1, "
+    "soundness, section 4"
+)
+OUTPUT_SHARE = 0.005
+"""Of epsilon, for the solver's inexactness."""
+RELATIVE_TOLERANCE = 1e-11
+"""The solver's, in units of all gradients together."""
 PURE_SHARE = 0.8
 """The penalty, in standard deviations of one coordinate of the linear term, where the signal is weak."""
 PURE_SIGNAL = 100.0
@@ -103,17 +110,6 @@ def pure_penalty(
         pure_share(signal, least=least_share) * deviation,
         PURE_FACTOR * problem.smoothness / -math.expm1(-epsilon),
     )
-
-
-Floats = NDArray[np.float64]
-THEOREM = (
-    "Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011) of a softmax loss: records of rank K - 1, "
-    "soundness, section 4"
-)
-OUTPUT_SHARE = 0.005
-"""Of epsilon, for the solver's inexactness."""
-RELATIVE_TOLERANCE = 1e-11
-"""The solver's, in units of all gradients together."""
 
 
 def weights_of(problem: Problem, loss: Softmax) -> int:
@@ -200,7 +196,7 @@ class SoftmaxLosses:
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
         """A certified minimiser of sum + (penalty/2)|V|^2 + <linear, V>."""
-        risk = SoftmaxRisk(
+        risk = MulticlassRisk(
             examples=self.examples, problem=self.problem, loss=self.loss, penalty=penalty, linear=linear
         )
         return minimise_certified(risk, tolerance=tolerance)
@@ -230,7 +226,7 @@ def softmax_objective(
     signal = pure_signal(problem, epsilon=float(left), adjacency=account.adjacency, public_count=count)
     rows, inner, whitening, norm = examples, problem, None, 1.0
     if problem.penalty == 0 and signal / (loss.classes - 1) >= LEAST_SIGNAL:
-        most, assumptions = largest_count(examples, None)
+        most, assumptions = examples.largest_count()
         whitening = release_diagonal(examples, problem, account, most=most, arithmetic=arithmetic)
         norm = CLIP * math.sqrt(max(1.0, whitening.effective_dimension))
         rows = WhitenedExamples(examples=examples, problem=problem, whitening=whitening, norm=norm).kept()
@@ -248,7 +244,9 @@ def softmax_objective(
     )  # fmt: skip
     losses = SoftmaxLosses(examples=rows, problem=inner, loss=loss)
     found = account.release(mechanism, losses, label="softmax: objective")
-    weights = SoftmaxRisk(examples=rows, problem=inner, loss=loss, penalty=1.0).of_classes(np.asarray(found))
+    weights = MulticlassRisk(examples=rows, problem=inner, loss=loss, penalty=1.0).of_classes(
+        np.asarray(found)
+    )
     if whitening is not None:
         weights = np.stack([whitening.backward(row) for row in weights]) / norm
     return Fit(

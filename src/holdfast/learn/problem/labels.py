@@ -1,4 +1,4 @@
-"""Targets: how labels become the numbers that losses take. Everything here is declared, or an assumption."""
+"""How labels become the numbers that losses take. Everything here is declared, or an assumption."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LabelCoding(Protocol):
 class ClassLabels:
     """One of a public list of classes: -1 and +1 if there are two, else their places in the list.
 
-    >>> ClassTarget(classes=np.array(["no", "yes"])).encode(["yes", "no"]).tolist()
+    >>> ClassLabels(classes=np.array(["no", "yes"])).encode(["yes", "no"]).tolist()
     [1.0, -1.0]
     """
 
@@ -98,7 +98,7 @@ class NumberLabels:
 
     Without an intercept nothing could undo a shift, so the centre is 0.
 
-    >>> NumberTarget(low=0.0, high=10.0, centred=True).encode([5.0, 10.0, 99.0]).tolist()
+    >>> NumberLabels(low=0.0, high=10.0, centred=True).encode([5.0, 10.0, 99.0]).tolist()
     [0.0, 1.0, 1.0]
     """
 
@@ -131,5 +131,5 @@ class NumberLabels:
         return np.clip((values - self.centre) / self.scale, -1.0, 1.0)
 
     def encode_column(self, batch: Batch, name: str) -> Floats:
-        """The same for a column of a table."""
+        """Clipped and scaled, from a column of a table."""
         return self.encode(batch.column(name))

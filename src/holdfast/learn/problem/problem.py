@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from holdfast.errors import ParameterError, require
@@ -18,7 +19,7 @@ class Problem:
     """(1/n) sum of losses + (penalty / 2) |w|^2, over |w| <= radius.
 
     The penalty acts on every coordinate, the intercept included (soundness, section 0). Rows, with their
-    intercept column, have norm at most `row_norm`. `outputs` is 1, or the number of classes of a softmax.
+    intercept column, have norm at most `row_norm`. `outputs` says how many predictions.
 
     >>> from holdfast.learn.problem.losses import Logistic
     >>> Problem(loss=Logistic(), dimension=3).gradient_change("replace") > 2
@@ -43,6 +44,11 @@ class Problem:
         return "several" if hasattr(self.loss, "classes") else "one"
 
     @property
+    def predictions(self) -> int:
+        """How many rows the weights have: 1, or the number of classes."""
+        return int(getattr(self.loss, "classes", 1))
+
+    @property
     def norm_bound(self) -> float:
         """The row norm with the slack of clipping."""
         return self.row_norm * (1.0 + NORM_SLACK)
@@ -62,13 +68,25 @@ class Problem:
         """G_delta: how far one record's gradient can move, in this adjacency (soundness, section 0)."""
         return Adjacency.of(adjacency).gradient_factor * self.lipschitz
 
+    def require(self, needs: Iterable[str], *, method: str) -> None:
+        """Refuse a problem without what a proof needs ("lipschitz", "smooth", "strongly_convex")."""
+        asked = {
+            "lipschitz": self.require_lipschitz,
+            "smooth": self.require_smooth,
+            "strongly_convex": self.require_strongly_convex,
+        }
+        for need in needs:
+            if need in asked:
+                asked[need](method)
+
     def require_lipschitz(self, method: str) -> None:
         """Refuse a loss whose gradient has no bound."""
         if not math.isfinite(self.lipschitz):
+            free = math.isinf(self.radius)
+            instead = "give radius=..." if free else "give the loss prediction_bound=row_norm * radius"
             raise ParameterError(
                 f"{method} needs a loss with a bounded gradient; the {self.loss.name} loss has one only with a "
-                f"finite radius, got radius={self.radius!r}; give radius=... and, to the loss, "
-                "prediction_bound=row_norm * radius"
+                f"finite radius, got radius={self.radius!r}; {instead}"
             )
         bound = getattr(self.loss, "prediction_bound", math.inf)
         if bound < self.row_norm * self.radius * (1.0 - 1e-12) and math.isfinite(bound):
@@ -89,5 +107,5 @@ class Problem:
         if self.penalty <= 0:
             raise ParameterError(
                 f"penalty must be > 0 for {method}, got penalty={self.penalty!r}; "
-                "use method='noisy_gd' for unpenalised losses"
+                "give penalty=..., or use method='auto'"
             )

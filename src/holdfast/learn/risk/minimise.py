@@ -1,6 +1,6 @@
 """A minimiser with a certificate: proofs are about the exact argmin, solvers are not exact.
 
-`minimise(risk, tolerance=t)` gives a point within t / penalty of the exact minimiser, for every table
+`minimise_certified(risk, tolerance=t)` gives a point within t / penalty of the exact minimiser, for every table
 (soundness, section 3). A fast solver is tried first and its answer checked; where the check fails, gradient
 descent of a length that theory fixes takes over. How long it takes depends on the table and is no promise.
 """
@@ -70,7 +70,7 @@ def minimise_certified(risk: SmoothRisk, *, tolerance: float, start: Floats | No
     >>> rows = ArrayExamples(features=np.eye(2), labels=np.array([1.0, -1.0]),
     ...                      adjacency=Adjacency.replace, public_count=2)
     >>> risk = Risk(examples=rows, problem=Problem(loss=Logistic(), dimension=2), penalty=0.25, divisor=2.0)
-    >>> minimise(risk, tolerance=1e-10).round(6)
+    >>> minimise_certified(risk, tolerance=1e-10).round(6)
     array([ 0.674832, -0.674832])
     """
     require(0 < tolerance < math.inf, "tolerance", tolerance, "> 0 and finite")

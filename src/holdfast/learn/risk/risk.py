@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.clipped_blocks import clipped, out_of_bounds, signed
-from holdfast.learn.rows.examples import Chunk, Examples
+from holdfast.learn.rows.examples import Chunk, Examples, clipped, out_of_bounds, signed
 
 Floats = NDArray[np.float64]
 BLOCK = 256
@@ -50,11 +49,11 @@ class SmoothRisk(Protocol):
 
     @property
     def weights(self) -> int:
-        """How many there are."""
+        """The number of weights."""
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows; private under add_remove."""
 
     @property
     def smoothness(self) -> float:
@@ -197,7 +196,7 @@ class Risk:
         return total.astype(np.float64), wide * len(stacked)
 
     def _precise_sum(self, w: Floats) -> tuple[Floats, float]:
-        """The same in long doubles."""
+        """All of it in long doubles."""
         wide: Any = w.astype(np.longdouble)
         total, blocks = np.zeros(w.size, dtype=np.longdouble), 0
         for x, y in self.admissible():

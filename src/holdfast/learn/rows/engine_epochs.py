@@ -1,10 +1,4 @@
-"""Epochs over examples that stay where they are: permutation SGD run by the engine, beside the rows.
-
-Where an engine can do it (`table.can("engine_epochs")`), the kernel of `holdfast.kernel` runs there over rows in one
-secret order that every pass keeps (soundness, section 1, order (i)); what comes back has no noise in it yet, and the
-method that asked adds it, here as everywhere.
-
-Bolt-on SGD in parts: each part of the rows trains a model where it lies, and the models are averaged.
+"""Bolt-on SGD in parts: each part of the rows trains a model where it lies, and the models are averaged.
 
 Averaging P models with weights m_p / m moves by at most max_p (m_p / m) Delta_p, because a changed record changes
 one of them (soundness, section 1, "Partitioned runs"). That needs parts whose members and sizes do not depend on
@@ -15,9 +9,9 @@ the weights themselves would move, so there rows are streamed instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -27,16 +21,15 @@ from holdfast.data.order import Order
 from holdfast.data.rows import Batch
 from holdfast.data.table import Partition
 from holdfast.errors import DataError, require
-from holdfast.kernel import SgdOptions
 from holdfast.kernel.sensitivity import rounding_slack
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.engine_sums import LabelledRows
-from holdfast.learn.rows.examples import Chunk
+from holdfast.learn.rows.examples import Chunk, Examples
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
 if TYPE_CHECKING:
-    from holdfast.learn.rows.examples import TableExamples
+    from holdfast.learn.rows.table_examples import TableExamples
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +70,7 @@ class PartRun(KernelRun, Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class InOrder:
+class InOrder(Examples):
     """Rows that have come in a secret order already, and keep it in every pass."""
 
     rows: list[Chunk]
@@ -165,29 +158,12 @@ class Averaged:
         return np.array([math.fsum(column) for column in scaled.T])
 
 
-def in_parts(course: PartRun, examples: Any) -> KernelRun:
+def in_parts(course: PartRun, examples: Examples) -> KernelRun:
     """The course, averaged over parts where the engine runs kernels beside the rows; else as it is.
 
     The engine's number of parts is public: it is the caller's, or follows from the number of rows.
     """
-    table = getattr(examples, "table", None)
-    if table is None or not table.can("engine_parts") or not course.adjacency.count_is_public:
+    parts = examples.parts()
+    if parts is None or not course.adjacency.count_is_public:
         return course
-    return Averaged(course=course, parts=min(table.parts(), course.records))
-
-
-Epochs = Callable[..., Floats]
-"""(options, *, source, passes, records) -> the result before noise."""
-
-
-def engine_epochs(examples: Any) -> Epochs | None:
-    """How the examples' engine runs a whole course, or None where rows are read instead."""
-    table, rows = getattr(examples, "table", None), getattr(examples, "labelled", None)
-    if table is None or rows is None or not table.can("engine_epochs"):
-        return None
-    return partial(_run, table, rows)
-
-
-def _run(table: Any, rows: Any, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats:
-    made: Floats = table.epochs(rows, options, order=Order.shuffled(source), passes=passes, records=records)
-    return made
+    return Averaged(course=course, parts=min(parts, course.records))

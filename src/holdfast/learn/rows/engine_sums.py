@@ -21,17 +21,26 @@ from holdfast.data.table import Table
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.labels import LabelCoding
 from holdfast.learn.problem.losses import Loss
-from holdfast.learn.rows.design import SLOPES, sql_label, with_intercept, within
+from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF
+from holdfast.learn.rows.sql_labels import SLOPES, sql_label, within
 
 Floats = NDArray[np.float64]
-UNIT_ROUNDOFF = 2.0**-53
-BLOCK = 2_048
-"""Rows that are summed at once, as in `passes`: the bounds on rounding errors count on it."""
 
 
 def _blocks(features: Floats, labels: Floats) -> Iterator[tuple[Floats, Floats]]:
     for start in range(0, len(features), BLOCK):
         yield features[start : start + BLOCK], labels[start : start + BLOCK]
+
+
+def with_intercept(rows: Floats, constant: float) -> Floats:
+    """The rows with a last column of this value; as they are if it is 0.
+
+    >>> with_intercept(np.array([[1.0]]), 0.5).tolist()
+    [[1.0, 0.5]]
+    """
+    if not constant:
+        return rows
+    return np.hstack([rows, np.full((rows.shape[0], 1), constant)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -259,15 +268,12 @@ class EngineSums:
         return self.table.sums(CrossSum(rows=self.rows, target_bound=target_bound, bound=bound))
 
 
-def engine_sums(examples: Any, problem: Problem) -> EngineSums | None:
-    """The sums of an engine, where it takes them and the rows already are within the problem's norm."""
-    rows: LabelledRows | None = getattr(examples, "labelled", None)
-    if rows is None or not examples.table.can("engine_sums") or problem.loss.name not in SLOPES:
+def engine_sums(table: Table, rows: LabelledRows, problem: Problem) -> EngineSums | None:
+    """The sums of a table's engine, where SQL has the loss and the rows already are within the problem's norm."""
+    if problem.loss.name not in SLOPES or not getattr(rows.coding, "binary", True):
         return None
     norm = rows.encoder.row_norm
     natural = math.sqrt(len(rows.encoder.columns_) + bool(rows.encoder.intercept))
-    within_norm = math.hypot(natural if norm is None else norm, rows.intercept) <= problem.row_norm * (
-        1.0 + 1e-12
-    )
-    binary = getattr(rows.coding, "binary", True)
-    return EngineSums(table=examples.table, rows=rows, problem=problem) if within_norm and binary else None
+    longest = math.hypot(natural if norm is None else norm, rows.intercept)
+    within_norm = longest <= problem.row_norm * (1.0 + 1e-12)
+    return EngineSums(table=table, rows=rows, problem=problem) if within_norm else None

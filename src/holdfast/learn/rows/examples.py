@@ -1,62 +1,166 @@
 """Examples: encoded, clipped rows with labels, as methods see them, whatever engine holds the data.
 
-A method asks for chunks in any order (sums), for one pass in a secret shuffled order (SGD), or for the whole
-matrix where it fits. Labels are -1/+1, a clipped number, or a class code.
-
-Examples over a table of any engine: encoded, clipped and labelled, a chunk at a time.
+A method asks for chunks in any order (sums), for one pass in a secret shuffled order (SGD), or for blocks that are
+clipped once more. Labels are -1/+1, a clipped number, or a class code. What an engine can do beside that is declared
+by a method of `Examples`; without one, the rows are read instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.encode import Encoder
-from holdfast.data.order import Order
-from holdfast.data.table import CHUNK_ROWS, Table
-from holdfast.errors import DataError, ParameterError, require
-from holdfast.learn.problem.labels import LabelCoding
-from holdfast.learn.rows.engine_sums import BLOCK, LabelledRows
+from holdfast.data.table import CHUNK_ROWS
+from holdfast.errors import require
+from holdfast.kernel import SgdOptions, clip
+from holdfast.learn.problem import Problem
 from holdfast.noise.source import Source
-from holdfast.noise.uniform import permutation
+from holdfast.noise.uniform import integers, permutation
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 Floats = NDArray[np.float64]
 Chunk = tuple[Floats, Floats]
+Visit = tuple[Floats, Floats, NDArray[np.int64]]
+"""Rows, labels, and the positions in which they are met."""
+UNIT_ROUNDOFF = 2.0**-53
+BLOCK = 2_048
+"""Rows that are summed at once: few enough to stay in a processor's cache; a fixed number."""
+SIGNED = ("logistic", "huber", "hinge")
+"""Losses whose labels count by their sign, as in the kernel."""
 
 
-class Examples(Protocol):
-    """What every method takes."""
+class RowSums(Protocol):
+    """What methods that live on sums ask of an engine, for one problem. Private before noise."""
 
-    @property
-    def dimension(self) -> int:
-        """Columns, the intercept included."""
+    def gradient(self, weights: Floats, *, form: Floats, norm: float) -> Floats:
+        """The gradient sum at these weights, rows whitened by a map of this form and clipped to this norm."""
 
-    @property
-    def public_count(self) -> int:
-        """The number that methods may divide by (soundness, section 0); never the private one."""
+    def gram(self, kind: Literal["full", "diagonal"] = "full") -> Floats:
+        """The sum of x x^T, or its diagonal."""
 
-    @property
-    def adjacency(self) -> Adjacency:
-        """Who is a neighbour of whom."""
+    def cross(self, target_bound: float) -> Floats:
+        """The sum of y x."""
 
-    @property
-    def unit(self) -> PrivacyUnit:
-        """What is protected."""
+
+class Examples:
+    """What every method takes. A subclass has the four facts and the two orders; abilities are optional."""
+
+    if TYPE_CHECKING:  # a field or a property of the subclass
+
+        @property
+        def dimension(self) -> int:
+            """Columns, the intercept included."""
+
+        @property
+        def public_count(self) -> int:
+            """The number that methods may divide by (soundness, section 0); never the private one."""
+
+        @property
+        def adjacency(self) -> Adjacency:
+            """Who is a neighbour of whom."""
+
+        @property
+        def unit(self) -> PrivacyUnit:
+            """What is protected."""
 
     def chunks(self) -> Iterator[Chunk]:
         """All rows in some fixed order that no result may depend on beyond rounding."""
+        raise NotImplementedError
 
     def shuffled(self, source: Source) -> Iterator[Chunk]:
         """All rows once, in a secret uniform order drawn now (soundness, section 1, order (i))."""
+        raise NotImplementedError
+
+    # Abilities.
+
+    @property
+    def resident(self) -> bool:
+        """Whether every pass over `chunks` meets the same arrays in the same order."""
+        return False
+
+    @property
+    def worth_copying(self) -> bool:
+        """Whether rows may be kept in a file of this machine, and shuffling them again costs more than that."""
+        return False
+
+    def visits(self, source: Source) -> Iterator[Visit]:
+        """All rows once, in a secret uniform order drawn now: the order of `shuffled`, perhaps without its copy."""
+        for rows, labels in self.shuffled(source):
+            yield rows, labels, np.arange(len(labels))
+
+    def drawn(self, source: Source, *, batches: int) -> Iterator[Chunk]:
+        """One pass in which every record draws its batch uniformly; batches in turn, records in random order.
+
+        No record is ranked, so one more shifts nothing (soundness, section 1). Independent draws are, in law, sizes
+        from n draws and then a uniform permutation cut by them: that is how they are made here, in one reading. The
+        order within a batch is uniform too, so its first records are a random choice. Sizes are private; an empty
+        batch is an empty chunk.
+        """
+        count = sum(int(labels.size) for _, labels in self.chunks())
+        sizes = np.bincount(integers(source, bound=batches, size=count), minlength=batches)
+        return cut(self.shuffled(source), [int(size) for size in sizes], dimension=self.dimension)
+
+    def sums(self, problem: Problem) -> RowSums | None:
+        """Gradients and second moments summed where the rows are; None where rows are read instead."""
+        return None
+
+    def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
+        """A whole run of permutation SGD where the rows are, private before noise; None where rows are read."""
+        return None
+
+    def parts(self) -> int | None:
+        """In how many parts, a public number, models are trained where the rows are; None for none."""
+        return None
+
+    def largest_count(self, bound: int | None = None) -> tuple[int, tuple[str, ...]]:
+        """A public bound on the number of rows, for rounding errors, and what it assumes.
+
+        The public count itself where rows are the units and their number is public; else the declared bound, else
+        16 times the public count, which is generous.
+        """
+        if self.adjacency.count_is_public and self.unit.max_rows == 1:
+            return self.public_count, ()
+        most = 16 * self.public_count if bound is None else bound
+        require(most >= 1, "count_bound", most, ">= 1")
+        return most, (f"the table has at most {most} rows",)
+
+
+class DerivedExamples(Examples):
+    """Rows made of other examples, one of each: whose they are does not change."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def examples(self) -> Examples:
+            """The others."""
+
+    @property
+    def dimension(self) -> int:
+        """As of the others."""
+        return self.examples.dimension
+
+    @property
+    def public_count(self) -> int:
+        """As of the others."""
+        return self.examples.public_count
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """As of the others."""
+        return self.examples.adjacency
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """As of the others."""
+        return self.examples.unit
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ArrayExamples:
+class ArrayExamples(Examples):
     """Rows in memory: float64, clipped to the declared norm by whoever encoded them."""
 
     features: Floats
@@ -79,7 +183,7 @@ class ArrayExamples:
 
     @property
     def resident(self) -> bool:
-        """Every pass over `chunks` meets the same arrays in the same order."""
+        """Arrays stay what they are."""
         return True
 
     def chunks(self) -> Iterator[Chunk]:
@@ -88,124 +192,109 @@ class ArrayExamples:
             stop = start + CHUNK_ROWS
             yield self.features[start:stop], self.labels[start:stop]
 
-    def secret_order(self, source: Source) -> NDArray[np.int64]:
-        """The positions of one pass, drawn now: for a kernel that finds rows where they lie, without a copy."""
-        return permutation(source, self.features.shape[0])
+    def visits(self, source: Source) -> Iterator[Visit]:
+        """Where they lie, for a kernel that finds them there."""
+        yield self.features, self.labels, permutation(source, self.features.shape[0])
 
     def shuffled(self, source: Source) -> Iterator[Chunk]:
         """Gathered by a secret permutation, a chunk at a time."""
-        order = self.secret_order(source)
+        order = permutation(source, self.features.shape[0])
         for start in range(0, order.size, CHUNK_ROWS):
             chosen = order[start : start + CHUNK_ROWS]
             yield self.features[chosen], self.labels[chosen]
 
 
-IN_MEMORY_BYTES = 2**28
-"""Encoded rows up to this size are kept, so that a method of many passes reads the table once."""
-CHUNK_BYTES = 2**21
-"""Of encoded rows read at a time: encoding makes several copies of them, which should stay in a processor's cache."""
+def cut(chunks: Iterator[Chunk], sizes: list[int], *, dimension: int) -> Iterator[Chunk]:
+    """The rows of the chunks, regrouped into pieces of these sizes.
+
+    >>> rows = np.arange(6.0).reshape(6, 1)
+    >>> [piece[1].tolist() for piece in cut(iter([(rows, rows[:, 0])]), [2, 0, 4], dimension=1)]
+    [[0.0, 1.0], [], [2.0, 3.0, 4.0, 5.0]]
+    """
+    held: Chunk = np.empty((0, dimension)), np.empty(0)
+    for size in sizes:
+        while len(held[1]) < size:
+            rows, labels = next(chunks)
+            if len(held[1]):
+                rows, labels = np.concatenate([held[0], rows]), np.concatenate([held[1], labels])
+            held = rows, labels
+        yield held[0][:size], held[1][:size]
+        held = held[0][size:], held[1][size:]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TableExamples:
-    """Rows that stay where they are: each pass reads them again (`shuffled_copy.one_order` saves further shuffles).
+def out_of_bounds(chunk: Chunk, problem: Problem) -> NDArray[np.bool_]:
+    """Which rows are longer than declared, or not finite in features or label."""
+    x, y = chunk
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("ij,ij->i", x, x)
+    return np.asarray(~(squares <= problem.norm_bound**2) | ~np.isfinite(y))
 
-    `intercept` is the value of the constant column that is put behind the encoder's features; 0 for none.
 
-    >>> from holdfast.data import Categorical, Numeric, Schema, open_table
-    >>> from holdfast.learn.problem.labels import ClassTarget
-    >>> schema = Schema([Numeric("age", 0, 100), Categorical("ill", ["no", "yes"])])
-    >>> table = open_table({"age": [50, 100], "ill": ["no", "yes"]}, schema)
-    >>> rows = TableExamples(table=table, encoder=Encoder(schema, ["age"], intercept=False), target="ill",
-    ...                      coding=ClassTarget.of_column(schema["ill"]), public_count=2)
-    >>> [(x.tolist(), y.tolist()) for x, y in rows.chunks()]
-    [([[0.0], [1.0]], [-1.0, 1.0])]
+def clipped(chunk: Chunk, problem: Problem) -> Chunk:
+    """Rows within the declared norm, null records where they are not finite, labels as the loss takes them.
+
+    A second clipping, after the encoder's: what it lets through would break the promise, so it is checked here.
+    """
+    x, y = chunk
+    wrong = out_of_bounds(chunk, problem)
+    if wrong.any():
+        null = ~np.isfinite(y)
+        x, y = x.copy(), np.where(null, 0.0, y)
+        x[wrong] = clip(x[wrong], row_norm=problem.row_norm)
+        x[null] = 0.0
+    return signed((x, y), problem)
+
+
+def signed(chunk: Chunk, problem: Problem) -> Chunk:
+    """Labels -1 and +1 for the losses that take those."""
+    x, y = chunk
+    return x, np.where(y > 0, 1.0, -1.0) if problem.loss.name in SIGNED else y
+
+
+class ClippedBlocks:
+    """Every row within the declared norm, a block at a time, again and again.
+
+    Rows that lie in memory are clipped and looked through once; rows that an engine streams are clipped again in every
+    pass, because nothing promises that a second pass meets them in the same order.
     """
 
-    table: Table
-    encoder: Encoder
-    target: str
-    coding: LabelCoding
-    public_count: int
-    intercept: float = 0.0
+    def __init__(self, examples: Examples, problem: Problem) -> None:
+        self._examples, self._problem = examples, problem
+        self.resident = examples.resident
+        """Whether every pass meets the same arrays, so that what was computed for a block stays true."""
+        self.engine = examples.sums(problem)
+        """Where the rows stay in an engine that takes sums itself; then no block need be read."""
+        self._kept = list(self._cut()) if self.resident else None
 
-    def __post_init__(self) -> None:
-        self.table.schema[self.target]
-        if self.target in self.encoder.columns_:
-            raise ParameterError(f"target must not be among the encoded columns, got target={self.target!r}")
+    def blocks(self) -> Iterator[Chunk]:
+        """One pass."""
+        return self._cut() if self._kept is None else iter(self._kept)
 
-    @property
-    def dimension(self) -> int:
-        """Features, and the constant column."""
-        return int(self.encoder.width) + (self.intercept != 0)
+    def _cut(self) -> Iterator[Chunk]:
+        for chunk in self._examples.chunks():
+            rows, labels = clipped(chunk, self._problem)
+            for start in range(0, len(rows), BLOCK):
+                yield rows[start : start + BLOCK], labels[start : start + BLOCK]
 
-    @property
-    def adjacency(self) -> Adjacency:
-        """As the table was opened."""
-        return self.table.adjacency
 
-    @property
-    def unit(self) -> PrivacyUnit:
-        """As the schema declares."""
-        return self.table.unit
+def rounding_of_sum(count: int) -> float:
+    """A bound on the rounding error of a blocked sum, relative to the sum of absolute values (Higham 2002).
 
-    @property
-    def labelled(self) -> LabelledRows:
-        """How batches are read."""
-        return LabelledRows(
-            encoder=self.encoder, target=self.target, coding=self.coding, intercept=self.intercept
-        )
+    Chunks of a stream may be shorter than a block: at worst one of 64 rows each.
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Whatever order is fastest: sums only."""
-        return self._read(Order.irrelevant())
+    >>> rounding_of_sum(10**6) < 1e-11
+    True
+    """
+    return 2.0 * UNIT_ROUNDOFF * (BLOCK + count / 64 + 65.0)
 
-    def shuffled(self, source: Source) -> Iterator[Chunk]:
-        """A fresh secret order."""
-        return self._read(Order.shuffled(source))
 
-    def drawn(self, source: Source, *, batches: int) -> Iterator[Chunk]:
-        """One pass in which every record draws its batch by itself: batches in turn, records in secret order."""
-        order = Order.per_record_batches(batches=batches, cap=2 * self.public_count, source=source)
-        return self._read(order)
+def summation_error(count: int) -> float:
+    """How far a sum of that many products may be from the exact one, relative to the sum of their sizes.
 
-    def loaded(self) -> ArrayExamples | TableExamples:
-        """The same in memory, if it is small enough and its engine does not rather take sums where it is."""
-        if self.table.unit.column is not None or self.table.can("engine_sums"):
-            return self
-        count = self.table.count()
-        if 8 * count * self.dimension > IN_MEMORY_BYTES:
-            return self
-        features, labels = self._gathered(count)
-        return ArrayExamples(
-            features=features,
-            labels=labels,
-            adjacency=self.adjacency,
-            public_count=self.public_count,
-            unit=self.unit,
-        )
+    One chunk of at most `CHUNK_ROWS` rows is summed at once, then chunks of at least 1024 rows are added up;
+    the last one may be shorter. The 16 covers the products' own rounding.
 
-    @property
-    def _chunk_rows(self) -> int:
-        """Whole blocks of the sums over rows: at least one, and no more than any table reads at a time."""
-        return min(CHUNK_ROWS, BLOCK * max(1, CHUNK_BYTES // (8 * max(1, self.dimension) * BLOCK)))
-
-    def _gathered(self, count: int) -> Chunk:
-        """All rows in arrays of their final size: no chunk is held twice."""
-        features, labels = np.empty((count, self.dimension)), np.empty(count)
-        start = 0
-        for rows, values in self.chunks():
-            stop = start + len(values)
-            if stop > count:
-                break
-            features[start:stop], labels[start:stop] = rows, values
-            start = stop
-        if start != count:
-            raise DataError(
-                "the table changed while it was read: its rows are no longer as many as it counted"
-            )
-        return features, labels
-
-    def _read(self, order: Order) -> Iterator[Chunk]:
-        labelled = self.labelled
-        return map(labelled.chunk, self.table.batches(labelled.columns, order=order, rows=self._chunk_rows))
+    >>> summation_error(1) < 1e-14 < summation_error(10**6) < 1e-10
+    True
+    """
+    return 2.0 * UNIT_ROUNDOFF * min(count + 16, CHUNK_ROWS + count / 1024 + 16)

@@ -1,29 +1,54 @@
-"""Rows and labels as methods take them, from arrays or from a table, with what reading them assumed."""
+"""Rows and labels as methods take them, from arrays or from a table, with what reading them assumed.
+
+Rows of an array are clipped to the declared norm and get a constant column for the intercept. And who fits the same
+rows again without an account pays again, and is told so: a cross-validation clones its estimator and fits overlapping
+parts of the data, often scaled anew for each part. Two things are noticed: a caller in scikit-learn's model selection,
+and rows that this process has fitted before, of which it remembers, in memory only, a small sketch.
+"""
 
 from __future__ import annotations
 
+import math
+import sys
+import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
+from numpy.typing import NDArray
 
-from holdfast.data.encode import Encoder
+from holdfast.data.encode import Encoder, clip_rows
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.data.table import Table
-from holdfast.errors import DataError, ParameterError, require
+from holdfast.errors import BudgetWarning, DataError, ParameterError, require
 from holdfast.learn.problem.labels import LabelCoding
-from holdfast.learn.rows.design import design
-from holdfast.learn.rows.examples import ArrayExamples, Examples, TableExamples
+from holdfast.learn.rows.examples import ArrayExamples, Examples
+from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.privacy.adjacency import Adjacency
 
+Floats = NDArray[np.float64]
+INTERCEPT_SHARE = 0.5
+"""The constant column, as a share of the row norm: it adds 12 % to the norm that sensitivities use."""
+CLIPPED_AT_A_TIME = 4_096
+SKETCH = 32
+"""Hashes kept of each fit: the smallest, so that overlapping parts keep mostly the same ones (min-hash)."""
+REMEMBERED = 256
+"""Fits remembered."""
+MESSAGE = (
+    "the same rows are fitted several times without an account: every fit spends its epsilon again, a "
+    "cross-validation or grid search once per fit, and the promise of one release covers one fit only; pass "
+    "account=... to fit, which keeps the sum"
+)
 COUNT_READ = "the number of rows was read from the data and is treated as public; declare n_public"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prepared:
-    """Clipped and labelled rows. `read` is what was read from the data, `assumptions` all that is assumed."""
+    """Clipped and labelled rows. `read` is what nobody declared, of which callers are warned."""
 
     examples: Examples
     coding: LabelCoding
@@ -121,3 +146,109 @@ def of_table(
         schema=table.schema.to_dict(),
         schema_hash=table.schema.hash(),
     )
+
+
+def intercept_value(row_norm: float, *, fit_intercept: bool) -> float:
+    """The value of the constant column, in proportion to the row norm so that units do not matter; 0 for none."""
+    return INTERCEPT_SHARE * row_norm if fit_intercept else 0.0
+
+
+def design_norm(row_norm: float, *, fit_intercept: bool) -> float:
+    """The norm of a row with its constant, which counts (soundness, section 0); rounded up.
+
+    >>> design_norm(1.0, fit_intercept=True) >= math.sqrt(1.25)
+    True
+    """
+    constant = intercept_value(row_norm, fit_intercept=fit_intercept)
+    return math.nextafter(math.hypot(row_norm, constant), math.inf) if constant else row_norm
+
+
+def design(X: Any, *, row_norm: float, constant: float) -> Floats:
+    """Rows of a dense or sparse matrix, clipped and with the constant, in one array and little else in memory.
+
+    >>> design(np.array([[0.0, 4.0], [0.3, 0.4]]), row_norm=1.0, constant=0.5).tolist()
+    [[0.0, 1.0, 0.5], [0.3, 0.4, 0.5]]
+    """
+    rows, columns = X.shape
+    made = np.empty((rows, columns + (constant != 0)))
+    made[:, columns:] = constant
+    for start in range(0, rows, CLIPPED_AT_A_TIME):
+        part = X[start : start + CLIPPED_AT_A_TIME]
+        part = np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+        made[start : start + CLIPPED_AT_A_TIME, :columns] = part
+        long = ~_within(part, row_norm)
+        if long.any():
+            made[start : start + CLIPPED_AT_A_TIME, :columns][long] = clip_rows(part[long], row_norm)
+    return made
+
+
+def _within(rows: Floats, row_norm: float) -> NDArray[np.bool_]:
+    """Rows that are certainly no longer than row_norm (1 + 1e-9); only the others need care."""
+    if not 1e-100 < row_norm < 1e100:
+        return np.zeros(len(rows), dtype=np.bool_)
+    # A tenth of the slack in the norm; the sum of squares is off by less than 1e-10 up to a million columns.
+    with np.errstate(over="ignore"):
+        return np.asarray(np.einsum("ij,ij->i", rows, rows) <= row_norm**2 * (1.0 + 2e-10))
+
+
+# Refits.
+
+
+def sketch(rows: NDArray[np.float64], labels: NDArray[np.float64]) -> frozenset[int]:
+    """The smallest hashes of the rows: of one column of numbers in which nearly all rows differ.
+
+    >>> rows, labels = np.arange(400.0).reshape(100, 4), np.arange(100.0)
+    >>> len(sketch(rows, labels) & sketch(rows[10:], labels[10:])) > SKETCH // 2
+    True
+    """
+    weights = np.cos(1.0 + np.arange(rows.shape[1]) ** 1.5)
+    # Single precision: the last digits of a matrix product depend on the place of the row.
+    bits = (
+        np.ascontiguousarray(rows @ weights + 3.7 * labels, dtype=np.float32)
+        .view(np.uint32)
+        .astype(np.uint64)
+    )
+    hashes = bits * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(16)
+    most = min(8 * SKETCH, hashes.size)  # equal rows have equal hashes: look at some more than are kept
+    smallest = np.unique(np.partition(hashes, most - 1)[:most])
+    return frozenset(smallest[:SKETCH].tolist())
+
+
+class Refits:
+    """What this process has fitted without an account."""
+
+    def __init__(self) -> None:
+        self._sketches: deque[frozenset[int]] = deque(maxlen=REMEMBERED)
+        self._tables: WeakSet[Any] = WeakSet()
+
+    def rows(self, rows: NDArray[np.float64], labels: NDArray[np.float64]) -> bool:
+        """Whether half of these rows, as far as the sketch can tell, were fitted before; remembers them."""
+        new = sketch(rows, labels)
+        seen = any(2 * len(new & old) >= len(new) for old in self._sketches if old)
+        self._sketches.append(new)
+        return seen
+
+    def table(self, table: Any) -> bool:
+        """Whether this table was fitted before; remembers it."""
+        seen = table in self._tables
+        self._tables.add(table)
+        return seen
+
+
+REFITS = Refits()
+
+
+def inside_model_selection() -> bool:
+    """Whether a cross-validation or a search of scikit-learn is calling."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if str(frame.f_globals.get("__name__", "")).startswith("sklearn.model_selection"):
+            return True
+    return False
+
+
+def warn_refit(seen: bool, *, stacklevel: int = 3) -> None:
+    """Say it once in each place."""
+    if seen:
+        warnings.warn(MESSAGE, BudgetWarning, stacklevel=stacklevel)

@@ -20,21 +20,21 @@ from typing import IO, Any
 import numpy as np
 
 from holdfast.errors import DataError
-from holdfast.learn.rows.examples import Chunk, Examples
+from holdfast.learn.rows.examples import Chunk, DerivedExamples, Examples
 from holdfast.noise.source import Source
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 READ_BYTES = 2**19
 """Read at a time: few enough to be in a processor's cache still when the kernel comes to them."""
 _DOUBLE = 8
 
 
-class ShuffledCopy:
+class ShuffledCopy(DerivedExamples):
     """Examples whose first pass is a fresh secret shuffle, and whose later passes are the same order from a file.
 
     Where the disk is full, rows go on coming from the engine, shuffled afresh for each pass: slower, no less private.
 
     >>> from holdfast.learn.rows.examples import ArrayExamples
+    >>> from holdfast.privacy import Adjacency
     >>> rows = ArrayExamples(features=np.arange(6.0).reshape(3, 2), labels=np.ones(3),
     ...                      adjacency=Adjacency.replace, public_count=3)
     >>> with ShuffledCopy(rows) as copy:
@@ -52,24 +52,9 @@ class ShuffledCopy:
         """Whether every row of a pass has been written, so that passes are read from the file."""
 
     @property
-    def dimension(self) -> int:
-        """Columns, the intercept included."""
-        return self._examples.dimension
-
-    @property
-    def public_count(self) -> int:
-        """As of the examples."""
-        return self._examples.public_count
-
-    @property
-    def adjacency(self) -> Adjacency:
-        """As of the examples."""
-        return self._examples.adjacency
-
-    @property
-    def unit(self) -> PrivacyUnit:
-        """As of the examples."""
-        return self._examples.unit
+    def examples(self) -> Examples:
+        """The rows where they are."""
+        return self._examples
 
     def chunks(self) -> Iterator[Chunk]:
         """Whatever order is fastest: sums only."""
@@ -151,12 +136,10 @@ def room_for(examples: Examples) -> bool:
 def one_order(examples: Examples, *, passes: int) -> Iterator[Examples]:
     """The examples for a run of so many shuffled passes: through a copy where that saves shuffling again.
 
-    Only for engines that say so (`table.can("shuffled_copy")`): rows that the caller holds in memory, or that may not
-    leave a server, are not written to a disk.
+    Only for examples that say so: rows that the caller holds in memory, or that may not leave a server, are not
+    written to a disk.
     """
-    table = getattr(examples, "table", None)
-    worthwhile = passes > 1 and table is not None and table.can("shuffled_copy") and room_for(examples)
-    if not worthwhile:
+    if passes <= 1 or not examples.worth_copying or not room_for(examples):
         yield examples
         return
     with ShuffledCopy(examples) as copy:

@@ -1,7 +1,4 @@
-"""Choosing among candidates and paying for it: on disjoint parts, or by random stopping.
-
-Also an oracle that pays nothing, for figures; its result says that it is not private.
-"""
+"""Choosing among candidates and paying for it: on disjoint parts, or by random stopping."""
 
 from __future__ import annotations
 
@@ -18,12 +15,12 @@ from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Loss
 from holdfast.learn.rows.batches import partition
 from holdfast.learn.rows.examples import Examples
-from holdfast.learn.spending import refuse_users
 from holdfast.learn.tuning.random_stopping import RandomStopping
 from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.parallel import parallel
 from holdfast.privacy.account.remaining import largest_epsilon, noise_within
+from holdfast.privacy.account.request import refuse_users
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.renyi import ZCDP
@@ -45,7 +42,7 @@ class Candidate:
         """A method with its problem and options."""
         return cls(
             name=f"{method.name}(penalty={problem.penalty:g}, radius={problem.radius:g})",
-            train=lambda examples, account: method.run(examples, problem, account=account, **options),
+            train=lambda examples, account: method.fit(examples, problem, account=account, **options),
         )
 
 
@@ -104,7 +101,7 @@ class Chosen:
 def score_change(score: Score, *, count: int) -> float:
     """How far one row moves the mean score: bound / count, the same in all adjacencies, with a public divisor.
 
-    001 prints R^2 for the squared loss: without the division, and less than the loss's range (1 + R)^2 / 2.
+    Wu et al. 2017 print R^2 for the squared loss: without the division, and less than its range (1 + R)^2 / 2.
     """
     return score.bound / count
 
@@ -121,11 +118,11 @@ def choose_on_parts(
     """Train each candidate on a part of its own, choose one on a further part by the exponential mechanism.
 
     All parts are disjoint, so the whole costs as much as its most expensive part: every training and the choice
-    spend all that remains of the account (001, Algorithm 7, with the score's true sensitivity).
+    spend all that remains of the account (Wu et al. 2017, Algorithm 7, with the score's true sensitivity).
     """
     require(len(candidates) >= 1, "candidates", len(candidates), ">= 1")
     require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
-    refuse_users(examples, method="tuning")
+    refuse_users(examples, what="tuning", instead="average each user's rows into one")
     measure = ErrorRate() if score is None else score
     held = max(1, int(holdout * examples.public_count))
     each = (examples.public_count - held) // len(candidates)
@@ -177,7 +174,7 @@ def choose_by_random_stopping(
     """
     require(len(candidates) >= 1, "candidates", len(candidates), ">= 1")
     require(0 < score_share < 1, "score_share", score_share, "in (0, 1)")
-    refuse_users(examples, method="tuning")
+    refuse_users(examples, what="tuning", instead="average each user's rows into one")
     measure = ErrorRate() if score is None else score
     law = RandomStopping() if stopping is None else stopping
     base_budget(account, law)  # refused here, before anything is spent

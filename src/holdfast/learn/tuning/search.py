@@ -19,9 +19,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from holdfast.errors import ParameterError, require
+from holdfast.learn.choice import unregistered
 from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
 from holdfast.learn.methods.method import Fit, Learner
-from holdfast.learn.opening import Budget, require_small_delta, require_something_left, seed_of
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Squared
 from holdfast.learn.rows.examples import Examples
@@ -36,6 +36,13 @@ from holdfast.learn.tuning.candidates import (
 )
 from holdfast.learn.tuning.random_stopping import RandomStopping
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import (
+    limit_of,
+    open_account,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
 from holdfast.release.release import plain_parameters
@@ -43,7 +50,7 @@ from holdfast.release.release import plain_parameters
 Floats = NDArray[np.float64]
 Strategy = Literal["parts", "random_stopping"]
 STRATEGIES = ("parts", "random_stopping")
-SEARCHED = ("method", "penalty", "radius")
+SEARCHED = ("method", "options", "penalty", "radius")
 """What may differ between candidates; what rows look like may not, for all are scored on the same ones."""
 
 
@@ -71,8 +78,8 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : one of holdfast's. Its own epsilon and delta are not used.
-    param_grid : names and values, or a list of such, as in scikit-learn; of method, penalty and radius. The grid
-        is public: write it down before looking at the data.
+    param_grid : names and values, or a list of such, as in scikit-learn; of method, options, penalty and radius. The
+        grid is public: write it down before looking at the data.
     epsilon, delta : the promise about the whole search. Ignored where `fit` is given an account.
     strategy : `"parts"` trains each setting on a part of its own and chooses on a further part, by the exponential
         mechanism: all parts are disjoint, so each spends everything. Good for few settings and many rows.
@@ -119,15 +126,17 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
         settings = self._settings()
         models = [clone(self.estimator).set_params(**setting, random_state=None) for setting in settings]
-        budget = Budget(epsilon=self.epsilon, delta=self.delta)
-        limit = budget.limit if account is None else account.remaining()
+        limit = limit_of(self.epsilon, self.delta) if account is None else account.remaining()
         for model in models:
             model.set_params(epsilon=self.epsilon, delta=self.delta)._check_parameters(account)
         prepared = models[0]._prepare(X, y, target, account)
         decided = [_Trainer(model=model, prepared=prepared, idealised=[]) for model in models]
-        methods = [trainer.decide(prepared, limit)[0] for trainer in decided]
+        asked = [trainer.decide(prepared, limit) for trainer in decided]
+        methods = [method for method, _, _ in asked]
         if account is None:
-            account = self._open(budget, methods, prepared)
+            account = self._open(limit, methods, prepared)
+        for method, problem, options in asked:
+            method.admit(prepared.examples, problem, account, options)
         require_small_delta(account.limit, prepared.examples.public_count)
         require_something_left(account)
         chosen = self._choose(decided, settings, prepared, account)
@@ -151,6 +160,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             assumptions=(
                 *prepared.assumptions,
                 *chosen.fit.assumptions,
+                *unregistered(methods[chosen.index]),
                 "the candidates were written down before looking at the data",
                 *(("noise inside the candidates' training is analysed as real numbers",) if real else ()),
             ),
@@ -177,22 +187,23 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return settings
 
-    def _open(self, budget: Budget, methods: Sequence[Learner], prepared: Prepared) -> Account:
+    def _open(self, limit: PrivacyCurve, methods: Sequence[Learner], prepared: Prepared) -> Account:
         seed, examples = seed_of(self.random_state), prepared.examples
-        for method in methods:
-            if budget.delta == 0 and not method.pure:
-                budget.open(method, adjacency=examples.adjacency, unit=examples.unit, seed=0)  # says why not
-        if budget.delta > 0 and self.strategy == "random_stopping":
+        opened = [
+            open_account(limit, method, adjacency=examples.adjacency, unit=examples.unit, seed=seed)
+            for method in methods
+        ]
+        if limit.as_pure() is None and self.strategy == "random_stopping":
             return Account(
-                budget.limit, adjacency=examples.adjacency, unit=examples.unit, currency="renyi", seed=seed
+                limit, adjacency=examples.adjacency, unit=examples.unit, currency="renyi", seed=seed
             )
         currencies = sorted({method.currency for method in methods})
-        if budget.delta > 0 and len(currencies) > 1:
+        if limit.as_pure() is None and len(currencies) > 1:
             raise ParameterError(
                 f"candidates must count in one currency, got methods of {', '.join(currencies)}; search among "
                 "methods of one, or use delta=0"
             )
-        return budget.open(methods[0], adjacency=examples.adjacency, unit=examples.unit, seed=seed)
+        return opened[0]
 
     def _choose(
         self,
@@ -273,16 +284,14 @@ class _Trainer:
     def decide(self, prepared: Prepared, left: PrivacyCurve) -> tuple[Learner, Problem, dict[str, Any]]:
         """Method, problem and options, as the estimator itself decides; from public quantities."""
         method, problem, choice = self.model._decide(prepared, self.model._problem(prepared), left)
-        options = {} if choice is None else dict(choice.options)
-        told = {} if self.model.arithmetic is None else {"arithmetic": self.model.arithmetic}
-        return method, problem, options | told
+        return method, problem, self.model._told(choice)
 
     def __call__(self, examples: Examples, account: Account) -> Fit:
         """Train, as `Candidate.train`."""
         method, problem, options = self.decide(
             dataclasses.replace(self.prepared, examples=examples), account.remaining()
         )
-        fit = method.run(examples, problem, account=account, **options)
+        fit = method.fit(examples, problem, account=account, **options)
         if any(entry.charge.arithmetic == "idealised" for entry in account.journal.entries):
             self.idealised.append(True)
         return fit

@@ -60,7 +60,7 @@ def fitted_weights(
 ) -> Fit:
     """One training through an account of its own."""
     account = Account(limit, adjacency=table.adjacency, currency=currency, seed=seed)
-    return method.run(table, problem, account=account)
+    return method.fit(table, problem, account=account)
 
 
 def terms(method: Learner, adjacency: Adjacency) -> tuple[Problem, PrivacyCurve, str]:

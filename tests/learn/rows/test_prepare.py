@@ -13,7 +13,8 @@ from scipy.sparse import csr_array
 
 from holdfast.data.encode import NORM_SLACK, clip_rows
 from holdfast.errors import DataError
-from holdfast.learn.rows.design import BLOCK, design, design_norm, intercept_value
+from holdfast.learn.rows.prepare import CLIPPED_AT_A_TIME as BLOCK
+from holdfast.learn.rows.prepare import design, design_norm, intercept_value
 
 anything = st.floats(allow_nan=False, allow_infinity=False, width=64)
 

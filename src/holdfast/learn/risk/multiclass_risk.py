@@ -1,8 +1,9 @@
-"""SoftmaxRisk: a penalised sum of softmax losses over the weights that can be told apart.
+"""MulticlassRisk: a penalised sum of losses of K classes over the weights that can be told apart.
 
-Adding one vector to the weights of every class changes no prediction. So weights are W = Q V, with Q a (K, K - 1)
-basis of what sums to zero over classes and V of (K - 1) d numbers: W has the norm of V, gradients are as long as
-before, and noise is drawn in (K - 1) d coordinates instead of K d.
+For a softmax, adding one vector to the weights of every class changes no prediction. So weights are W = Q V, with Q a
+(K, K - 1) basis of what sums to zero over classes and V of (K - 1) d numbers: W has the norm of V, gradients are as
+long as before, and noise inside the objective is drawn in (K - 1) d coordinates instead of K d. The minimiser of a
+penalised risk sums to zero by itself. For one-vs-all Q is the identity.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Softmax
-from holdfast.learn.rows.clipped_blocks import BLOCK, UNIT_ROUNDOFF, ClippedBlocks
-from holdfast.learn.rows.examples import Examples
+from holdfast.learn.problem.losses import Multiclass, Softmax
+from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF, ClippedBlocks, Examples
 
 Floats = NDArray[np.float64]
 
@@ -38,20 +38,20 @@ def contrasts(classes: int) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SoftmaxRisk:
-    """(1 / divisor) sum of softmax losses + (penalty / 2) |V|^2 + <linear, V>, V as a vector of (K - 1) d numbers."""
+class MulticlassRisk:
+    """(1 / divisor) sum of losses + (penalty / 2) |V|^2 + <linear, V>, V as a vector of (K - 1) d or K d numbers."""
 
     examples: Examples
     problem: Problem
-    loss: Softmax
+    loss: Multiclass
     penalty: float
     divisor: float = 1.0
     linear: Floats | None = None
 
     @property
     def weights(self) -> int:
-        """(K - 1) d."""
-        return (self.loss.classes - 1) * self.problem.dimension
+        """A row of them for each column of Q."""
+        return int(self._basis.shape[1]) * self.problem.dimension
 
     @property
     def patience(self) -> float:
@@ -69,7 +69,7 @@ class SoftmaxRisk:
 
     @property
     def smoothness(self) -> float:
-        """Of one row at most X^2 / 2 (soundness, section 2)."""
+        """Of one row at most X^2 / 2 for a softmax (soundness, section 2)."""
         return self.rows / self.divisor * self.problem.smoothness + self.penalty
 
     @property
@@ -98,16 +98,16 @@ class SoftmaxRisk:
     def hessian(self, w: Floats, *, every: int = 1) -> Floats:
         """The second derivative from every so many-th row, in single precision: it proves nothing."""
         turned, basis = self.of_classes(w), self._basis.astype(np.float32)
-        width, several = self.problem.dimension, self.loss.classes - 1
+        width, several = self.problem.dimension, self._basis.shape[1]
         total = np.zeros((several, width, several, width))
         for block, _ in self._passes.blocks():
             x = block[::every].astype(np.float32)
-            p = self.loss.probabilities(block[::every] @ turned.T).astype(np.float32)
-            means = p @ basis
+            own, shared = (part.astype(np.float32) for part in self.loss.second(block[::every] @ turned.T))
+            means = shared @ basis
             for a in range(several):
                 for b in range(a, several):
-                    # Q^T (diag p - p p^T) Q at (a, b), times x x^T.
-                    scale = p @ (basis[:, a] * basis[:, b]) - means[:, a] * means[:, b]
+                    # Q^T (diag own - shared shared^T) Q at (a, b), times x x^T.
+                    scale = own @ (basis[:, a] * basis[:, b]) - means[:, a] * means[:, b]
                     total[a, :, b, :] += (x * scale[:, None]).T @ x
         for a in range(several):
             for b in range(a):
@@ -117,7 +117,7 @@ class SoftmaxRisk:
 
     def of_classes(self, w: Floats) -> Floats:
         """W = Q V: a row of weights for each class."""
-        return np.asarray(self._basis @ w.reshape(self.loss.classes - 1, self.problem.dimension))
+        return np.asarray(self._basis @ w.reshape(-1, self.problem.dimension))
 
     @cached_property
     def _passes(self) -> ClippedBlocks:
@@ -125,7 +125,8 @@ class SoftmaxRisk:
 
     @cached_property
     def _basis(self) -> Floats:
-        return contrasts(self.loss.classes)
+        classes = self.loss.classes
+        return contrasts(classes) if isinstance(self.loss, Softmax) else np.eye(classes)
 
     def _zeros(self, dtype: Any) -> Any:
         return np.zeros((self.loss.classes, self.problem.dimension), dtype=dtype)
@@ -133,7 +134,8 @@ class SoftmaxRisk:
     def _doubt(self, w: Floats, blocks: int, own: float) -> float:
         """As in Risk: inner products of d terms, and of K with the basis; slopes; sums of rows (Higham 2002, ch. 3)."""
         classes, norm, length = self.loss.classes, self.problem.norm_bound, float(np.linalg.norm(w))
-        # |p - p'| <= |z - z'| / 2; z errs by d + K^1.5 units of |x| |W| and its exponentials by two more.
+        # Slopes move by at most curvature |z - z'|; z errs by d + K^1.5 units of |x| |W|, exponentials by two more.
+        # K slopes of 8 units each, as of one-vs-all, err together by 8 sqrt(K) <= K + 16.
         slopes = (
             self.loss.curvature * (self.problem.dimension + classes**1.5 + 8.0) * norm * length
             + classes
