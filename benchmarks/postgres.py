@@ -26,8 +26,8 @@ import psutil
 from tests.servers.postgres import Server, start
 
 from holdfast.data import Categorical, Encoder, Numeric, Order, Schema, Table, open_table
-from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.problem.problem import ClassLabels
 from holdfast.learn.rows.engine_sums import GradientSum, GramSum, LabelledRows
 
 NUMBERS, KINDS, CELLS = 10, 5, 8

@@ -31,8 +31,8 @@ from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Sche
 from holdfast.data.rows import Batch  # noqa: E402
 from holdfast.learn.methods.bolt_on import Pass  # noqa: E402
 from holdfast.learn.problem import Problem  # noqa: E402
-from holdfast.learn.problem.labels import ClassLabels  # noqa: E402
 from holdfast.learn.problem.losses import Logistic  # noqa: E402
+from holdfast.learn.problem.problem import ClassLabels  # noqa: E402
 from holdfast.learn.rows.engine_epochs import Averaged, PartKernel  # noqa: E402
 from holdfast.learn.rows.engine_sums import GradientSum, GramSum, LabelledRows  # noqa: E402
 from holdfast.privacy.adjacency import Adjacency  # noqa: E402

@@ -32,7 +32,6 @@ WORDS = {
     "noise": "exact samplers",
     "kernel": "the SGD pass, in C",
     "progress": "bars",
-    "options": "checked once",
     "errors": "every error names the way out",
 }
 BANDS = {
@@ -41,7 +40,7 @@ BANDS = {
     "make": ("learn", "synth", "ledger"),
     "hold": ("release", "data"),
     "prove": ("privacy", "noise", "kernel"),
-    "base": ("progress", "options", "errors"),
+    "base": ("progress", "errors"),
 }
 Layers = list[list[str]]
 

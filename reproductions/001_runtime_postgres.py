@@ -32,8 +32,8 @@ from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.method import RunLearner
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.problem.problem import ClassLabels
 from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP

@@ -6,6 +6,9 @@ parameter, its value, the admissible range and the way out, and never a value fr
 
 from __future__ import annotations
 
+from fractions import Fraction
+from numbers import Rational
+
 
 class HoldfastError(Exception):
     """Every error that holdfast raises on purpose."""
@@ -73,3 +76,14 @@ def require(condition: bool, name: str, value: object, must_be: str, way_out: st
 def missing_extra(package: str, extra: str) -> MissingExtra:
     """The error for an optional dependency that is not installed."""
     return MissingExtra(f"{package} is not installed; install it with: pip install 'holdfast[{extra}]'")
+
+
+def require_rational(
+    name: str, value: Fraction, *, least: Fraction, most: Fraction, range_text: str
+) -> Fraction:
+    """The value as a Fraction, checked to be rational and within its range."""
+    require(
+        isinstance(value, Rational), name, value, "a rational number", f"pass {name}=fractions.Fraction(...)"
+    )
+    require(least <= value <= most, name, value, range_text)
+    return Fraction(value)

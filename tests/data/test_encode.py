@@ -17,8 +17,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, clip_rows, open_table
-from holdfast.data.encode import NORM_SLACK
 from holdfast.errors import DataError, ParameterError
+from holdfast.privacy.rounding import NORM_SLACK
 
 SCHEMA = Schema(
     [

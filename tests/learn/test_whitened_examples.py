@@ -20,12 +20,12 @@ from holdfast.learn.choice import choose_learner
 from holdfast.learn.methods.objective import METHOD as OBJECTIVE
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.problem.problem import NORM_SLACK
 from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
 from holdfast.learn.whitened_examples import SHARE, WhitenedExamples, release_diagonal, squares_sensitivity
 from holdfast.learn.whitening import DiagonalWhitener, second_moment
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
+from holdfast.privacy.rounding import NORM_SLACK
 
 objective_perturbation = OBJECTIVE.fit
 

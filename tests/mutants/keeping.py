@@ -28,7 +28,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="encode: rows clipped to twice the norm",
-        target="data:clip_rows",
+        target="privacy:clip_rows",
         old="relative > row_norm / size",
         new="relative > 2 * row_norm / size",
         tests=("tests/data/test_encode.py",),

@@ -18,45 +18,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from holdfast.data.rows import Batch, encode_batch
 from holdfast.data.schema import Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require
+from holdfast.privacy.rounding import NORM_SLACK, require_norm
+from holdfast.privacy.rounding import clip_rows as clip_rows
 
 Floats = NDArray[np.float64]
-#: Slack for rounding: clip, verify norm <= row_norm (1 + NORM_SLACK), use that in sensitivities.
-NORM_SLACK = 1e-9
 _SCALES = ("symmetric", "unit")
-
-
-def clip_rows(rows: Any, row_norm: float) -> Floats:
-    """Shorten each row to Euclidean norm `row_norm`; shorter rows stay as they are.
-
-    A value that is not finite is a `DataError`. That error depends on the data and is therefore not private;
-    behind a schema it cannot happen.
-
-    >>> clip_rows([[0.0, 4.0], [0.3, 0.4]], 1.0).tolist()
-    [[0.0, 1.0], [0.3, 0.4]]
-    """
-    require(row_norm > 0 and math.isfinite(row_norm), "row_norm", row_norm, "a finite number > 0")
-    matrix = np.array(rows, dtype=np.float64)
-    if matrix.ndim != 2:
-        raise DataError("rows must be a matrix: one row per record")
-    if not np.isfinite(matrix).all():
-        raise DataError("rows must be finite: declare a schema, which says what a missing value means")
-    if matrix.size == 0:
-        return matrix
-    # Each row is divided by its largest entry (or the norm, if that is larger), so that no square overflows.
-    size = np.maximum(np.abs(matrix).max(axis=1), row_norm)
-    relative = np.linalg.norm(matrix / size[:, None], axis=1)
-    too_long = relative > row_norm / size
-    matrix[too_long] = (matrix[too_long] / size[too_long, None]) * (row_norm / relative[too_long])[:, None]
-    _verify(matrix, row_norm)
-    return matrix
-
-
-def _verify(matrix: Floats, row_norm: float) -> None:
-    """Soundness: the norm that sensitivities assume is checked after the last operation on the rows."""
-    scaled = matrix / row_norm
-    longest = float(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)).max(initial=0.0))
-    if not longest <= 1 + NORM_SLACK:
-        raise AssertionError("row clipping must reach the norm it promises")  # our mistake, not the user's
 
 
 class Encoder(TransformerMixin, BaseEstimator):
@@ -153,7 +119,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         blocks += [np.ones((len(batch), 1))] * bool(self.intercept)
         matrix = np.hstack(blocks)
         if self.row_norm is None:
-            _verify(matrix, self.row_norm_bound)
+            require_norm(matrix, self.row_norm_bound)
         else:
             matrix = clip_rows(matrix, self.row_norm)
         if batch.present is not None:

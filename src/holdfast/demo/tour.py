@@ -17,8 +17,8 @@ from holdfast.dossier.dossier import Dossier
 from holdfast.dossier.utility import Accuracy
 from holdfast.dossier.verify import DossierVerification, verify_dossier
 from holdfast.errors import require
-from holdfast.kernel.threads import one_thread
 from holdfast.learn import PrivateLogisticRegression
+from holdfast.learn.rows.examples import one_thread
 from holdfast.ledger import Ledger
 from holdfast.release import Release
 

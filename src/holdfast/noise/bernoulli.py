@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from numbers import Rational
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import require
+from holdfast.errors import require, require_rational
 from holdfast.noise.fixed_point import exp_minus
 from holdfast.noise.source import CHUNK, WORD, Source
 
@@ -84,15 +83,6 @@ def last_integer(holds: Callable[[int], bool], *, guess: int) -> int:
     return low
 
 
-def rational(name: str, value: Fraction, *, least: Fraction, most: Fraction, range_text: str) -> Fraction:
-    """The value as a Fraction, checked to be rational and within its range."""
-    require(
-        isinstance(value, Rational), name, value, "a rational number", f"pass {name}=fractions.Fraction(...)"
-    )
-    require(least <= value <= most, name, value, range_text)
-    return Fraction(value)
-
-
 def bernoulli_many(
     source: Source,
     *,
@@ -121,7 +111,7 @@ def bernoulli(source: Source, *, p: Fraction, size: int) -> NDArray[np.bool_]:
     [False, False, True, False, True, False]
     """
     require(size >= 0, "size", size, ">= 0")
-    p = rational("p", p, least=Fraction(0), most=Fraction(1), range_text="in [0, 1]")
+    p = require_rational("p", p, least=Fraction(0), most=Fraction(1), range_text="in [0, 1]")
     if p in (0, 1):
         return np.full(size, p == 1)
     return _coins(source, threshold=lambda bits: (p.numerator << bits) // p.denominator, size=size)
@@ -134,7 +124,9 @@ def bernoulli_exp(source: Source, *, gamma: Fraction, size: int) -> NDArray[np.b
     [False, False, True, False, True, False]
     """
     require(size >= 0, "size", size, ">= 0")
-    gamma = rational("gamma", gamma, least=Fraction(0), most=Fraction(2**64), range_text="in [0, 2^64]")
+    gamma = require_rational(
+        "gamma", gamma, least=Fraction(0), most=Fraction(2**64), range_text="in [0, 2^64]"
+    )
     if gamma == 0:
         return np.ones(size, dtype=bool)
     return _coins(source, threshold=partial(exp_minus, gamma), size=size)

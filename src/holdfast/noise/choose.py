@@ -14,8 +14,8 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import require
-from holdfast.noise.bernoulli import LazyUniform, last_integer, rational
+from holdfast.errors import require, require_rational
+from holdfast.noise.bernoulli import LazyUniform, last_integer
 from holdfast.noise.fixed_point import exp_minus
 from holdfast.noise.source import CHUNK, WORD, Source
 from holdfast.noise.uniform import permutation
@@ -99,7 +99,7 @@ def _gaps(scores: NDArray[np.int64], factor: Fraction) -> tuple[NDArray[np.uint6
     """How far each candidate is behind the best, and the positive factor that goes with it."""
     scores = np.asarray(scores, dtype=np.int64)
     require(scores.ndim == 1 and len(scores) > 0, "scores.shape", scores.shape, "(candidates,), at least one")
-    factor = rational(
+    factor = require_rational(
         "factor", factor, least=Fraction(-(2**64)), most=Fraction(2**64), range_text="in [-2^64, 2^64]"
     )
     best = scores.max() if factor >= 0 else scores.min()

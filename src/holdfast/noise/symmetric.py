@@ -35,7 +35,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.noise.bernoulli import LazyUniform, Threshold, bernoulli_many, last_integer, rational
+from holdfast.errors import require_rational
+from holdfast.noise.bernoulli import LazyUniform, Threshold, bernoulli_many, last_integer
 from holdfast.noise.source import CHUNK, Source
 from holdfast.noise.uniform import integers
 
@@ -60,7 +61,9 @@ def width(name: str, value: Fraction) -> Fraction:
     >>> width("sigma", Fraction(3, 2))
     Fraction(3, 2)
     """
-    return rational(name, value, least=SMALLEST, most=LARGEST, range_text="in [2^-40, 2^50] grid units")
+    return require_rational(
+        name, value, least=SMALLEST, most=LARGEST, range_text="in [2^-40, 2^50] grid units"
+    )
 
 
 class Magnitude(Protocol):

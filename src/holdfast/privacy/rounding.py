@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.errors import DataError, require
+
 Number = float | Fraction
 """A parameter: a float as the user wrote it, or an exact fraction that was computed from such."""
 FINE_BITS, FINEST_BITS = 20, 36
@@ -160,3 +162,42 @@ def _log2_ceiling(value: Fraction) -> int:
     while Fraction(2) ** (k - 1) >= value:
         k -= 1
     return k
+
+
+NORM_SLACK = 1e-9
+"""Rows are clipped in float64 and verified to this relative slack; sensitivities use the larger norm (section 16)."""
+Floats = NDArray[np.float64]
+
+
+def clip_rows(rows: Any, row_norm: float) -> Floats:
+    """Shorten each row to Euclidean norm `row_norm`; shorter rows stay as they are.
+
+    A value that is not finite is a `DataError`. That error depends on the data and is therefore not private;
+    behind a schema it cannot happen.
+
+    >>> clip_rows([[0.0, 4.0], [0.3, 0.4]], 1.0).tolist()
+    [[0.0, 1.0], [0.3, 0.4]]
+    """
+    require(row_norm > 0 and math.isfinite(row_norm), "row_norm", row_norm, "a finite number > 0")
+    matrix = np.array(rows, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise DataError("rows must be a matrix: one row per record")
+    if not np.isfinite(matrix).all():
+        raise DataError("rows must be finite: declare a schema, which says what a missing value means")
+    if matrix.size == 0:
+        return matrix
+    # Each row is divided by its largest entry (or the norm, if that is larger), so that no square overflows.
+    size = np.maximum(np.abs(matrix).max(axis=1), row_norm)
+    relative = np.linalg.norm(matrix / size[:, None], axis=1)
+    too_long = relative > row_norm / size
+    matrix[too_long] = (matrix[too_long] / size[too_long, None]) * (row_norm / relative[too_long])[:, None]
+    require_norm(matrix, row_norm)
+    return matrix
+
+
+def require_norm(matrix: Floats, row_norm: float) -> None:
+    """Soundness: the norm that sensitivities assume is checked after the last operation on the rows."""
+    scaled = matrix / row_norm
+    longest = float(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)).max(initial=0.0))
+    if not longest <= 1 + NORM_SLACK:
+        raise AssertionError("row clipping must reach the norm it promises")  # our mistake, not the user's

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from holdfast.data import Categorical, Identifier, Schema, open_table
 from holdfast.errors import AdjacencyError, HoldfastError, NotPrivateWarning, ParameterError
 from holdfast.noise.source import Source
-from holdfast.options import Option
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import Option
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.adjacency import PrivacyUnit
 from holdfast.privacy.curves.curve import ApproxDP, PureDP

@@ -10,7 +10,7 @@ import pytest
 from holdfast.errors import ParameterError
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Learner
-from holdfast.options import Option
+from holdfast.privacy.account.request import Option
 from holdfast.testing.learners import account_for as account
 from holdfast.testing.learners import problem_of, table
 

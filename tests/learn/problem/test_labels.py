@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Numeric
 from holdfast.errors import DataError, ParameterError
-from holdfast.learn.problem.labels import ClassLabels, NumberLabels
+from holdfast.learn.problem.problem import ClassLabels, NumberLabels
 
 
 @given(st.permutations(["a", "b", "c", "d"]), st.integers(2, 4), st.lists(st.integers(0, 3), max_size=20))

@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.kernel.threads import one_thread
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import BLOCK, ArrayExamples, ClippedBlocks, DerivedExamples, rounding_of_sum
+from holdfast.learn.rows.examples import (
+    BLOCK,
+    ArrayExamples,
+    ClippedBlocks,
+    DerivedExamples,
+    one_thread,
+    rounding_of_sum,
+)
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 

@@ -16,8 +16,8 @@ from holdfast.data.table import Partition, Table
 from holdfast.errors import DataError, ParameterError
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.problem.problem import ClassLabels
 from holdfast.learn.rows.engine_epochs import Averaged, PartKernel, in_parts
 from holdfast.learn.rows.engine_sums import LabelledRows
 from holdfast.learn.rows.table_examples import TableExamples

@@ -16,8 +16,8 @@ from holdfast.data.schema.columns import Column
 from holdfast.errors import BudgetExceeded, BudgetWarning, DataError, NotPrivateWarning
 from holdfast.learn import PrivateLinearRegression, PrivateLinearSVC, PrivateLogisticRegression, PrivateRidge
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassLabels, LabelCoding, NumberLabels
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Squared
+from holdfast.learn.problem.problem import ClassLabels, LabelCoding, NumberLabels
 from holdfast.learn.rows import examples as passes
 from holdfast.learn.rows.engine_sums import (
     CrossSum,

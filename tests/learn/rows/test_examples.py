@@ -21,7 +21,7 @@ from holdfast.errors import (
     ParameterError,
 )
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge, load_model
-from holdfast.learn.problem.labels import ClassLabels
+from holdfast.learn.problem.problem import ClassLabels
 from holdfast.learn.rows import table_examples as module
 from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.noise.source import Source

@@ -26,8 +26,8 @@ from holdfast.errors import BudgetWarning, DataError, NotPrivateWarning
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.problem.problem import ClassLabels
 from holdfast.learn.rows import shuffled_copy as module
 from holdfast.learn.rows import table_examples
 from holdfast.learn.rows.engine_epochs import InOrder

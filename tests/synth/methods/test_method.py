@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import ParameterError
-from holdfast.options import Option
 from holdfast.privacy import Account, ApproxDP
+from holdfast.privacy.account.request import Option
 from holdfast.synth import METHODS, Synthesizer, Workload
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask

@@ -18,7 +18,7 @@ from holdfast.attack.models.layers import Passed, passed
 from holdfast.attack.models.shadow import Lessons
 from holdfast.attack.models.target import LARGEST, Target, finite
 from holdfast.attack.records import Records
-from holdfast.kernel.threads import one_thread
+from holdfast.learn.rows.examples import one_thread
 
 RANKS = 5
 """So many of the largest log-probabilities are seen."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from holdfast.attack.models.target import Target
 from holdfast.attack.records import Records
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, ParameterError, require
-from holdfast.kernel.threads import one_thread
+from holdfast.learn.rows.examples import one_thread
 
 Bits = NDArray[np.bool_]
 Fit = Callable[[tuple[Any, Any], int], Any]

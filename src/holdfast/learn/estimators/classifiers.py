@@ -17,8 +17,8 @@ from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods.method import Learner
 from holdfast.learn.methods.softmax_objective import covers
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassLabels, LabelCoding
 from holdfast.learn.problem.losses import HuberHinge, Logistic, Softmax
+from holdfast.learn.problem.problem import ClassLabels, LabelCoding
 from holdfast.privacy.adjacency import Adjacency
 
 LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"

@@ -29,7 +29,7 @@ from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import LabelCoding
+from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.prepare import (
     REFITS,
     Prepared,

@@ -14,8 +14,8 @@ from holdfast.errors import ParameterError
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods.method import Learner
-from holdfast.learn.problem.labels import LabelCoding, NumberLabels
 from holdfast.learn.problem.losses import Squared
+from holdfast.learn.problem.problem import LabelCoding, NumberLabels
 from holdfast.privacy.adjacency import Adjacency
 
 DEFAULT_BOUNDS = (-1.0, 1.0)

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.kernel.threads import one_thread
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.problem import NORM_SLACK
 from holdfast.learn.risk.descent import DescentSchedule, noisy_descent
 from holdfast.learn.rows.batches import poisson_sample
-from holdfast.learn.rows.examples import Examples, clipped, rounding_of_sum
+from holdfast.learn.rows.examples import Examples, clipped, one_thread, rounding_of_sum
 from holdfast.learn.whitening import no_whitening
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
@@ -31,7 +29,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.subsampled import SubsampledGaussian
-from holdfast.privacy.rounding import as_written
+from holdfast.privacy.rounding import NORM_SLACK, as_written
 
 Floats = NDArray[np.float64]
 THEOREM = "DP-SGD: composed Poisson-subsampled Gaussian mechanisms (soundness, section 6)"

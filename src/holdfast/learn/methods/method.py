@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from holdfast.errors import ParameterError
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.examples import Examples
-from holdfast.options import Option, check_options, options_of
 from holdfast.privacy.account import Account, request
+from holdfast.privacy.account.request import Option, check_options, options_of
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernel.threads import one_thread
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings
 from holdfast.learn.problem import Problem
 from holdfast.learn.risk.descent import (
@@ -32,7 +31,7 @@ from holdfast.learn.risk.descent import (
     signal,
     step_length,
 )
-from holdfast.learn.rows.examples import ClippedBlocks, Examples
+from holdfast.learn.rows.examples import ClippedBlocks, Examples, one_thread
 from holdfast.learn.whitening import no_whitening, release_whitener
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.mechanism import Arithmetic

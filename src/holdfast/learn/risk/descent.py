@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, require
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.problem import NORM_SLACK
 from holdfast.learn.rows.examples import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
 from holdfast.privacy.account import Permit
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.rounding import as_written
+from holdfast.privacy.rounding import NORM_SLACK, as_written
 from holdfast.progress import progress
 
 Floats = NDArray[np.float64]

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import HoldfastError, require
-from holdfast.kernel.threads import one_thread
 from holdfast.learn.risk.risk import SmoothRisk
-from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.rows.examples import ArrayExamples, one_thread
 
 Floats = NDArray[np.float64]
 NEWTON_DIMENSION = 1_500

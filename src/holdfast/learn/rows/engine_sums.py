@@ -19,8 +19,8 @@ from holdfast.data.sql.features import FeatureRow
 from holdfast.data.sql.sums import CodedRow, Layer, Spelling, Term, flushed, ordinary
 from holdfast.data.table import Table
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import LabelCoding
 from holdfast.learn.problem.losses import Loss
+from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF
 from holdfast.learn.rows.sql_labels import SLOPES, sql_label, within
 

@@ -21,14 +21,15 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.encode import Encoder, clip_rows
+from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.data.table import Table
 from holdfast.errors import BudgetWarning, DataError, ParameterError, require
-from holdfast.learn.problem.labels import LabelCoding
+from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.rounding import clip_rows
 
 Floats = NDArray[np.float64]
 INTERCEPT_SHARE = 0.5

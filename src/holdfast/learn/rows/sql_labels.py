@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.sums import TINY, CodedRow
-from holdfast.learn.problem.labels import ClassLabels, LabelCoding, NumberLabels
+from holdfast.learn.problem.problem import ClassLabels, LabelCoding, NumberLabels
 
 Slope = Callable[[Any, str, str, Dialect], str]
 

@@ -14,7 +14,7 @@ from holdfast.data.table import CHUNK_ROWS, Table
 from holdfast.errors import DataError, ParameterError
 from holdfast.kernel import SgdOptions
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import LabelCoding
+from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.engine_sums import EngineSums, LabelledRows, engine_sums
 from holdfast.learn.rows.examples import BLOCK, ArrayExamples, Chunk, Examples, Floats
 from holdfast.noise.source import Source
@@ -33,7 +33,7 @@ class TableExamples(Examples):
     `intercept` is the value of the constant column that is put behind the encoder's features; 0 for none.
 
     >>> from holdfast.data import Categorical, Numeric, Schema, open_table
-    >>> from holdfast.learn.problem.labels import ClassLabels
+    >>> from holdfast.learn.problem.problem import ClassLabels
     >>> schema = Schema([Numeric("age", 0, 100), Categorical("ill", ["no", "yes"])])
     >>> table = open_table({"age": [50, 100], "ill": ["no", "yes"]}, schema)
     >>> rows = TableExamples(table=table, encoder=Encoder(schema, ["age"], intercept=False), target="ill",

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import ParameterError
-from holdfast.options import Option, check_options, options_of
 from holdfast.privacy.account import Account
-from holdfast.privacy.account.request import admit
+from holdfast.privacy.account.request import Option, admit, check_options, options_of
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.synth.exact_counts import ExactCounts

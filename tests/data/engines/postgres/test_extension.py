@@ -32,7 +32,7 @@ from holdfast.data.sql.statements import Statements
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from holdfast.kernel import SgdOptions, start
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
-from holdfast.learn.problem.labels import ClassLabels
+from holdfast.learn.problem.problem import ClassLabels
 from holdfast.learn.rows.engine_sums import LabelledRows
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP

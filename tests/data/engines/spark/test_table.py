@@ -27,8 +27,8 @@ from holdfast.errors import AdjacencyError, DataError, ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.labels import ClassLabels
 from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.problem.problem import ClassLabels
 from holdfast.learn.rows.engine_epochs import Averaged, PartKernel
 from holdfast.learn.rows.engine_sums import LabelledRows
 from holdfast.privacy import Account, ApproxDP
