@@ -70,11 +70,9 @@ class _FromEpsilon:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixedGuesses(_FromEpsilon):
-    """A number of guesses fixed in advance (`one_run`)."""
+class _CountedGuesses:
+    """So many canaries, of which so many were guessed, so many of these rightly."""
 
-    kind: ClassVar[str] = "one-run"
-    entitled: ClassVar[bool] = True
     canaries: int
     guesses: int
     correct: int
@@ -84,6 +82,14 @@ class FixedGuesses(_FromEpsilon):
             0 <= self.guesses <= self.canaries, "guesses", self.guesses, f"in [0, canaries={self.canaries}]"
         )
         require(0 <= self.correct <= self.guesses, "correct", self.correct, f"in [0, guesses={self.guesses}]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedGuesses(_CountedGuesses, _FromEpsilon):
+    """A number of guesses fixed in advance (`one_run`)."""
+
+    kind: ClassVar[str] = "one-run"
+    entitled: ClassVar[bool] = True
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
         """By the exact worst case."""
@@ -154,20 +160,11 @@ class GuessPath(_FromEpsilon):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianGuesses:
+class GaussianGuesses(_CountedGuesses):
     """A number of guesses fixed in advance, against whole trade-off curves (`fdp`)."""
 
     kind: ClassVar[str] = "one-run-fdp"
     entitled: ClassVar[bool] = True
-    canaries: int
-    guesses: int
-    correct: int
-
-    def __post_init__(self) -> None:
-        require(
-            0 <= self.guesses <= self.canaries, "guesses", self.guesses, f"in [0, canaries={self.canaries}]"
-        )
-        require(0 <= self.correct <= self.guesses, "correct", self.correct, f"in [0, guesses={self.guesses}]")
 
     def mu_lower(self, *, confidence: float) -> float:
         """The largest refuted Gaussian curve."""

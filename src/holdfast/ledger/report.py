@@ -240,17 +240,10 @@ def account_spent(chain: Chain, account: str, dataset: Dataset) -> Cost:
 def share(part: Cost, whole: Cost) -> str:
     """The largest share over the components, in per cent.
 
-    >>> from fractions import Fraction
     >>> share(Cost((Fraction(1), Fraction(1))), Cost((Fraction(4), Fraction(8))))
     '25 %'
     """
-    pairs = zip(
-        (*part.amounts, part.total_variation, part.failure),
-        (*whole.amounts, whole.total_variation, whole.failure),
-        strict=True,
-    )
-    shares = [100 * a / b for a, b in pairs if b > 0]
-    return f"{float(max(shares, default=0)):.4g} %"
+    return f"{float(max(_shares(part, whole), default=0)):.4g} %"
 
 
 def least_share(part: Cost, whole: Cost) -> str:
@@ -259,13 +252,17 @@ def least_share(part: Cost, whole: Cost) -> str:
     >>> least_share(Cost((Fraction(1), Fraction(1))), Cost((Fraction(4), Fraction(8))))
     '12.5 %'
     """
+    return f"{float(min(_shares(part, whole), default=0)):.4g} %"
+
+
+def _shares(part: Cost, whole: Cost) -> list[Fraction]:
+    """Of each component that the whole has, in per cent."""
     pairs = zip(
         (*part.amounts, part.total_variation, part.failure),
         (*whole.amounts, whole.total_variation, whole.failure),
         strict=True,
     )
-    shares = [100 * a / b for a, b in pairs if b > 0]
-    return f"{float(min(shares, default=0)):.4g} %"
+    return [100 * a / b for a, b in pairs if b > 0]
 
 
 def _percent(text: str) -> float:

@@ -8,18 +8,17 @@ penalised risk sums to zero by itself. For one-vs-all Q is the identity.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Multiclass, Softmax
-from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF, ClippedBlocks, Examples
+from holdfast.learn.risk.risk import PenalisedRisk
+from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF, ClippedBlocks
 
 Floats = NDArray[np.float64]
 
@@ -38,15 +37,10 @@ def contrasts(classes: int) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MulticlassRisk:
+class MulticlassRisk(PenalisedRisk):
     """(1 / divisor) sum of losses + (penalty / 2) |V|^2 + <linear, V>, V as a vector of (K - 1) d or K d numbers."""
 
-    examples: Examples
-    problem: Problem
     loss: Multiclass
-    penalty: float
-    divisor: float = 1.0
-    linear: Floats | None = None
 
     @property
     def weights(self) -> int:
@@ -57,26 +51,6 @@ class MulticlassRisk:
     def patience(self) -> float:
         """A Hessian costs as much as K d / 8 gradients or so."""
         return 3.0 + self.weights / 8.0
-
-    def of_sample(self, sample: Examples, *, times: int) -> Self:
-        """The same of some rows, each counted so many times."""
-        return dataclasses.replace(self, examples=sample, divisor=self.divisor / times)
-
-    @cached_property
-    def rows(self) -> int:
-        """How many there are; private under add_remove."""
-        return sum(int(labels.size) for _, labels in self.examples.chunks())
-
-    @property
-    def smoothness(self) -> float:
-        """Of one row at most X^2 / 2 for a softmax (soundness, section 2)."""
-        return self.rows / self.divisor * self.problem.smoothness + self.penalty
-
-    @property
-    def reach(self) -> float:
-        """No minimiser is farther from the origin."""
-        shift = 0.0 if self.linear is None else float(np.linalg.norm(self.linear))
-        return (self.rows / self.divisor * self.problem.lipschitz + shift) / self.penalty
 
     def value(self, w: Floats) -> float:
         """The risk, for line searches."""

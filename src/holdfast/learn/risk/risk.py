@@ -81,12 +81,8 @@ class SmoothRisk(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Risk:
-    """(1 / divisor) sum of losses + (penalty / 2) |w|^2 + <linear, w>, over |w| <= problem.radius.
-
-    `penalty` and `divisor` are the risk's own: the problem gives the loss, the norm of rows and the radius.
-    Rows beyond the declared norm are clipped and rows that are not finite count as null records.
-    """
+class PenalisedRisk:
+    """(1 / divisor) sum of losses + (penalty / 2) |w|^2 + <linear, w>: what risks of all predictions share."""
 
     examples: Examples
     problem: Problem
@@ -98,23 +94,13 @@ class Risk:
         require(0 < self.penalty < math.inf, "penalty", self.penalty, "> 0 and finite")
         require(0 < self.divisor < math.inf, "divisor", self.divisor, "> 0 and finite")
 
-    @property
-    def weights(self) -> int:
-        """One for each column."""
-        return self.examples.dimension
-
-    @property
-    def patience(self) -> float:
-        """A Hessian of a hundred columns costs about three gradients."""
-        return 6.0
-
     def of_sample(self, sample: Examples, *, times: int) -> Self:
         """The same of some rows, each counted so many times."""
         return dataclasses.replace(self, examples=sample, divisor=self.divisor / times)
 
     @cached_property
     def rows(self) -> int:
-        """How many there are; private under add_remove."""
+        """The number of rows; private under add_remove."""
         return sum(int(labels.size) for _, labels in self.examples.chunks())
 
     @property
@@ -126,8 +112,31 @@ class Risk:
     def reach(self) -> float:
         """No minimiser is farther from the origin (soundness, section 3: |w*| <= L / penalty)."""
         shift = 0.0 if self.linear is None else float(np.linalg.norm(self.linear))
-        free = (self.rows / self.divisor * self.problem.lipschitz + shift) / self.penalty
-        return min(self.problem.radius, free)
+        return (self.rows / self.divisor * self.problem.lipschitz + shift) / self.penalty
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Risk(PenalisedRisk):
+    """The risk of one prediction, over |w| <= problem.radius.
+
+    `penalty` and `divisor` are the risk's own: the problem gives the loss, the norm of rows and the radius.
+    Rows beyond the declared norm are clipped and rows that are not finite count as null records.
+    """
+
+    @property
+    def weights(self) -> int:
+        """One for each column."""
+        return self.examples.dimension
+
+    @property
+    def patience(self) -> float:
+        """A Hessian of a hundred columns costs about three gradients."""
+        return 6.0
+
+    @property
+    def reach(self) -> float:
+        """Within the ball, too."""
+        return min(self.problem.radius, super().reach)
 
     def admissible(self) -> Iterator[Chunk]:
         """Rows within the declared norm, and labels as the loss takes them."""
