@@ -20,7 +20,7 @@ FAULTS: tuple[Fault, ...] = (
         old="corrected_over=tried",
         new="corrected_over=1",
         tests=(
-            "tests/audit/test_membership.py::test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared",
+            "tests/audit/test_membership.py::test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared[add_remove]",
         ),
     ),
     Fault(
@@ -60,7 +60,7 @@ FAULTS: tuple[Fault, ...] = (
         target="attack:passed",
         old="* slope(entered[place])",
         new="",
-        tests=("tests/attack/models/test_layers.py::test_gradients_are_those_of_the_loss",),
+        tests=("tests/attack/models/test_layers.py::test_gradients_are_those_of_the_loss[relu]",),
     ),
     Fault(
         name="lessons: members and others exchanged",
