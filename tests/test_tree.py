@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,7 @@ def test_shared_names_are_still_shared() -> None:
     assert not [public for public in SHARED if len(homes()[public]) < 2]
 
 
+@cache
 def homes() -> dict[str, list[str]]:
     """Where every public class and function is defined; commands, which carry decorators, left out."""
     found: dict[str, list[str]] = defaultdict(list)
