@@ -1,12 +1,16 @@
 # Two commands do all set-up on a machine with Python (3.11 or later) and make:
 #   make demo    a private release of bundled data, end to end; prints the path of a page
-#   make test    linters, types, layers and every test
+#   make test    linters, types, layers, every test and every planted fault
+# While working: make quick (under a minute). Before a release: make deep (studies at full size, results committed).
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
+# Without byte code pytest rewrites every assertion at every start, which takes longer than most tests.
+export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo demo-broken test lint types layers unit mutants docs figures benchmarks format clean
+.PHONY: demo demo-broken quick test deep lint types layers fast unit studies refute mutants docs durations coverage \
+  figures benchmarks format clean
 
 demo: $(VENV)/.base
 	$(BIN)/holdfast demo --output out/demo
@@ -15,7 +19,13 @@ demo: $(VENV)/.base
 demo-broken: $(VENV)/.base
 	$(BIN)/holdfast refute bolt_on --broken --table
 
-test: lint types layers unit refute mutants docs
+quick: lint types layers fast
+
+# The site is built by a test (tests/docs), so not once more here.
+test: lint types layers unit refute mutants
+
+# Every study at its full size; what it finds is kept in tests/studies/results, with the commit it was made on.
+deep: studies
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -27,8 +37,23 @@ types: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
+# All but the mark slow (tests/pace.py).
+fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -rfE -n $(JOBS) --dist worksteal -m "not slow" --durations=10
+
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations=30
+
+studies: $(VENV)/.dev
+	HOLDFAST_DEEP=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m study --durations=30
+
+# Measures every test again: which are slow.
+durations: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -rfE -n $(JOBS) --dist worksteal --write-durations --durations=30
+
+# Of the fast tests alone; the floor is in pyproject.toml.
+coverage: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -rfE -n $(JOBS) --dist worksteal -m "not slow" --cov --cov-report=term:skip-covered
 
 # Every mechanism against its proof, and every known mistake caught.
 refute: $(VENV)/.dev

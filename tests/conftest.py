@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
 
+from tests import pace
+from tests.pace import pytest_addoption, pytest_collection_modifyitems
+from tests.studies import results
+from tests.studies.size import Study
+
 if TYPE_CHECKING:
     from tests.servers.postgres import Server
+
+__all__ = ["pytest_addoption", "pytest_collection_modifyitems"]  # hooks: pytest finds them here
 
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("ci")
 
-collect_ignore_glob = [
-    "golden/*.py"
-]  # scripts that made the golden numbers, with tools that are not installed here
+# Scripts that made the golden numbers, with tools that are not installed here.
+collect_ignore_glob = ["golden/*.py"]
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What is measured and kept, where the run asks for it."""
+    pace.pytest_configure(config)
+    results.pytest_configure(config)
 
 
 def missing(component: str, reason: str) -> None:
@@ -29,6 +42,12 @@ def missing(component: str, reason: str) -> None:
     if "all" in required or component in required:
         pytest.fail(f"{component} is required (HOLDFAST_REQUIRE) and missing: {reason}")
     pytest.skip(f"{component} is missing: {reason}")
+
+
+@pytest.fixture
+def study(record_property: Callable[[str, object], None]) -> Study:
+    """Notes of a test whose number of trials is a tenth unless HOLDFAST_DEEP=1."""
+    return Study(record_property)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,8 @@ from holdfast.synth import Synthesizer, Workload
 from tests.golden import frozen, stored_files
 from tests.golden.frozen_common import clinic, clinic_schema
 
+pytestmark = pytest.mark.slow  # what is loaded once is shared by all tests
+
 KNOWN: dict[str, Any] = json.loads((stored_files.FOLDER / "shown.json").read_text(encoding="utf-8"))
 
 
@@ -30,7 +32,6 @@ def shown(folder: Path) -> dict[str, Any]:
     return stored_files.shown(folder)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", frozen.PARTS)
 def test_seeded_results_are_as_they_were(part: str) -> None:
     found = list(frozen.differences(frozen.stored()[part], frozen.computed(part)))

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
+
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
 
@@ -123,4 +125,12 @@ def test_without_a_compiler_the_install_still_succeeds(tmp_path: Path) -> None:
     build(tree(tmp_path / "tree"), tmp_path / "dist", "--wheel", CC="no-such-compiler")
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     assert "holdfast/kernel/reference.py" in names_in(wheel)
+    assert not [name for name in names_in(wheel) if name.endswith((".so", ".pyd"))]
+
+
+def test_a_wheel_without_the_kernel_says_so_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    build(tree(tmp_path / "tree"), tmp_path / "dist", "--wheel", HOLDFAST_PURE="1")
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    assert wheel.name == f"holdfast-{holdfast.__version__}-py3-none-any.whl"
     assert not [name for name in names_in(wheel) if name.endswith((".so", ".pyd"))]

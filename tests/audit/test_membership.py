@@ -24,6 +24,7 @@ from holdfast.learn import (
 )
 from holdfast.privacy import Adjacency, ApproxDP, GaussianDP, Guarantee, PrivacyUnit, PureDP
 from tests.attack.attack_models import ByHeart, people
+from tests.studies.size import Study, trials
 
 COUNT = 80
 NUMBERED = np.arange(COUNT, dtype=float)[:, None], np.ones(COUNT, dtype=int)
@@ -55,11 +56,12 @@ def _play(train: Any, claim: float, seed: int, **more: Any) -> Any:
     )
 
 
-def test_a_promise_that_is_kept_to_the_letter_is_refuted_in_one_game_of_twenty() -> None:
+def test_a_promise_that_is_kept_to_the_letter_is_refuted_in_one_game_of_twenty(study: Study) -> None:
+    games = trials(200)
     refuted = sum(
-        _play(randomised_response(1.0, seed), 1.0, seed).verdict() == "refuted" for seed in range(40)
+        _play(randomised_response(1.0, seed), 1.0, seed).verdict() == "refuted" for seed in range(games)
     )
-    assert refuted <= 7  # 2 expected at most; a binomial exceeds 7 once in a thousand times
+    study.alarms(refuted, rate=0.05, runs=games, chance=1e-3)
 
 
 def test_a_promise_that_is_not_kept_falls() -> None:

@@ -100,7 +100,10 @@ STORES: dict[str, dict[str, Store]] = {
     "spark": {"classic": in_spark, "connect": in_spark_connect},
     "postgres": {"server": in_postgres, "pulled": in_postgres_pulled},
 }
-MARKS = {"spark": (pytest.mark.filterwarnings(spark.IGNORED), pytest.mark.slow)}
+MARKS = {
+    "spark": (pytest.mark.filterwarnings(spark.IGNORED), pytest.mark.slow),
+    "postgres": (pytest.mark.slow,),
+}
 PLACES = [
     pytest.param(store, id=f"{name}-{kind}", marks=MARKS.get(name, ()))
     for name, kinds in STORES.items()

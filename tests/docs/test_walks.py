@@ -15,6 +15,8 @@ import pytest
 
 from docs import walks
 
+pytestmark = pytest.mark.slow  # the traced walks are shared by all tests
+
 
 @pytest.fixture(scope="module")
 def traces() -> dict[str, walks.Entered]:

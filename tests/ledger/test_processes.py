@@ -1,4 +1,4 @@
-"""Many processes, killed processes. Run as a script, this file is the driver of those processes."""
+"""Many processes, killed processes. Run as a module, this file is the driver of those processes."""
 
 from __future__ import annotations
 
@@ -18,21 +18,26 @@ import pytest
 from holdfast.errors import BudgetExceeded
 from holdfast.ledger import Ledger
 from holdfast.privacy import Laplace, PureDP
+from tests.paths import ROOT
+from tests.studies.size import Study, trials
 
-PROCESSES, ATTEMPTS, AFFORDABLE = 16, 1_000, 1_000
-KILLS = 200
+PROCESSES, ATTEMPTS, AFFORDABLE = 16, trials(1_000), trials(1_000)
+KILLS = trials(200)
+DRIVER = [sys.executable, "-m", "tests.ledger.test_processes"]
 NOISE = Laplace(scale=1000.0, l1_sensitivity=1.0)  # epsilon 1/1000
 
 
 @pytest.mark.slow
-def test_sixteen_processes_with_a_thousand_charges_each_never_exceed_the_budget(tmp_path: Path) -> None:
+def test_sixteen_processes_with_a_thousand_charges_each_never_exceed_the_budget(
+    tmp_path: Path, study: Study
+) -> None:
     path = tmp_path / "ledger.db"
     with Ledger.create(path) as ledger:
-        # Half a charge more than 1,000 of them: the 1,001st must be refused, whoever asks.
+        # Half a charge more than 1,000 of them (or 100): the next must be refused, whoever asks.
         ledger.dataset("d", limit=PureDP(Fraction(2 * AFFORDABLE + 1, 2000)))
         ledger.account("d", name="a")
     done = subprocess.run(
-        [sys.executable, __file__, "crowd", str(path)], capture_output=True, check=False, text=True
+        [*DRIVER, "crowd", str(path)], cwd=ROOT, capture_output=True, check=False, text=True
     )
     assert done.returncode == 0, done.stderr
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
@@ -44,16 +49,18 @@ def test_sixteen_processes_with_a_thousand_charges_each_never_exceed_the_budget(
         kinds = [entry.kind for entry in ledger.history()]
     assert kinds.count("charge") == AFFORDABLE
     assert kinds.count("refusal") == PROCESSES * ATTEMPTS - AFFORDABLE
+    study.note(processes=PROCESSES, attempts_each=ATTEMPTS, accepted=AFFORDABLE)
 
 
 @pytest.mark.slow
-def test_two_hundred_kills_lose_no_charge_and_pay_nothing_twice(tmp_path: Path) -> None:
+def test_two_hundred_kills_lose_no_charge_and_pay_nothing_twice(tmp_path: Path, study: Study) -> None:
     path, side = tmp_path / "ledger.db", tmp_path / "values"
     with Ledger.create(path) as ledger:
         ledger.dataset("d", limit=PureDP(1000.0))
         ledger.account("d", name="a")
     done = subprocess.run(
-        [sys.executable, __file__, "killed", str(path), str(side)],
+        [*DRIVER, "killed", str(path), str(side)],
+        cwd=ROOT,
         capture_output=True,
         check=False,
         text=True,
@@ -72,6 +79,7 @@ def test_two_hundred_kills_lose_no_charge_and_pay_nothing_twice(tmp_path: Path) 
             assert key not in released or np.array_equal(again, released[key])
         assert account.spent() == before
         assert ledger.verify().ok
+    study.note(kills=KILLS, released=len(released), charged=len(charged))
 
 
 # The driver. Children are forked, so that they start in no time and can be killed anywhere.

@@ -20,7 +20,7 @@ FAULTS: tuple[Fault, ...] = (
         old="corrected_over=tried",
         new="corrected_over=1",
         tests=(
-            "tests/audit/test_membership.py::test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared",
+            "tests/audit/test_membership.py::test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared[add_remove]",
         ),
     ),
     Fault(
@@ -60,13 +60,15 @@ FAULTS: tuple[Fault, ...] = (
         target="attack:passed",
         old="* slope(entered[place])",
         new="",
-        tests=("tests/attack/models/test_layers.py::test_gradients_are_those_of_the_loss",),
+        tests=("tests/attack/models/test_layers.py::test_gradients_are_those_of_the_loss[relu]",),
     ),
     Fault(
         name="lessons: members and others exchanged",
         target="attack:reference_models",
         old="included=included[",
         new="included=~included[",
-        tests=("tests/contracts/test_attacks.py::test_a_planted_leak_is_found",),
+        tests=(
+            "tests/contracts/test_attacks.py::test_a_planted_leak_is_found[neural_black_box-classification]",
+        ),
     ),
 )

@@ -20,8 +20,9 @@ from holdfast.release import Release
 from holdfast.release.archive import from_bytes, pack, require_writable, sums, to_bytes
 from holdfast.release.release import _from_record
 from tests.golden.release_v1 import FOLDER, releases
+from tests.studies.size import Study, trials
 
-MUTANTS = 10_000
+MUTANTS = trials(10_000)
 
 
 @pytest.mark.parametrize("name", sorted(releases()))
@@ -159,7 +160,7 @@ def text_edit(data: bytearray, draw: random.Random) -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_mutants_give_a_format_error_or_an_equal_object() -> None:
+def test_ten_thousand_mutants_give_a_format_error_or_an_equal_object(study: Study) -> None:
     original = stored(releases()["counts"])
     release, draw, equal, slowest = releases()["counts"], random.Random(7), 0, 0.0
     kinds = (flip, truncate, insert, remove, headers, splice, text_edit)
@@ -180,6 +181,7 @@ def test_ten_thousand_mutants_give_a_format_error_or_an_equal_object() -> None:
     assert slowest < 1.0
     assert peak < 200e6
     assert 0 < equal < MUTANTS / 2  # dates in headers may change; most edits are caught
+    study.note(trials=MUTANTS, equal=equal, peak_megabytes=round(peak / 1e6, 1))
 
 
 def test_mutants_with_right_sums_give_a_format_error_or_a_release() -> None:

@@ -12,6 +12,7 @@ from scipy.stats import ks_2samp, norm
 from holdfast.audit.canaries import RademacherCanaries
 from holdfast.errors import ParameterError
 from reproductions import gaussian_sum
+from tests.studies.size import Study, trials
 
 Statistic = Callable[[np.ndarray, np.ndarray], float]
 STATISTICS: dict[str, Statistic] = {
@@ -31,17 +32,20 @@ STATISTICS: dict[str, Statistic] = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("count", "dimension"), [(12, 40), (30, 6), (16, 8)])
 def test_the_law_is_that_of_the_definition(
-    monkeypatch: pytest.MonkeyPatch, count: int, dimension: int
+    monkeypatch: pytest.MonkeyPatch, count: int, dimension: int, study: Study
 ) -> None:
     monkeypatch.setattr(gaussian_sum, "ROWS", 4)  # several blocks
     game = GaussianSum(count=count, dimension=dimension, sigma=0.4)
-    coins, runs = np.arange(count) % 2 == 0, 6000
+    coins, runs = np.arange(count) % 2 == 0, trials(6000)
     generator = np.random.default_rng(20)
     reduced = [game.scores(coins, generator=generator) for _ in range(runs)]
     dense = [game.dense_scores(coins, generator=generator) for _ in range(runs)]
+    chances = {}
     for name, statistic in STATISTICS.items():
         a, b = ([statistic(scores, coins) for scores in made] for made in (reduced, dense))
-        assert ks_2samp(a, b).pvalue > 1e-4, name
+        chances[name] = float(ks_2samp(a, b).pvalue)
+        assert chances[name] > 1e-4, name
+    study.note(trials=runs, **chances)
 
 
 @pytest.mark.parametrize(("count", "dimension"), [(600, 3000), (600, 50)])

@@ -16,6 +16,7 @@ from holdfast.audit.bounds import one_run
 from holdfast.audit.bounds.epsilon_grid import climb, last_epsilon, rung
 from holdfast.audit.bounds.worst_case import keep_probability, upper_tail
 from holdfast.errors import ParameterError
+from tests.studies.size import Study, trials
 
 RUNS = 2000
 ALLOWED = 0.05 + 2 * np.sqrt(0.05 * 0.95 / RUNS)
@@ -26,8 +27,8 @@ def above(epsilon: float) -> float:
     return rung(last_epsilon(lambda e: e < epsilon) + 1)
 
 
-def null_paths(epsilon: float, guesses: int, seed: int) -> NDArray[np.bool_]:
-    return np.asarray(np.random.default_rng(seed).random((RUNS, guesses)) < keep_probability(epsilon))
+def null_paths(epsilon: float, guesses: int, seed: int, runs: int = RUNS) -> NDArray[np.bool_]:
+    return np.asarray(np.random.default_rng(seed).random((runs, guesses)) < keep_probability(epsilon))
 
 
 def smallest_tails(paths: NDArray[np.bool_], epsilon: float) -> NDArray[np.float64]:
@@ -151,7 +152,7 @@ def test_false_alarms_of_the_geometric_grid(epsilon: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 4.0])
-def test_false_alarms_of_splitting(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_false_alarms_of_splitting(epsilon: float, monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
     @cache
     def kept(guesses: int, correct: int, canaries: int, confidence: float) -> float:
         return exact(guesses, correct, canaries=canaries, confidence=confidence)
@@ -160,9 +161,10 @@ def test_false_alarms_of_splitting(epsilon: float, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         one_run, "epsilon_lower", lambda r, v, *, canaries, confidence: kept(r, v, canaries, confidence)
     )
-    halves = null_paths(epsilon, 400, seed=29)
+    runs = trials(RUNS)
+    halves = null_paths(epsilon, 400, seed=29, runs=runs)
     bounds = [path.split_epsilon_lower(h[:200], h[200:], canaries=200) for h in halves]
-    assert np.mean(np.array(bounds) > epsilon) <= ALLOWED
+    study.alarms(sum(bound > epsilon for bound in bounds), rate=0.05, runs=runs, chance=0.03)
 
 
 def test_the_ladder_stops_at_the_first_rung_that_holds() -> None:

@@ -1,0 +1,115 @@
+"""The tree stays a map: rooms that can be read at a glance, files of one idea, one name for one thing."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+SOURCES = ROOT / "src" / "holdfast"
+ROOMS = sorted(p.name for p in SOURCES.iterdir() if (p / "__init__.py").is_file())
+MOST_ENTRIES, MOST_FILES, MOST_LINES = 14, 320, 400
+
+#: Folders of tests that mirror no folder of the package.
+OTHERS = {
+    "benchmarks": "what benchmarks compute",
+    "contracts": "one suite for all methods, mechanisms, attacks or engines",
+    "docs": "pages, examples and the site",
+    "golden": "stored numbers and files, with the scripts that made them",
+    "mutants": "planted faults",
+    "reproductions": "code of papers that the product does not call",
+    "review": "findings of reviews, as expected failures",
+    "servers": "PostgreSQL and Spark for tests",
+    "studies": "how many trials, and the results of all",
+}
+#: A room may be wider than others for a reason.
+WIDE = {"cli": "one file for each verb, as the command is typed"}
+
+#: Public names with several homes, and why they are one thing. Commands, too, may be named like what they call.
+SHARED = {
+    "connect": "every engine has one, called by open_table",
+    "clip": "the kernel's two implementations and the function that chooses",
+    "epsilon_lower": "every audit bound has one",
+    "mu_lower": "every audit bound has one",
+    "p_value": "every audit bound has one",
+    "drawn": "every chart has one",
+    "sampled": "every chart has one",
+}
+
+
+def files() -> list[Path]:
+    return sorted(SOURCES.rglob("*.py"))
+
+
+def name(path: Path) -> str:
+    return path.relative_to(SOURCES).as_posix()
+
+
+def folders(root: Path) -> Iterator[Path]:
+    """All folders below, without caches."""
+    for path in sorted(root.rglob("*")):
+        if path.is_dir() and "__pycache__" not in path.parts:
+            yield path.relative_to(root)
+
+
+def test_tests_mirror_the_package() -> None:
+    tests = {path for path in folders(ROOT / "tests") if path.parts[0] not in OTHERS}
+    strangers = sorted(path.as_posix() for path in tests - set(folders(SOURCES)))
+    assert not strangers, f"no folder of src/holdfast is called {', '.join(strangers)}"
+
+
+def test_every_other_folder_is_there() -> None:
+    assert not [folder for folder in OTHERS if not (ROOT / "tests" / folder).is_dir()]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_is_seen_at_a_glance(room: str) -> None:
+    entries = [
+        path.name
+        for path in (SOURCES / room).iterdir()
+        if not path.name.startswith(("__", "_kernel.")) and path.suffix != ".pyi"
+    ]
+    assert len(entries) <= MOST_ENTRIES or room in WIDE, (
+        f"{len(entries)} entries: {', '.join(sorted(entries))}"
+    )
+
+
+def test_the_number_of_files() -> None:
+    assert len(files()) <= MOST_FILES
+
+
+def test_no_file_is_long() -> None:
+    lengths = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files()}
+    assert not {path: lines for path, lines in lengths.items() if lines > MOST_LINES}
+
+
+def test_one_name_one_thing() -> None:
+    twice = {public: places for public, places in homes().items() if len(places) > 1 and public not in SHARED}
+    assert not twice, "\n".join(f"{public}: {', '.join(places)}" for public, places in sorted(twice.items()))
+
+
+def test_shared_names_are_still_shared() -> None:
+    """A reason that nothing needs any more is taken out."""
+    assert not [public for public in SHARED if len(homes()[public]) < 2]
+
+
+@cache
+def homes() -> dict[str, list[str]]:
+    """Where every public class and function is defined; commands, which carry decorators, left out."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in files():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            command = name(path).startswith("cli/") and bool(getattr(node, "decorator_list", ()))
+            if (
+                isinstance(node, ast.ClassDef | ast.FunctionDef)
+                and not node.name.startswith("_")
+                and not command
+            ):
+                found[node.name].append(name(path))
+    return found
