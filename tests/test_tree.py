@@ -38,8 +38,6 @@ SHARED = {
     "epsilon_lower": "every audit bound has one",
     "mu_lower": "every audit bound has one",
     "p_value": "every audit bound has one",
-    "drawn": "every chart has one",
-    "sampled": "every chart has one",
 }
 
 

@@ -61,7 +61,7 @@ def method_checks(method: Learner | SynthesisMethod) -> Iterator[Check]:
 
     >>> from holdfast.learn import METHODS
     >>> next(method_checks(METHODS[0])).name
-    'declares_what_it_rests_on'
+    'says_what_it_rests_on'
     """
     if isinstance(method, Learner):
         return learner_checks(method)

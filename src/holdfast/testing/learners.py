@@ -53,7 +53,7 @@ def run_learner(
 
 
 # Rows, accounts and problems.
-def table(
+def learner_rows(
     adjacency: str, *, rows: int = ROWS, seed: int = 0, public_count: int | None = None
 ) -> ArrayExamples:
     """Rows of norm at most 1 with labels that a linear model finds."""
@@ -68,7 +68,7 @@ def table(
     )
 
 
-def account_for(method: Learner, adjacency: str, *, seed: int | None = 1) -> Account:
+def learner_account(method: Learner, adjacency: str, *, seed: int | None = 1) -> Account:
     """An account of the method's own currency."""
     return Account(LIMIT, adjacency=adjacency, currency=method.currency, seed=seed)
 
@@ -78,7 +78,7 @@ def problem_of(method: Learner) -> Problem:
     for problem in PROBLEMS:
         adjacency = method.adjacencies[0]
         try:
-            run_learner(method, table(adjacency), problem, account_for(method, adjacency))
+            run_learner(method, learner_rows(adjacency), problem, learner_account(method, adjacency))
         except ParameterError:
             continue
         return problem
@@ -106,7 +106,7 @@ def refused(
 
 
 # What must hold of a method.
-def declares_what_it_rests_on(method: Learner) -> None:
+def says_what_it_rests_on(method: Learner) -> None:
     """A paper, needs and adjacencies that exist, and delta needed exactly where it does not work without."""
     ensure(bool(method.paper), "paper must name where the method comes from")
     ensure(set(method.needs) <= NEEDS, f"needs must be among {sorted(NEEDS)}, got {method.needs}")
@@ -123,8 +123,8 @@ def refuses_a_loss_of_a_kind_that_it_does_not_take(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     for problem in PROBLEMS:
         if not method.takes(problem):
-            account = account_for(method, adjacency)
-            refused(method, table(adjacency), problem, account, f"a {problem.loss.name} loss")
+            account = learner_account(method, adjacency)
+            refused(method, learner_rows(adjacency), problem, account, f"a {problem.loss.name} loss")
 
 
 def works_without_delta_exactly_if_it_says_so(method: Learner) -> None:
@@ -132,9 +132,9 @@ def works_without_delta_exactly_if_it_says_so(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     account = Account(PureDP(2.0), adjacency=adjacency, seed=1)
     if not method.pure:
-        refused(method, table(adjacency), problem_of(method), account, "an account without delta")
+        refused(method, learner_rows(adjacency), problem_of(method), account, "an account without delta")
         return
-    fitted(method, table(adjacency), account)
+    fitted(method, learner_rows(adjacency), account)
     spent = account.journal.spent("")
     ensure(spent is not None, "nothing was charged")
     ensure(
@@ -147,7 +147,7 @@ def refuses_adjacencies_that_it_is_not_proved_for(method: Learner) -> None:
     problem = problem_of(method)
     for adjacency in {a.value for a in Adjacency} - set(method.adjacencies):
         refusal(
-            partial(run_learner, method, table(adjacency), problem, account_for(method, adjacency)),
+            partial(run_learner, method, learner_rows(adjacency), problem, learner_account(method, adjacency)),
             f"adjacency {adjacency}", kinds=(AdjacencyError,),
         )  # fmt: skip
 
@@ -159,23 +159,25 @@ def refuses_rows_of_other_neighbours_than_the_accounts(method: Learner) -> None:
         for asked in method.adjacencies:
             if rows.value != asked:
                 refusal(
-                    partial(run_learner, method, table(rows.value), problem, account_for(method, asked)),
+                    partial(run_learner, method, learner_rows(rows.value), problem, learner_account(method, asked)),
                     f"rows of {rows.value} with an account of {asked}", kinds=(AdjacencyError,),
                 )  # fmt: skip
     adjacency = method.adjacencies[0]
-    other = dataclasses.replace(table(adjacency), unit=PrivacyUnit("user", max_rows=2))
-    refused(method, other, problem, account_for(method, adjacency), "rows of users with an account of rows")
+    other = dataclasses.replace(learner_rows(adjacency), unit=PrivacyUnit("user", max_rows=2))
+    refused(
+        method, other, problem, learner_account(method, adjacency), "rows of users with an account of rows"
+    )
 
 
 def refuses_bad_constants_before_spending(method: Learner) -> None:
     """A dimension that the rows do not have, and an option that nobody declared."""
     adjacency = method.adjacencies[0]
-    problem, rows = problem_of(method), table(adjacency)
+    problem, rows = problem_of(method), learner_rows(adjacency)
     wider = dataclasses.replace(problem, dimension=COLUMNS + 1)
-    words = refused(method, rows, wider, account_for(method, adjacency), "a wrong dimension")
+    words = refused(method, rows, wider, learner_account(method, adjacency), "a wrong dimension")
     ensure("dimension" in words, f"a wrong dimension is refused without naming it: {words}")
     refused(
-        method, rows, problem, account_for(method, adjacency), "an option that it does not have",
+        method, rows, problem, learner_account(method, adjacency), "an option that it does not have",
         no_such_option=1,
     )  # fmt: skip
 
@@ -186,14 +188,20 @@ def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
     for need in method.needs:
         if need in BREAKING:
             broken = dataclasses.replace(problem_of(method), **BREAKING[need])
-            refused(method, table(adjacency), broken, account_for(method, adjacency), f"a problem not {need}")
+            refused(
+                method,
+                learner_rows(adjacency),
+                broken,
+                learner_account(method, adjacency),
+                f"a problem not {need}",
+            )
 
 
 # What must hold under each adjacency that it names.
 def spends_no_more_than_its_limit_and_says_why_it_is_private(method: Learner, adjacency: str) -> None:
     """Finite weights, a theorem, and a charge within the limit."""
-    account = account_for(method, adjacency)
-    fit = fitted(method, table(adjacency), account)
+    account = learner_account(method, adjacency)
+    fit = fitted(method, learner_rows(adjacency), account)
     ensure(fit.weights.shape in ((COLUMNS,), (2, COLUMNS)), f"weights have the shape {fit.weights.shape}")
     ensure(bool(np.all(np.isfinite(fit.weights))), "weights are not finite")
     ensure(bool(fit.theorem), "theorem is empty")
@@ -210,8 +218,8 @@ def the_first_charge_depends_on_public_numbers_only(method: Learner, adjacency: 
     more = 0 if Adjacency.of(adjacency).count_is_public else 1
     charges = []
     for rows, seed in ((ROWS, 0), (ROWS + more, 5)):
-        account = account_for(method, adjacency)
-        fitted(method, table(adjacency, rows=rows, seed=seed, public_count=ROWS), account)
+        account = learner_account(method, adjacency)
+        fitted(method, learner_rows(adjacency, rows=rows, seed=seed, public_count=ROWS), account)
         charges.append([entry.charge for entry in account.journal.entries])
     ensure(charges[0][0] == charges[1][0], "the first charge depends on the rows")
     ensure(len(charges[0]) == len(charges[1]), "the number of charges depends on the rows")
@@ -221,8 +229,8 @@ def a_seed_repeats_and_another_differs(method: Learner, adjacency: str) -> None:
     """All randomness comes from the account."""
 
     def weights(seed: int | None) -> tuple[float, ...]:
-        account = account_for(method, adjacency, seed=seed)
-        return tuple(fitted(method, table(adjacency), account).weights.ravel())
+        account = learner_account(method, adjacency, seed=seed)
+        return tuple(fitted(method, learner_rows(adjacency), account).weights.ravel())
 
     ensure(weights(3) == weights(3), "two runs of one seed differ")
     ensure(weights(3) != weights(4), "runs of two seeds are equal")
@@ -232,8 +240,8 @@ def a_seed_repeats_and_another_differs(method: Learner, adjacency: str) -> None:
 def survives_tiny_tables_or_refuses_before_spending(method: Learner, adjacency: str, rows: int) -> None:
     """No rows, or one: a private number of rows must not decide whether there is a result."""
     public = Adjacency.of(adjacency).count_is_public
-    account = account_for(method, adjacency)
-    examples = table(adjacency, rows=rows, public_count=None if public else 20)
+    account = learner_account(method, adjacency)
+    examples = learner_rows(adjacency, rows=rows, public_count=None if public else 20)
     try:
         weights = fitted(method, examples, account).weights
     except HoldfastError:
@@ -244,7 +252,7 @@ def survives_tiny_tables_or_refuses_before_spending(method: Learner, adjacency: 
 
 
 EACH_METHOD: tuple[Callable[[Learner], None], ...] = (
-    declares_what_it_rests_on,
+    says_what_it_rests_on,
     refuses_a_loss_of_a_kind_that_it_does_not_take,
     works_without_delta_exactly_if_it_says_so,
     refuses_adjacencies_that_it_is_not_proved_for,

@@ -52,7 +52,7 @@ def run_synthesis(
 
 
 # Tables, accounts, and what a release must be.
-def table(
+def synthesis_table(
     adjacency: str, *, rows: int = ROWS, seed: int = 0, names: str = "abc", users: int = 0
 ) -> ExactCounts:
     """Three columns that depend on each other, by row or by users of so many rows."""
@@ -72,7 +72,7 @@ def table(
     return ExactCounts(open_table(frame, Schema(columns, unit=unit, adjacency=adjacency, n_public=public)))
 
 
-def account_for(
+def synthesis_account(
     method: SynthesisMethod,
     data: ExactCounts,
     *,
@@ -142,8 +142,8 @@ def its_declaration_is_complete(method: SynthesisMethod) -> None:
 
 def a_synthesizer_refuses_options_before_anything_is_charged(method: SynthesisMethod) -> None:
     """Through the class that people use, with nothing left behind."""
-    data = table(method.adjacencies[0])
-    account = account_for(method, data)
+    data = synthesis_table(method.adjacencies[0])
+    account = synthesis_account(method, data)
     made = Synthesizer(method=method, workload=WORKLOAD, options={"no_such_option": 1})
     refusal(
         partial(made.fit, data.table, account=account), "an option that it does not have",
@@ -155,7 +155,11 @@ def a_synthesizer_refuses_options_before_anything_is_charged(method: SynthesisMe
 
 def refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> None:
     """Before anything is spent, and without a value of the data."""
-    data = table("replace") if "replace" in method.adjacencies else table(method.adjacencies[0])
+    data = (
+        synthesis_table("replace")
+        if "replace" in method.adjacencies
+        else synthesis_table(method.adjacencies[0])
+    )
     other = "add_remove" if data.adjacency.value == "replace" else "replace"
     user = PrivacyUnit.user("who", max_rows=2)
     wrong = {
@@ -175,8 +179,8 @@ def refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> 
 def users_are_protected_as_a_whole_or_refused(method: SynthesisMethod) -> None:
     """Four rows of one user need four times the noise, or an error that names `max_rows`."""
     adjacency = method.adjacencies[-1]
-    alone, together = table(adjacency), table(adjacency, users=4)
-    account = account_for(method, together)
+    alone, together = synthesis_table(adjacency), synthesis_table(adjacency, users=4)
+    account = synthesis_account(method, together)
     synthesis, words = attempt(method, together, account)
     if synthesis is None:
         ensure(not account.journal.entries, "users are refused after spending")
@@ -184,7 +188,7 @@ def users_are_protected_as_a_whole_or_refused(method: SynthesisMethod) -> None:
         return
     drawn_rows(synthesis, DOMAIN)
     _within(account, 1.0)
-    single = run_synthesis(method, alone, account_for(method, alone))
+    single = run_synthesis(method, alone, synthesis_account(method, alone))
     if synthesis.measurements and single.measurements:
         quietest = [min(one.noise_std for one in made.measurements) for made in (single, synthesis)]
         ensure(quietest[1] > 2 * quietest[0], "four rows of one user need four times the noise")
@@ -192,8 +196,8 @@ def users_are_protected_as_a_whole_or_refused(method: SynthesisMethod) -> None:
 
 def takes_an_empty_table_and_one_row(method: SynthesisMethod, rows: int) -> None:
     """Where the number of rows is private, it must not decide whether there is a result."""
-    data = table("add_remove" if "add_remove" in method.adjacencies else "replace", rows=rows)
-    synthesis, words = attempt(method, data, account_for(method, data))
+    data = synthesis_table("add_remove" if "add_remove" in method.adjacencies else "replace", rows=rows)
+    synthesis, words = attempt(method, data, synthesis_account(method, data))
     # Under replace the number of rows is public, and a method may ask for some.
     ensure(synthesis is not None or data.adjacency.count_is_public, words)
     if synthesis is not None:
@@ -202,25 +206,25 @@ def takes_an_empty_table_and_one_row(method: SynthesisMethod, rows: int) -> None
 
 def takes_one_column(method: SynthesisMethod) -> None:
     """A table without any joint cell."""
-    data = table(method.adjacencies[0], names="b")
-    made = run_synthesis(method, data, account_for(method, data), Workload.of([("b",)]))
+    data = synthesis_table(method.adjacencies[0], names="b")
+    made = run_synthesis(method, data, synthesis_account(method, data), Workload.of([("b",)]))
     drawn_rows(made, {"b": 3})
 
 
 def works_with_small_and_large_budgets(method: SynthesisMethod, epsilon: float) -> None:
     """Within the limit at either end."""
-    data = table(method.adjacencies[0])
-    account = account_for(method, data, epsilon=epsilon)
+    data = synthesis_table(method.adjacencies[0])
+    account = synthesis_account(method, data, epsilon=epsilon)
     drawn_rows(run_synthesis(method, data, account), DOMAIN)
     _within(account, epsilon)
 
 
 def a_seed_repeats_the_run(method: SynthesisMethod) -> None:
     """All randomness comes from the account."""
-    data = table(method.adjacencies[0])
+    data = synthesis_table(method.adjacencies[0])
 
     def rows(seed: int) -> NDArray[Any]:
-        return drawn_rows(run_synthesis(method, data, account_for(method, data, seed=seed)), DOMAIN)
+        return drawn_rows(run_synthesis(method, data, synthesis_account(method, data, seed=seed)), DOMAIN)
 
     first = rows(1)
     ensure(np.array_equal(first, rows(1)), "two runs of one seed differ")
@@ -230,8 +234,8 @@ def a_seed_repeats_the_run(method: SynthesisMethod) -> None:
 
 def a_job_that_runs_again_repeats_itself_and_pays_once(method: SynthesisMethod) -> None:
     """What was released and paid for is not drawn again."""
-    data = table(method.adjacencies[0])
-    account = account_for(method, data, seed=None)
+    data = synthesis_table(method.adjacencies[0])
+    account = synthesis_account(method, data, seed=None)
     first = drawn_rows(run_synthesis(method, data, ResumableAccount.of(account, "job")), DOMAIN)
     charges = len(account.journal.entries)
     again = drawn_rows(run_synthesis(method, data, ResumableAccount.of(account, "job")), DOMAIN)
@@ -243,8 +247,8 @@ def a_job_that_runs_again_repeats_itself_and_pays_once(method: SynthesisMethod) 
 
 def pure_privacy_is_pure_or_refused(method: SynthesisMethod) -> None:
     """An account without delta is kept within its limit, or refused before spending."""
-    data = table(method.adjacencies[0])
-    account = account_for(method, data, delta=0.0)
+    data = synthesis_table(method.adjacencies[0])
+    account = synthesis_account(method, data, delta=0.0)
     if not method.pure:
         refusal(partial(run_synthesis, method, data, account), "an account without delta")
         ensure(not account.journal.entries, "an account without delta is refused after spending")
@@ -255,8 +259,8 @@ def pure_privacy_is_pure_or_refused(method: SynthesisMethod) -> None:
 
 def a_generous_budget_finds_the_table(method: SynthesisMethod) -> None:
     """At epsilon 50 the columns of 2,000 rows are near the truth."""
-    data = table(method.adjacencies[0], rows=2000)
-    model = run_synthesis(method, data, account_for(method, data, epsilon=50.0)).model
+    data = synthesis_table(method.adjacencies[0], rows=2000)
+    model = run_synthesis(method, data, synthesis_account(method, data, epsilon=50.0)).model
     for name in DOMAIN:
         gap = np.abs(model.project((name,)) / model.total - data(name) / 2000)
         ensure(bool(gap.max() < 0.2), f"{name} is off by {gap.max():.2f}")
@@ -268,7 +272,7 @@ def impossible_records_are_never_released(method: SynthesisMethod) -> None:
     made = Synthesizer(method=method, delta=DELTA, constraints=[zeros], workload=WORKLOAD, random_state=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPrivateWarning)
-        made.fit(table(method.adjacencies[0]).table)
+        made.fit(synthesis_table(method.adjacencies[0]).table)
     rows, model, certificate = made.sample(), made.model_, made.certificate_
     ensure(rows["a"].to_pylist() == rows["c"].to_pylist(), "an impossible record was released")
     ensure(model is not None, "there is no model")
@@ -282,9 +286,9 @@ def impossible_records_are_never_released(method: SynthesisMethod) -> None:
 # What must hold of each option.
 def refuses_a_misspelt_option_with_the_right_name(method: SynthesisMethod, option: Option) -> None:
     """The usual slips (two letters exchanged, one doubled, one left out), before anything is charged."""
-    data, right = table(method.adjacencies[0]), option.name
+    data, right = synthesis_table(method.adjacencies[0]), option.name
     for name in (right[1::-1] + right[2:], right + right[-1], right[:-1]):
-        account, what = account_for(method, data), f"the option {name!r}"
+        account, what = synthesis_account(method, data), f"the option {name!r}"
         words = refusal(
             partial(run_synthesis, method, data, account, **{name: option.default}), what,
             kinds=(ParameterError,), naming=f"did you mean {right!r}",
@@ -297,10 +301,13 @@ def refuses_a_misspelt_option_with_the_right_name(method: SynthesisMethod, optio
 
 def refuses_an_option_of_a_wrong_type(method: SynthesisMethod, option: Option) -> None:
     """Before anything is charged."""
-    data, wrong = table(method.adjacencies[0]), [one for one in WRONG_TYPES if not option.admits(one)]
+    data, wrong = (
+        synthesis_table(method.adjacencies[0]),
+        [one for one in WRONG_TYPES if not option.admits(one)],
+    )
     ensure(bool(wrong), f"{option.name} admits everything: give it a type")
     for value in wrong:
-        account, what = account_for(method, data), f"{option.name}={value!r}"
+        account, what = synthesis_account(method, data), f"{option.name}={value!r}"
         refusal(
             partial(run_synthesis, method, data, account, **{option.name: value}), what,
             kinds=(ParameterError,), naming=f"{option.name} must be",
@@ -310,16 +317,16 @@ def refuses_an_option_of_a_wrong_type(method: SynthesisMethod, option: Option) -
 
 def takes_the_default_of_an_option(method: SynthesisMethod, option: Option) -> None:
     """Given by name, it is what it is without."""
-    data = table(method.adjacencies[0], rows=20)
-    made = run_synthesis(method, data, account_for(method, data), **{option.name: option.default})
+    data = synthesis_table(method.adjacencies[0], rows=20)
+    made = run_synthesis(method, data, synthesis_account(method, data), **{option.name: option.default})
     drawn_rows(made, DOMAIN)
 
 
 # What must hold under each adjacency that it names.
 def spends_no_more_than_its_limit_and_most_of_it(method: SynthesisMethod, adjacency: str) -> None:
     """A method spends what it is given, in strict arithmetic."""
-    data = table(adjacency)
-    account = account_for(method, data)
+    data = synthesis_table(adjacency)
+    account = synthesis_account(method, data)
     drawn_rows(run_synthesis(method, data, account), DOMAIN)
     _within(account, 1.0)
     ensure(account.spent().epsilon(DELTA) > 0.5, "a method spends what it is given")

@@ -11,8 +11,7 @@ from holdfast.errors import ParameterError
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Learner
 from holdfast.privacy.account.request import Option
-from holdfast.testing.learners import account_for as account
-from holdfast.testing.learners import problem_of, table
+from holdfast.testing.learners import learner_account, learner_rows, problem_of
 
 DECLARED = [(method, option) for method in METHODS for option in method.options]
 each_option = pytest.mark.parametrize(
@@ -22,9 +21,9 @@ each_option = pytest.mark.parametrize(
 
 def refused(method: Learner, **options: Any) -> str:
     adjacency = method.adjacencies[0]
-    opened, problem = account(method, adjacency), problem_of(method)
+    opened, problem = learner_account(method, adjacency), problem_of(method)
     with pytest.raises(ParameterError) as caught:
-        method.fit(table(adjacency), problem, account=opened, **options)
+        method.fit(learner_rows(adjacency), problem, account=opened, **options)
     assert opened.journal.entries == (), "refused after spending"
     return str(caught.value)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit.refutation.subjects.synthesisers import synthesised, synthesiser_subject, table
+from holdfast.audit.refutation.subjects.synthesisers import counted_table, synthesised, synthesiser_subject
 from holdfast.audit.refutation.two_worlds import TwoWorlds
 from holdfast.noise.source import Source
 from holdfast.privacy import Adjacency, ApproxDP
@@ -21,13 +21,13 @@ def test_every_synthesiser_can_be_a_subject(method: SynthesisMethod) -> None:
     (trial,) = subject.trials
     assert isinstance(trial, TwoWorlds)
     adjacency = Adjacency.of(method.adjacencies[0])
-    assert 0 <= synthesised(method, ApproxDP(1.0, 1e-3), table(True, adjacency), 1) <= 1
+    assert 0 <= synthesised(method, ApproxDP(1.0, 1e-3), counted_table(True, adjacency), 1) <= 1
 
 
 def test_the_worlds_differ_in_one_record() -> None:
-    with_it, without = table(True, Adjacency.replace), table(False, Adjacency.replace)
+    with_it, without = counted_table(True, Adjacency.replace), counted_table(False, Adjacency.replace)
     assert (with_it("first", "second") - without("first", "second")).tolist() == [[-1.0, 0.0], [0.0, 1.0]]
-    removed = table(False, Adjacency.add_remove)
+    removed = counted_table(False, Adjacency.add_remove)
     assert removed("first", "second").sum() == with_it("first", "second").sum() - 1
     assert removed.public_count == with_it.public_count
 
@@ -41,7 +41,7 @@ def test_a_synthesiser_with_far_too_little_noise_is_refuted(method: SynthesisMet
     adjacency = Adjacency.of(method.adjacencies[0])
 
     def world(present: bool) -> Any:
-        data = table(present, adjacency)
+        data = counted_table(present, adjacency)
 
         def draw(source: Source, size: int) -> Any:
             import numpy as np

@@ -42,7 +42,7 @@ ROUNDS: dict[str, dict[str, Any]] = {
 Floats = NDArray[np.float64]
 
 
-def table(present: bool, adjacency: Adjacency) -> ExactCounts:
+def counted_table(present: bool, adjacency: Adjacency) -> ExactCounts:
     """The records of one cell, and at the end the record in question or, under `replace`, one more of the others."""
     kept = ROWS if present or adjacency is Adjacency.replace else ROWS - 1
     codes = [0] * kept
@@ -66,7 +66,7 @@ def synthesiser_subject(method: SynthesisMethod) -> Subject:
     adjacency = Adjacency.of(method.adjacencies[0])
 
     def cell_shares(present: bool, source: Source, size: int) -> Floats:
-        data = table(present, adjacency)
+        data = counted_table(present, adjacency)
         return np.array([synthesised(method, LIMIT, data, int(word) >> 1) for word in source.words(size)])
 
     audit = TwoWorlds(
