@@ -16,7 +16,7 @@ from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 SOURCE = ROOT / "src" / "holdfast"
-OF_THEIR_OWN = {"benchmarks", "contracts", "docs", "golden", "mutants", "reproductions", "review", "servers"}
+OF_THEIR_OWN = {"benchmarks", "contracts", "docs", "golden", "mutants", "reproductions", "review", "servers", "studies"}
 """Folders of tests that mirror no room."""
 
 
@@ -54,7 +54,7 @@ each = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.what)
 def test_the_table_answers_what_people_ask() -> None:
     asked = """curve, column kind, private learner, synthesiser, attack on a model, attack on rows, engine, audit bound,
         canary design, chart of the dossier, section of the page, command, step of a plan, planted fault, mechanism,
-        sampler, test, benchmark, reproduction, decision"""
+        sampler, test, study, benchmark, reproduction, decision"""
     assert set(re.split(r",\s+", asked)) <= {row.what for row in ROWS}
 
 
@@ -141,7 +141,7 @@ def test_every_room_is_in_a_layer_and_has_its_words_and_its_paragraph() -> None:
 
 
 def test_no_room_shows_more_than_its_ideas() -> None:
-    crowded = {room: n for layer in rooms.rooms() for room in layer if (n := len(rooms.entries(room))) > 15}
+    crowded = {room: n for layer in rooms.rooms() for room in layer if (n := len(rooms.entries(room))) > 14}
     assert set(crowded) <= {"cli"}, (
         f"a room shows its four or five ideas as folders: {crowded}"
     )  # one file a verb

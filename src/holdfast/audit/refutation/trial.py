@@ -175,16 +175,17 @@ def dkw_radius(draws: int, *, error: float) -> float:
 
 
 def law_distance(sample: Floats, cdf: Callable[[Floats], Floats]) -> float:
-    """sup |F_n - F| over the sample's values and the midpoints between them: never more than the supremum.
+    """sup |F_n - F| over the sample's values and points shortly before them: never more than the supremum.
 
-    At a midpoint F_n is what it is just before the next value, and no declared atom of a grid lies there.
+    A sixteenth of the gap before a value F_n is what it is just before its jump, and no declared atom of a grid
+    of that width lies there. (Half way between two values a jump of F_n may hide two thirds of the distance.)
 
     >>> law_distance(np.array([0.25, 0.75]), lambda x: np.clip(x, 0, 1))
     0.25
     """
     values, counts = np.unique(sample, return_counts=True)
     reached = np.cumsum(counts) / sample.size
-    between = 0.5 * (values[:-1] + values[1:])
+    between = values[1:] - np.diff(values) / 16.0
     gaps = [np.abs(reached - cdf(values))]
     if between.size:
         gaps.append(np.abs(reached[:-1] - cdf(between)))
