@@ -16,7 +16,17 @@ from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 SOURCE = ROOT / "src" / "holdfast"
-OF_THEIR_OWN = {"benchmarks", "contracts", "docs", "golden", "mutants", "reproductions", "review", "servers", "studies"}
+OF_THEIR_OWN = {
+    "benchmarks",
+    "contracts",
+    "docs",
+    "golden",
+    "mutants",
+    "reproductions",
+    "review",
+    "servers",
+    "studies",
+}
 """Folders of tests that mirror no room."""
 
 
