@@ -6,12 +6,38 @@ parameter, its value, the admissible range and the way out, and never a value fr
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from numbers import Rational
 
+_PASSWORDS = (
+    # user:password@host, with or without slashes; a password may hold any of these signs, so all up to the last @.
+    (re.compile(r""":[^\s'"]*@"""), ":***@"),
+    (
+        re.compile(r"""\b(\w*(?:password|passwd|pwd)\w*)\s*=\s*('[^']*'|"[^"]*"|[^\s&'"]+)""", re.IGNORECASE),
+        r"\1=***",
+    ),
+)
+
+
+def without_password(text: str) -> str:
+    """A text as others may see it: whatever a database URL or a list of settings holds as a password is hidden.
+
+    >>> without_password("no file at 'postgresql://clerk:hush@db/clinic?table=visits'")
+    "no file at 'postgresql:***@db/clinic?table=visits'"
+    >>> without_password("host=db password=hush")
+    'host=db password=***'
+    """
+    for pattern, hidden in _PASSWORDS:
+        text = pattern.sub(hidden, text)
+    return text
+
 
 class HoldfastError(Exception):
-    """Every error that holdfast raises on purpose."""
+    """Every error that holdfast raises on purpose; no message of one shows a password."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(without_password(one) if isinstance(one, str) else one for one in arguments))
 
 
 class ParameterError(HoldfastError, ValueError):

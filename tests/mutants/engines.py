@@ -104,4 +104,18 @@ FAULTS: tuple[Fault, ...] = (
         new="self._rows += max(0, len(labels) - 1)",
         tests=("tests/learn/rows/test_shuffled_copy.py::test_every_pass_is_the_first_one_bit_by_bit",),
     ),
+    Fault(
+        name="DuckDB: NaN is asked of a file's statistics",
+        target="data:Dialect.is_nan",
+        old="(CASE WHEN isfinite({0}) THEN FALSE ELSE CAST({0} AS VARCHAR) LIKE '%nan' END)",
+        new="isnan({0})",
+        tests=("tests/review/test_data_findings.py",),
+    ),
+    Fault(
+        name="errors: a password is shown",
+        target="errors:without_password",
+        old="text = pattern.sub(hidden, text)",
+        new="pass",
+        tests=("tests/review/test_data_findings.py",),
+    ),
 )

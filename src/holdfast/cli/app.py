@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 import holdfast
-from holdfast.errors import BudgetExceeded, HoldfastError
+from holdfast.errors import BudgetExceeded, HoldfastError, without_password
 
 COMMANDS = {
     "attack": "can someone tell who was in a model's training data",
@@ -62,7 +62,10 @@ class Commands(click.Group):
         except HoldfastError as error:
             raise Refused(str(error), code=2) from error
         except OSError as error:
-            raise Refused(f"{error.strerror}: {error.filename}", code=2) from error
+            raise Refused(f"{error.strerror}: {without_password(str(error.filename))}", code=2) from error
+        except click.ClickException as error:
+            error.message = without_password(error.message)  # a URL given in the place of a file
+            raise
 
 
 class Refused(click.ClickException):

@@ -46,6 +46,7 @@ class SparkDialect(Dialect):
 
     text: str = "STRING"
     timestamp: str = "TIMESTAMP_NTZ"
+    is_nan: str = "isnan({0})"
     matches: str = f"({{0}} RLIKE ('^(?:' || {{1}} || {_hexadecimal(')' + chr(92) + 'z')}))"
     trim: str = "btrim({0}, {1})"
     utc: str = "dateadd(MICROSECOND, unix_micros({0}), TIMESTAMP_NTZ '1970-01-01 00:00:00')"
