@@ -203,7 +203,10 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:squares_sensitivity",
         old="adjacency.gradient_factor * row_norm**2",
         new="row_norm**2",
-        tests=("tests/learn/test_whitened_examples.py::test_one_row_moves_the_squares_by_no_more",),
+        tests=(
+            "tests/learn/test_whitened_examples.py::test_the_bound_is_reached",
+            "tests/learn/test_whitened_examples.py::test_one_row_moves_the_squares_by_no_more",
+        ),
     ),
     Fault(
         name="whitening: squares take everything",
@@ -264,5 +267,19 @@ FAULTS: tuple[Fault, ...] = (
         old="float(data + 4.0 * UNIT_ROUNDOFF * own)",
         new="0.0",
         tests=("tests/learn/methods/test_softmax_objective.py::test_the_doubt_covers_rounding",),
+    ),
+    Fault(
+        name="users: the rows of a unit are not counted",
+        target="learn:Examples.largest_count",
+        old="self.public_count * self.unit.max_rows",
+        new="self.public_count",
+        tests=("tests/review/test_learn_findings.py",),
+    ),
+    Fault(
+        name="refits: equal rows are taken for the same object",
+        target="learn:Refits.again",
+        old="known() is data",
+        new="np.array_equal(known(), data)",
+        tests=("tests/review/test_learn_findings.py", "tests/learn/rows/test_refits.py"),
     ),
 )

@@ -64,7 +64,7 @@ class Commands(click.Group):
         except OSError as error:
             raise Refused(f"{error.strerror}: {without_password(str(error.filename))}", code=2) from error
         except click.ClickException as error:
-            error.message = without_password(error.message)  # a URL given in the place of a file
+            error.__dict__["message"] = without_password(error.message)  # a URL in the place of a file
             raise
 
 

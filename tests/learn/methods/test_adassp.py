@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -171,9 +172,13 @@ def test_the_radius_is_kept() -> None:
 def test_counts_of_users_are_assumed_and_said() -> None:
     unit = PrivacyUnit("user", max_rows=2)
     rows = examples_of(np.eye(4), np.ones(4), public_count=10, unit=unit)
-    fit = adassp(rows, problem_of(), account=Account(GaussianDP(1.0), unit=unit, seed=0), count_bound=40)
-    assert fit.assumptions == ("the table has at most 40 rows",)
-    assert rows.largest_count() == (160, ("the table has at most 160 rows",))
+    fit = adassp(rows, problem_of(), account=Account(GaussianDP(1.0), unit=unit, seed=0), count_bound=15)
+    assert fit.assumptions == ("the table has at most 15 rows",)
+    # Ten users of two rows each: no table that the schema admits has more.
+    assert rows.largest_count() == rows.largest_count(40) == (20, ())
+    private = dataclasses.replace(rows, adjacency=Adjacency.add_remove)
+    assert private.largest_count() == (320, ("the table has at most 320 rows",))
+    assert private.largest_count(40) == (40, ("the table has at most 40 rows",))
     sums = Account(GaussianDP(1.0), seed=0)
     single = adassp(examples_of(np.eye(4), np.ones(4), public_count=10), problem_of(), account=sums)
     assert fit.parameters["gram_noise_std"] == pytest.approx(

@@ -1,6 +1,8 @@
-"""Refits are noticed: the same rows, most of the same rows, the same table, a caller that will come again."""
+"""Refits are noticed by the object that is fitted and by a caller that will come again, never by its rows."""
 
 from __future__ import annotations
+
+import weakref
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import cross_val_score
 
 from holdfast.errors import BudgetWarning
-from holdfast.learn.rows.prepare import REMEMBERED, Refits, inside_model_selection, sketch, warn_refit
+from holdfast.learn.rows.prepare import REMEMBERED, Refits, inside_model_selection, warn_refit
 
 
 def rows(seed: int, n: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -16,38 +18,46 @@ def rows(seed: int, n: int = 300) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=(n, 4)), rng.integers(0, 2, n).astype(float)
 
 
-def test_the_same_rows_are_known_in_any_order_and_in_most_parts() -> None:
-    x, y = rows(0)
+def test_the_very_object_is_known_and_no_other() -> None:
+    x, _ = rows(0)
     seen = Refits()
-    assert not seen.rows(x, y)
-    assert seen.rows(x, y)
-    assert seen.rows(x[::-1].copy(), y[::-1])
-    assert seen.rows(x[60:], y[60:])
+    assert not seen.again(x)
+    assert seen.again(x)
+    assert not seen.again(x.copy())
+    assert not seen.again(x[::-1])
 
 
-def test_other_rows_and_other_labels_are_not_known() -> None:
+def test_nothing_of_the_rows_is_looked_at() -> None:
+    class Untouchable:
+        """Whoever looks at it fails."""
+
+        def __getattribute__(self, name: str) -> object:
+            raise AssertionError(f"{name} was looked at")
+
+        __eq__ = __len__ = __iter__ = __array__ = None  # type: ignore[assignment]
+        __hash__ = None  # type: ignore[assignment]
+
+    data, seen = Untouchable(), Refits()
+    assert [seen.again(data), seen.again(data)] == [False, True]
+
+
+def test_a_list_cannot_be_recognised_and_is_not() -> None:
     seen = Refits()
-    for seed in range(20):
-        assert not seen.rows(*rows(seed))
-    x, y = rows(0)
-    assert not seen.rows(x, 1 - y)
-    assert not seen.rows(x[:5], 7 + y[:5])
+    data = [[1.0, 2.0]]
+    assert [seen.again(data), seen.again(data)] == [False, False]
 
 
-def test_a_sketch_is_small_and_handles_few_rows() -> None:
-    x, y = rows(0)
-    assert len(sketch(x, y)) == 32
-    assert len(sketch(x[:3], y[:3])) == 3
-    assert len(sketch(np.ones((50, 2)), np.ones(50))) == 1
-
-
-def test_memory_is_bounded() -> None:
+def test_memory_is_bounded_and_keeps_nothing_alive() -> None:
     seen = Refits()
-    x, y = rows(0)
-    seen.rows(x, y)
-    for seed in range(1, REMEMBERED + 1):
-        seen.rows(*rows(seed, n=40))
-    assert not seen.rows(x, y)
+    x, _ = rows(0)
+    seen.again(x)
+    others = [np.zeros(1) for _ in range(REMEMBERED)]
+    for other in others:
+        seen.again(other)
+    assert not seen.again(x)
+    gone = weakref.ref(x)
+    del x
+    assert gone() is None
 
 
 class Probe(BaseEstimator):  # type: ignore[misc]

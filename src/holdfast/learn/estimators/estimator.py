@@ -71,13 +71,6 @@ def _number(value: Any) -> float:
     return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
-def _fitted_before(X: Any, prepared: Prepared) -> bool:
-    if isinstance(X, Table):
-        return REFITS.table(X)
-    first = next(prepared.examples.chunks(), None)  # a sketch of some rows will do
-    return first is not None and REFITS.rows(*first)
-
-
 class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
     """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
 
@@ -117,7 +110,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             self.release_, self.method_ = None, "exact"
             return self
         if account is None:
-            warn_refit(_fitted_before(X, prepared) or inside_model_selection())
+            warn_refit(REFITS.again(X) or inside_model_selection())
         self._spend(prepared, problem, account)
         return self
 

@@ -119,14 +119,16 @@ class Examples:
         return None
 
     def largest_count(self, bound: int | None = None) -> tuple[int, tuple[str, ...]]:
-        """A public bound on the number of rows, for rounding errors, and what it assumes.
+        """A bound on the number of rows of every table that the schema admits, and what it assumes.
 
-        The public count itself where rows are the units and their number is public; else the declared bound, else
-        16 times the public count, which is generous.
+        Each of so many units brings at most `max_rows`. Where the number of units is public nothing is assumed, unless
+        fewer rows are declared; else the declared bound on the rows holds, or 16 times as many units as was
+        declared, which is generous.
         """
-        if self.adjacency.count_is_public and self.unit.max_rows == 1:
-            return self.public_count, ()
-        most = 16 * self.public_count if bound is None else bound
+        admitted = self.public_count * self.unit.max_rows
+        if self.adjacency.count_is_public and (bound is None or bound >= admitted or self.unit.max_rows == 1):
+            return admitted, ()
+        most = 16 * admitted if bound is None else bound
         require(most >= 1, "count_bound", most, ">= 1")
         return most, (f"the table has at most {most} rows",)
 

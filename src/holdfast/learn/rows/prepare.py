@@ -1,9 +1,9 @@
 """Rows and labels as methods take them, from arrays or from a table, with what reading them assumed.
 
 Rows of an array are clipped to the declared norm and get a constant column for the intercept. And who fits the same
-rows again without an account pays again, and is told so: a cross-validation clones its estimator and fits overlapping
-parts of the data, often scaled anew for each part. Two things are noticed: a caller in scikit-learn's model selection,
-and rows that this process has fitted before, of which it remembers, in memory only, a small sketch.
+rows again without an account pays again, and is told so. Two things are noticed: a caller in scikit-learn's model
+selection, which clones its estimator and fits parts of the data, and the very object that this process fitted before.
+Nothing is computed from rows for it: a warning is an output.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakSet
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,6 @@ Floats = NDArray[np.float64]
 INTERCEPT_SHARE = 0.5
 """The constant column, as a share of the row norm: it adds 12 % to the norm that sensitivities use."""
 CLIPPED_AT_A_TIME = 4_096
-SKETCH = 32
-"""Hashes kept of each fit: the smallest, so that overlapping parts keep mostly the same ones (min-hash)."""
 REMEMBERED = 256
 """Fits remembered."""
 MESSAGE = (
@@ -195,45 +193,26 @@ def _within(rows: Floats, row_norm: float) -> NDArray[np.bool_]:
 # Refits.
 
 
-def sketch(rows: NDArray[np.float64], labels: NDArray[np.float64]) -> frozenset[int]:
-    """The smallest hashes of the rows: of one column of numbers in which nearly all rows differ.
-
-    >>> rows, labels = np.arange(400.0).reshape(100, 4), np.arange(100.0)
-    >>> len(sketch(rows, labels) & sketch(rows[10:], labels[10:])) > SKETCH // 2
-    True
-    """
-    weights = np.cos(1.0 + np.arange(rows.shape[1]) ** 1.5)
-    # Single precision: the last digits of a matrix product depend on the place of the row.
-    bits = (
-        np.ascontiguousarray(rows @ weights + 3.7 * labels, dtype=np.float32)
-        .view(np.uint32)
-        .astype(np.uint64)
-    )
-    hashes = bits * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(16)
-    most = min(8 * SKETCH, hashes.size)  # equal rows have equal hashes: look at some more than are kept
-    smallest = np.unique(np.partition(hashes, most - 1)[:most])
-    return frozenset(smallest[:SKETCH].tolist())
-
-
 class Refits:
-    """What this process has fitted without an account."""
+    """Arrays, frames and tables that this process has fitted without an account, by identity, while they live."""
 
     def __init__(self) -> None:
-        self._sketches: deque[frozenset[int]] = deque(maxlen=REMEMBERED)
-        self._tables: WeakSet[Any] = WeakSet()
+        self._fitted: deque[ref[Any]] = deque(maxlen=REMEMBERED)
 
-    def rows(self, rows: NDArray[np.float64], labels: NDArray[np.float64]) -> bool:
-        """Whether half of these rows, as far as the sketch can tell, were fitted before; remembers them."""
-        new = sketch(rows, labels)
-        seen = any(2 * len(new & old) >= len(new) for old in self._sketches if old)
-        self._sketches.append(new)
-        return seen
+    def again(self, data: Any) -> bool:
+        """Whether this very object was fitted before; remembers it.
 
-    def table(self, table: Any) -> bool:
-        """Whether this table was fitted before; remembers it."""
-        seen = table in self._tables
-        self._tables.add(table)
-        return seen
+        >>> refits, rows = Refits(), np.zeros((2, 2))
+        >>> refits.again(rows), refits.again(rows), refits.again(rows.copy())
+        (False, True, False)
+        """
+        if any(known() is data for known in self._fitted):
+            return True
+        try:
+            self._fitted.append(ref(data))
+        except TypeError:  # a list: nothing tells whether it is the same one later
+            return False
+        return False
 
 
 REFITS = Refits()
