@@ -6,7 +6,10 @@ parameter, its value, the admissible range and the way out, and never a value fr
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from numbers import Rational
 
@@ -97,6 +100,33 @@ def require(condition: bool, name: str, value: object, must_be: str, way_out: st
         raise ParameterError(
             f"{name} must be {must_be}, got {name}={value!r}" + (f"; {way_out}" if way_out else "")
         )
+
+
+@contextmanager
+def withholding(who: str, doing: str) -> Iterator[None]:
+    """What another library says of a failure may quote data, so only the kind of its error is passed on.
+
+    >>> with withholding("Python", "read it"):
+    ...     float("somebody's name")
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.DataError: Python could not read it (ValueError; its message is withheld, because it may quote data)
+    """
+    kind = None
+    try:
+        yield
+    except HoldfastError:
+        raise
+    except (
+        OSError
+    ) as error:  # the operating system's own words hold no data; a library's OSError has no number
+        kind = type(error).__name__ if error.errno is None else os.strerror(error.errno)
+    except Exception as error:
+        kind = type(error).__name__
+    if kind is not None:
+        raise DataError(
+            f"{who} could not {doing} ({kind}; its message is withheld, because it may quote data)"
+        ) from None
 
 
 def missing_extra(package: str, extra: str) -> MissingExtra:

@@ -118,4 +118,11 @@ FAULTS: tuple[Fault, ...] = (
         new="pass",
         tests=("tests/review/test_data_findings.py",),
     ),
+    Fault(
+        name="errors: the words of another library are passed on",
+        target="errors:withholding",
+        old="except Exception as error:",
+        new="except ZeroDivisionError as error:",
+        tests=("tests/review/test_data_findings.py",),
+    ),
 )

@@ -43,9 +43,6 @@ def finding(number: str, what: str) -> pytest.MarkDecorator:
     return pytest.mark.xfail(strict=True, raises=AssertionError, reason=f"finding {number}: {what}")
 
 
-E2 = finding("E2", "a data row is quoted in an exception")
-
-
 def seeded(seed: int) -> Any:
     """The coins that choose among a user's rows, the same for every engine."""
     return Account(PureDP(1.0), seed=seed).source
@@ -216,7 +213,6 @@ def _broken_csv(path: Path, line: str, *, rows: int) -> Path:
 CLINIC = Schema([Numeric("age", 0, 100), Categorical("ill", ["no", "yes"])])
 
 
-@E2
 @pytest.mark.parametrize("fault", BROKEN)
 def test_an_error_while_rows_are_read_quotes_no_row(tmp_path: Path, fault: str) -> None:
     path = _broken_csv(tmp_path / "clinic.csv", BROKEN[fault], rows=150_000)
@@ -230,7 +226,6 @@ def test_an_error_while_rows_are_read_quotes_no_row(tmp_path: Path, fault: str) 
     assert SECRET not in _told(raised)
 
 
-@E2
 def test_an_error_while_rows_are_summed_quotes_no_row(tmp_path: Path) -> None:
     path = _broken_csv(tmp_path / "clinic.csv", BROKEN["a field too many"], rows=150_000)
     raised = None
@@ -258,7 +253,6 @@ def _shown(*arguments: str | Path) -> str:
     return f"{result.output}\n{_told(result.exception)}"
 
 
-@E2
 @pytest.mark.parametrize("fault", ["a field too many", "a field too few"])
 @pytest.mark.parametrize("command", ["attack membership", "attack synthetic", "audit"])
 def test_a_command_that_reads_a_broken_csv_prints_no_row(tmp_path: Path, command: str, fault: str) -> None:
@@ -274,7 +268,6 @@ def test_a_command_that_reads_a_broken_csv_prints_no_row(tmp_path: Path, command
     assert SECRET not in _shown(*command.split(), *arguments[command])
 
 
-@E2
 def test_an_audit_of_a_table_of_texts_prints_no_value(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"age": ["76", SECRET]}), tmp_path / "clinic.parquet")
     shown = _shown(

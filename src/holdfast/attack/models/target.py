@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from holdfast.attack.records import Records
 from holdfast.data.engines.files import read_table
-from holdfast.errors import DataError, FormatError, ParameterError, require
+from holdfast.errors import DataError, FormatError, ParameterError, require, withholding
 from holdfast.privacy.guarantee import Guarantee
 
 Floats = NDArray[np.float64]
@@ -148,7 +148,8 @@ def read_records(path: Path, *, label: str, target: Target) -> Records:
         raise DataError(f"{path.name} lacks the columns {', '.join(missing)}")
     values = table.column(label).to_pylist()
     if target.task == "regression":
-        labels = np.array(values, dtype=np.float64)
+        with withholding("NumPy", f"read the labels of {path.name} as numbers"):
+            labels = np.array(values, dtype=np.float64)
     else:
         # Classes of a schema are texts; a column of numbers may hold the same labels.
         texts = all(isinstance(name, str) for name in target.classes)
@@ -156,7 +157,8 @@ def read_records(path: Path, *, label: str, target: Target) -> Records:
     chosen = table.select(list(columns))
     if fitted.columns is not None:
         return Records(features=chosen, labels=labels)
-    rows = np.column_stack([chosen.column(name).to_numpy() for name in columns]).astype(np.float64)
+    with withholding("NumPy", f"read the columns of {path.name} as numbers"):
+        rows = np.column_stack([chosen.column(name).to_numpy() for name in columns]).astype(np.float64)
     return Records(features=rows, labels=labels)
 
 

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -22,7 +21,7 @@ from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.statements import Statements, distinct_sets, zero_filled
 from holdfast.data.table import Table
-from holdfast.errors import DataError, missing_extra, require
+from holdfast.errors import missing_extra, require, withholding
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
@@ -46,19 +45,7 @@ KINDS = {
 }
 
 
-@contextmanager
-def _withholding(doing: str) -> Iterator[None]:
-    """DuckDB's messages may quote data, so only the kind of error is passed on."""
-    import duckdb
-
-    kind = None
-    try:
-        yield
-    except duckdb.Error as error:
-        kind = type(error).__name__
-    if kind is not None:
-        message = f"DuckDB could not {doing} ({kind}; its message is withheld, because it may quote data)"
-        raise DataError(message) from None
+_withholding = partial(withholding, "DuckDB")
 
 
 def _open(

@@ -11,8 +11,9 @@ import pickle
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from holdfast.data.rows import Batch, Kind, check_columns
 from holdfast.data.schema import Schema
 from holdfast.data.sql.statements import distinct_sets, zero_filled
 from holdfast.data.table import CHUNK_ROWS, Partition, Statistic, Table
-from holdfast.errors import AdjacencyError, DataError, HoldfastError, ParameterError, require
+from holdfast.errors import AdjacencyError, DataError, ParameterError, require, withholding
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
@@ -37,19 +38,7 @@ PART_ROWS = 250_000
 LOST = "Spark lost or repeated rows, or the table changed while it was read; nothing was returned"
 
 
-@contextmanager
-def _withholding(doing: str) -> Iterator[None]:
-    """Spark's messages may quote data, so only the kind of error is passed on."""
-    kind = None
-    try:
-        yield
-    except HoldfastError:
-        raise
-    except Exception as error:  # the drivers of classic and Connect sessions raise errors of several packages
-        kind = type(error).__name__
-    if kind is not None:
-        message = f"Spark could not {doing} ({kind}; its message is withheld, because it may quote data)"
-        raise DataError(message) from None
+_withholding = partial(withholding, "Spark")
 
 
 def connect(
