@@ -147,4 +147,11 @@ FAULTS: tuple[Fault, ...] = (
         new="True",
         tests=("tests/privacy/account/test_resume.py::test_what_remains_is_what_remained_then",),
     ),
+    Fault(
+        name="counts: a private number of rows is used as it is",
+        target="synth:ExactCounts.public_count",
+        old="self.table.n_public is None",
+        new="False",
+        tests=("tests/synth/test_exact_counts.py", "tests/review/test_synth_findings.py"),
+    ),
 )

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.data import Categorical, Identifier, Schema
 from holdfast.errors import ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP
-from holdfast.synth import METHODS, Workload
+from holdfast.synth import METHODS, Synthesizer, Workload
 from holdfast.synth.choice import choose_synthesis_method, find_synthesis_method
 from holdfast.synth.methods.independent import independent
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisRank, SynthesisTask
@@ -85,3 +86,39 @@ def test_methods_are_found_by_name() -> None:
 def test_names_are_sorted_and_differ() -> None:
     names = [method.name for method in METHODS]
     assert names == sorted(set(names))
+
+
+ROWS = {"a": [0, 1] * 60, "b": [0, 1, 1, 0] * 30, "who": [str(i // 2) for i in range(120)]}
+BITS = [Categorical("a", [0, 1]), Categorical("b", [0, 1])]
+USERS = PrivacyUnit.user("who", max_rows=2)
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_remove"])
+@pytest.mark.parametrize("users", [False, True], ids=["rows", "users"])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_auto_never_takes_a_method_that_refuses(
+    delta: float, adjacency: str, users: bool, columns: int
+) -> None:
+    """Whatever is promised to whom, with a private number of rows where it can be one."""
+    kept = BITS[:columns]
+    schema = Schema([*kept, Identifier("who")], unit=USERS) if users else Schema(kept)
+    made = Synthesizer(
+        epsilon=1.0, delta=delta, adjacency=adjacency, random_state=1,
+        workload=Workload.of([tuple(column.name for column in kept)]), columns=[column.name for column in kept],
+    )  # fmt: skip
+    made.fit({name: ROWS[name] for name in schema.names} | ({"who": ROWS["who"]} if users else {}), schema)
+    assert made.choice_ is not None
+    assert len(made.sample()["a"]) >= 1
+
+
+@pytest.mark.parametrize("users", [False, True], ids=["rows", "users"])
+def test_delta_is_below_one_over_the_units(users: bool) -> None:
+    """A larger one would permit the release of somebody's rows as they are."""
+    schema = Schema([*BITS, Identifier("who")], unit=USERS) if users else Schema(BITS)
+    units = 60 if users else 120
+    rows = {name: ROWS[name] for name in schema.names} | ({"who": ROWS["who"]} if users else {})
+    for delta in (0.3, 1.0 / units):
+        with pytest.raises(ParameterError, match="delta must be < 1 / n"):
+            Synthesizer(epsilon=1.0, delta=delta, columns=["a", "b"]).fit(rows, schema)

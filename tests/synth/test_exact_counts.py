@@ -9,7 +9,7 @@ import pytest
 
 import holdfast.synth.exact_counts as room
 from holdfast.data import Categorical, Identifier, Schema, open_table
-from holdfast.errors import AssumptionWarning, ParameterError
+from holdfast.errors import ParameterError
 from holdfast.privacy.adjacency import PrivacyUnit
 from holdfast.synth.exact_counts import ExactCounts
 
@@ -44,9 +44,9 @@ def test_the_number_of_rows_is_public_only_where_it_is() -> None:
     private = ExactCounts(open_table(FRAME, Schema(COLUMNS, adjacency="add_remove")))
     assert private.public_rows is None
     assert list(private.assumptions) == []
-    with pytest.warns(AssumptionWarning):
-        assert private.public_count == 3
-    assert len(private.assumptions) == 1
+    with pytest.raises(ParameterError, match="n_public must be declared"):
+        _ = private.public_count
+    assert list(private.assumptions) == []
     declared = ExactCounts(open_table(FRAME, Schema(COLUMNS, adjacency="add_remove", n_public=5)))
     assert declared.public_rows == 5
     users = Schema([*COLUMNS, Identifier("who")], unit=PrivacyUnit.user("who", max_rows=2))

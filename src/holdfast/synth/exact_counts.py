@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.table import Table
-from holdfast.errors import require
+from holdfast.errors import ParameterError, require
 from holdfast.privacy.account.request import refuse_users
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.synth.workload import Workload
@@ -45,16 +45,27 @@ class ExactCounts:
 
     @property
     def public_count(self) -> int:
-        """The number of privacy units, for methods that divide by it; asking makes it an assumption if it is one."""
+        """The number of privacy units, for methods that divide by it: never the true one where that is private."""
         if self._public is None:
+            if not self.adjacency.count_is_public and self.table.n_public is None:
+                raise ParameterError(
+                    "n_public must be declared under add_remove for this method, which divides by the number of rows, "
+                    "got n_public=None; declare it, or use a method that counts rows privately (adaptive, tree, "
+                    "gaussian, independent)"
+                )
             self._public = self.table.public_count()
         return self._public[0]
 
     @property
-    def public_rows(self) -> int | None:
-        """The number of rows where that is public: declared, or the same in all neighbours; else None."""
+    def public_units(self) -> int | None:
+        """The number of privacy units where that is public: declared, or the same in all neighbours; else None."""
         declared = self.adjacency.count_is_public or self.table.n_public is not None
-        return self.public_count if declared and self.unit.max_rows == 1 else None
+        return self.public_count if declared else None
+
+    @property
+    def public_rows(self) -> int | None:
+        """The number of rows where that is public: of units that own one each."""
+        return self.public_units if self.unit.max_rows == 1 else None
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -140,11 +140,16 @@ class Synthesizer:
         limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
         method, choice = self._decide(
             SynthesisTask(
-                domain=data.domain, workload=workload, limit=limit, adjacency=data.adjacency, unit=data.unit
+                domain=data.domain,
+                workload=workload,
+                limit=limit,
+                adjacency=data.adjacency,
+                unit=data.unit,
+                rows_are_public=data.public_rows is not None,
             )
         )
-        if data.public_rows is not None:
-            require_small_delta(limit, data.public_rows)
+        if data.public_units is not None:
+            require_small_delta(limit, data.public_units)
         if account is None:
             seed = seed_of(self.random_state)
             account = open_account(limit, method, adjacency=data.adjacency, unit=data.unit, seed=seed)

@@ -49,6 +49,8 @@ class SynthesisTask:
     limit: PrivacyCurve
     adjacency: Adjacency = Adjacency.replace
     unit: PrivacyUnit = field(default_factory=PrivacyUnit)
+    rows_are_public: bool = True
+    """Whether the number of rows is: declared, or the same in all neighbours."""
 
     def is_any(self) -> bool:
         """Every task."""
