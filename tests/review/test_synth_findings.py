@@ -39,7 +39,6 @@ def finding(number: str, what: str) -> pytest.MarkDecorator:
 S1 = finding("S1", "save and load change the certified class")
 S2 = finding("S2", "a key is not bound to what was asked under it")
 S3 = finding("S3", "a certificate speaks of the table and means the rows that were kept")
-S6 = finding("S6", "intervals divide by a declared number of rows and do not say so")
 
 
 def _shares(frame: dict[str, Any], schema: Schema, workload: Workload) -> list[NDArray[np.float64]]:
@@ -307,14 +306,12 @@ def _of_declared_rows(method: str) -> Synthesizer:
     ).fit(TENTH, Schema([Categorical("a", [0, 1])]))  # fmt: skip
 
 
-@S6
 @pytest.mark.parametrize("method", ["independent", "gaussian", "adaptive"])
 def test_intervals_contain_the_tables_share_or_say_what_they_divide_by(method: str) -> None:
     answers = _of_declared_rows(method).answer()
     assert _hold(answers, [np.array([0.9, 0.1])]) or "n_public" in answers.summary()
 
 
-@S6
 @pytest.mark.parametrize("method", ["independent", "gaussian", "adaptive"])
 def test_a_declared_number_of_rows_is_among_the_assumptions(method: str) -> None:
     told = _of_declared_rows(method).release_.guarantee.assumptions

@@ -43,6 +43,8 @@ class Answers:
 
     groups: tuple[GroupAnswers, ...]
     confidence: float
+    n_public: int | None = None
+    """The declared number of rows that proportions are shares of, where the true one is private."""
 
     def __len__(self) -> int:
         return sum(answer.estimates.size for answer in self.groups)
@@ -58,6 +60,8 @@ class Answers:
     def summary(self, *, most: int = 20) -> str:
         """A line per group: how wide its intervals are, and what they rest on."""
         lines = [f"proportions with {self.confidence:.0%} intervals for the table's own"]
+        if self.n_public is not None:
+            lines = [f"{lines[0]}, as shares of the declared n_public={self.n_public}"]
         for answer in self.groups[:most]:
             width = float(np.mean(answer.high - answer.low) / 2)
             told = "no interval" if answer.source == "none" else f"+- {width:.3g} by {answer.source}"
@@ -130,11 +134,18 @@ def noise_quantile(confidence: float, *, pure: bool) -> float:
     return math.log(1 / failure) / math.sqrt(2) if pure else NormalDist().inv_cdf(1 - failure / 2)
 
 
-def answer(rows: CodedRows, workload: Workload, intervals: Intervals, *, confidence: float) -> Answers:
+def answer(
+    rows: CodedRows,
+    workload: Workload,
+    intervals: Intervals,
+    *,
+    confidence: float,
+    n_public: int | None = None,
+) -> Answers:
     """Every query of the workload on these rows."""
     made = []
     for group in workload.groups:
         estimates = group.answers(rows(group.columns)) / max(len(rows), 1)
         low, high, source = intervals.of(group, estimates)
         made.append(GroupAnswers(group=group, estimates=estimates, low=low, high=high, source=source))
-    return Answers(groups=tuple(made), confidence=confidence)
+    return Answers(groups=tuple(made), confidence=confidence, n_public=n_public)

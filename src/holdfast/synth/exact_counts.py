@@ -71,6 +71,11 @@ class ExactCounts:
     def assumptions(self) -> tuple[str, ...]:
         """What a promise about this table rests on, as far as it was asked."""
         assumed = () if self._public is None else self._public[1]
+        if self._public is not None and not self.adjacency.count_is_public:
+            declared = (
+                f"n_public={self._public[0]} was declared: proportions and their intervals are shares of it"
+            )
+            assumed = (*assumed, declared)
         return (*self.table.assumptions, *assumed)
 
     @property

@@ -241,7 +241,9 @@ class Synthesizer:
         self._require_fitted()
         asked = self._contents.workload if workload is None else workload
         asked.check(self._contents.schema)
-        return answer(self._rows, asked, self._intervals(), confidence=self.confidence)
+        private = not self.release_.guarantee.adjacency.count_is_public
+        declared = self._contents.public_rows if private else None
+        return answer(self._rows, asked, self._intervals(), confidence=self.confidence, n_public=declared)
 
     def summary(self) -> str:
         """What was done, what it rests on, how wrong it can be, and what is promised."""
