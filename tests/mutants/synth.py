@@ -161,4 +161,18 @@ FAULTS: tuple[Fault, ...] = (
         new="pass",
         tests=("tests/review/test_synth_findings.py",),
     ),
+    Fault(
+        name="contents: queries are stored by their columns alone",
+        target="synth:_stored",
+        old='| {one.name: getattr(group, one.name) for one in fields(group) if one.name not in ("columns", "weight")}',
+        new="| {}",
+        tests=("tests/review/test_synth_findings.py",),
+    ),
+    Fault(
+        name="resume: a key is not bound to what its job asks",
+        target="synth:Synthesizer.fit",
+        old="about=about",
+        new='about=""',
+        tests=("tests/review/test_synth_findings.py",),
+    ),
 )

@@ -60,11 +60,11 @@ def init(
 ) -> None:
     """Start a ledger at PATH with one dataset and its limit."""
     from holdfast.ledger import Ledger
+    from holdfast.privacy.account.request import limit_of
     from holdfast.privacy.adjacency import PrivacyUnit
-    from holdfast.privacy.curves.curve import ApproxDP, PureDP
 
     # Everything is checked before the file is made.
-    limit = PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
+    limit = limit_of(epsilon, delta)
     unit = PrivacyUnit(user, max_rows)
     with Ledger.create(path, purpose=purpose, approver=approver) as made:
         made.dataset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from holdfast.release import Release
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.workload import Marginal
+from holdfast.synth.workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds
+from holdfast.synth.workload.workload import Group, Marginal
 
 FORMAT = "holdfast-synthetic/1"
 #: Noisy tables, and groups, that a summary lists one by one.
@@ -31,14 +32,14 @@ class SyntheticContents:
     """The rows as an Arrow table."""
     measurements: tuple[Measurement, ...]
     workload: Workload
-    certified: Workload
+    certified: tuple[Group, ...]
     """The queries that the certificate speaks of."""
     public_rows: int | None
     confidence: float
     choice: str | None = None
 
     def value(self) -> dict[str, Any]:
-        """What a release stores. Queries other than marginals are stored by what they look at."""
+        """What a release stores; queries with all that makes them what they are, so that a claim keeps its class."""
         return {
             "format": FORMAT,
             "rows": self.table,
@@ -46,7 +47,7 @@ class SyntheticContents:
                 {"columns": list(one.columns), "values": one.values, "noise_std": one.noise_std}
                 for one in self.measurements
             ],
-            "workload": _stored(self.workload),
+            "workload": _stored(self.workload.groups),
             "certified": _stored(self.certified),
             "schema": self.schema.to_dict(),
             "public_rows": self.public_rows,
@@ -65,7 +66,7 @@ class SyntheticContents:
                 table=value["rows"],
                 measurements=tuple(Measurement(**one) for one in value["measurements"]),
                 workload=_workload(value["workload"]),
-                certified=_workload(value["certified"]),
+                certified=tuple(_groups(value["certified"])),
                 public_rows=value["public_rows"],
                 confidence=float(value["confidence"]),
                 choice=value["choice"],
@@ -91,17 +92,46 @@ class SyntheticContents:
         return best
 
 
-def _stored(workload: Workload) -> list[dict[str, Any]]:
+KINDS: dict[str, type[Group]] = {
+    kind.__name__: kind for kind in (Marginal, Conjunctions, Predicates, Thresholds, Ranges)
+}
+"""Query classes that a release holds whole: with all that makes two groups ask the same."""
+
+
+def _stored(groups: Sequence[Group]) -> list[dict[str, Any]]:
     return [
         {"kind": type(group).__name__, "columns": list(group.columns), "weight": group.weight}
-        for group in workload.groups
+        | {
+            one.name: getattr(group, one.name)
+            for one in fields(group)
+            if one.name not in ("columns", "weight")
+        }
+        for group in groups
     ]
 
 
+def _groups(stored: Sequence[Mapping[str, Any]]) -> list[Group]:
+    """The groups that can be asked again as they were; others, and those of old files without their values, are not."""
+    return [_group(one) for one in stored if _is_whole(one)]
+
+
+def _is_whole(stored: Mapping[str, Any]) -> bool:
+    kind = KINDS.get(stored["kind"])
+    return kind is not None and all(one.name in stored for one in fields(kind))
+
+
+def _group(stored: Mapping[str, Any]) -> Group:
+    given = {name: value for name, value in stored.items() if name != "kind"}
+    return KINDS[stored["kind"]](
+        **given | {"columns": tuple(given["columns"]), "weight": float(given["weight"])}
+    )
+
+
 def _workload(stored: Sequence[Mapping[str, Any]]) -> Workload:
-    marginals = [Marginal(tuple(g["columns"]), float(g["weight"])) for g in stored if g["kind"] == "Marginal"]
-    # A workload without marginals comes back as the tables that its queries look at.
-    return Workload(marginals or [Marginal(tuple(g["columns"]), float(g["weight"])) for g in stored])
+    # Where nothing can be asked again, the tables that the queries looked at: without a claim, see `certified`.
+    return Workload(
+        _groups(stored) or [Marginal(tuple(one["columns"]), float(one["weight"])) for one in stored]
+    )
 
 
 def describe(contents: SyntheticContents, release: Release[Any], *, method: str) -> str:

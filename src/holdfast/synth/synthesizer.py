@@ -7,6 +7,7 @@ on what can be said about the errors of these very rows. What is released is a `
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -153,7 +154,10 @@ class Synthesizer:
         if account is None:
             seed = seed_of(self.random_state)
             account = open_account(limit, method, adjacency=data.adjacency, unit=data.unit, seed=seed)
-        job = account if self.key is None else ResumableAccount.of(account, self.key)
+        job = account
+        if self.key is not None:
+            about = self._digest(data, method, workload, certified)
+            job = ResumableAccount.of(account, self.key, about=about)
         require_something_left(job, least=LEAST)
         work, check = self._shares(job)
         synthesis = method.fit(data, workload, account=work, **self._options(method, choice, zeros))
@@ -166,7 +170,8 @@ class Synthesizer:
             certification = certify(data, rows, certified, account=check, confidence=self.confidence)
         contents = SyntheticContents(
             schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins),
-            measurements=synthesis.measurements, workload=workload, certified=certified, public_rows=data.public_rows,
+            measurements=synthesis.measurements, workload=workload, certified=tuple(certified.groups),
+            public_rows=data.public_rows,
             confidence=self.confidence, choice=None if choice is None else choice.summary(),
         )  # fmt: skip
         self.release_ = self._as_release(contents, account, synthesis, method, data, certification)
@@ -362,10 +367,22 @@ class Synthesizer:
             theorem=synthesis.theorem,
         )  # fmt: skip
 
+    def _digest(
+        self, data: ExactCounts, method: SynthesisMethod, workload: Workload, certified: Workload
+    ) -> str:
+        """All that a job asks, as far as it decides what its charges are about; nothing of the table's rows."""
+        asked = (
+            data.table.schema.select(*data.names).hash(), method.name, sorted(self.options.items(), key=str),
+            [(identity(group), group.weight) for group in workload.groups],
+            [(identity(group), group.weight) for group in certified.groups],
+            self.constraints, self.rows, self.confidence, self.certificate_share,
+        )  # fmt: skip
+        return hashlib.sha256(repr(asked).encode()).hexdigest()[:16]
+
     def _intervals(self) -> Intervals:
         # The overall claim only: choosing the smaller of two claims afterwards would not keep the confidence.
         alpha = None if self.certificate_ is None else self.certificate_.alpha
-        groups = () if alpha is None else self._contents.certified.groups
+        groups = () if alpha is None else self._contents.certified
         alphas = {identity(group): float(alpha or 0.0) for group in groups}
         return Intervals(
             alphas=alphas, measured=self._contents.measured(), rows=self._contents.public_rows,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from holdfast.data import Categorical, Schema, open_table
-from holdfast.errors import BudgetExceeded, LedgerError, NotPrivateWarning
+from holdfast.errors import BudgetExceeded, LedgerError, NotPrivateWarning, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian
 from holdfast.privacy.account import Account
@@ -211,3 +211,20 @@ def test_shares_are_of_what_is_left() -> None:
     work, check = account.split(*fractions_of_rest(account, 0.9, 0.1))
     assert float(work.remaining().as_zcdp() or 0) == pytest.approx(0.45)
     assert float(check.remaining().as_zcdp() or 0) == pytest.approx(0.05)
+
+
+def test_a_key_is_bound_to_what_its_job_asks() -> None:
+    account, noise = Account(ZCDP(1.0), seed=1), Gaussian(sigma=2.0, l2_sensitivity=1.0)
+    first = ResumableAccount.of(account, "job", about="aa").release(noise, [3])
+    assert ResumableAccount.of(account, "job", about="aa").release(noise, [3]) == first
+    with pytest.raises(ParameterError, match="belongs to a job with another"):
+        ResumableAccount.of(account, "job", about="bb")
+    ResumableAccount.of(account, "other", about="bb").release(noise, [3])
+    assert [entry.charge.key for entry in account.journal.entries] == ["job#aa/0", "other#bb/0"]
+
+
+def test_a_job_of_a_former_version_goes_on_under_its_keys() -> None:
+    account, noise = Account(ZCDP(1.0), seed=1), Gaussian(sigma=2.0, l2_sensitivity=1.0)
+    first = ResumableAccount.of(account, "job").release(noise, [3])
+    assert ResumableAccount.of(account, "job", about="aa").release(noise, [3]) == first
+    assert [entry.charge.key for entry in account.journal.entries] == ["job/0"]

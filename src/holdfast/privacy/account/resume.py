@@ -9,16 +9,21 @@ The limits themselves are checked by the journal, against everything that was ev
 from __future__ import annotations
 
 import hashlib
+import re
 from fractions import Fraction
 from typing import Any
 
-from holdfast.errors import BudgetExceeded, require
+from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account.account import Account, Permit
 from holdfast.privacy.account.currency import Cost
 from holdfast.privacy.account.journal import Charge
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.mechanism import Mechanism
+
+MARK = "#"
+"""Stands between a key and the digest of what its job asks."""
+_ABOUT = re.compile(f"{MARK}[0-9a-f]+")
 
 
 class ResumableAccount(Account):
@@ -44,15 +49,29 @@ class ResumableAccount(Account):
     """Charges of an earlier run that this one has not asked for yet: by key, or by number where they have none."""
 
     @classmethod
-    def of(cls, account: Account, key: str | None) -> ResumableAccount:
-        """The same account, for a job of this key; without one, for the job that the account was opened for."""
+    def of(cls, account: Account, key: str | None, *, about: str = "") -> ResumableAccount:
+        """The same account, for a job of this key; without one, for the job that the account was opened for.
+
+        `about` is a digest of what the job asks. It becomes part of the keys, `key#about/0`, so that a key gives
+        nothing back to a job that asks something else; such a job is refused. Ledgers of former versions hold keys
+        without it, and a job that was killed then goes on under them.
+        """
         require(key is None or (isinstance(key, str) and bool(key)), "key", key, "None or a non-empty text")
+        keys = [entry.charge.key for entry in account.journal.entries if entry.charge.key is not None]
+        job = key
+        if key is not None and about and not any(known.startswith(f"{key}/") for known in keys):
+            job = f"{key}{MARK}{about}"
+            if any(known.startswith(f"{key}{MARK}") and not known.startswith(f"{job}/") for known in keys):
+                raise ParameterError(
+                    f"key {key!r} belongs to a job with another schema, workload, certificate, method or options; "
+                    "ask as that job did, or use another key, which is charged again"
+                )
         waiting: dict[str | int, Charge] = {}
         for entry in account.journal.entries:
             known = entry.charge.key
-            if key is None or (known is not None and known.startswith(f"{key}/")):
+            if job is None or (known is not None and known.startswith(f"{job}/")):
                 waiting[entry.number if known is None else known] = entry.charge
-        return cls._wrapped(account, key, waiting)
+        return cls._wrapped(account, job, waiting)
 
     @classmethod
     def _wrapped(
@@ -64,7 +83,7 @@ class ResumableAccount(Account):
         if key is not None:
             # Noise is drawn by the account that pays. Coins that a method flips besides protect nobody, and a job
             # that runs again must flip them alike: they are made from the key.
-            digest = hashlib.sha256(f"{key}/".encode()).digest()
+            digest = hashlib.sha256(f"{_ABOUT.sub('', key)}/".encode()).digest()
             made.source = Source(seed=int.from_bytes(digest[:16], "little"))
         return made
 
