@@ -108,4 +108,16 @@ class PrivacyUnit:
         """The unit in words."""
         if self.column is None:
             return "one row"
-        return f"one {self.column}, with at most {self.max_rows} row{'s' * (self.max_rows > 1)}"
+        return f"one {self.column}, with at most {self._rows}"
+
+    def kept(self) -> str:
+        """What was left of a table for its statistics, where rows beyond the bound are dropped; empty for rows.
+
+        >>> "against the table" + PrivacyUnit("patient", max_rows=10).kept()
+        'against the table with at most 10 rows of each patient kept'
+        """
+        return "" if self.column is None else f" with at most {self._rows} of each {self.column} kept"
+
+    @property
+    def _rows(self) -> str:
+        return f"{self.max_rows} row{'s' * (self.max_rows > 1)}"

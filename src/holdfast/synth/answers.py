@@ -45,6 +45,8 @@ class Answers:
     confidence: float
     n_public: int | None = None
     """The declared number of rows that proportions are shares of, where the true one is private."""
+    kept: str = ""
+    """Which of the table's rows proportions speak of, where users bring no more than so many."""
 
     def __len__(self) -> int:
         return sum(answer.estimates.size for answer in self.groups)
@@ -59,7 +61,7 @@ class Answers:
 
     def summary(self, *, most: int = 20) -> str:
         """A line per group: how wide its intervals are, and what they rest on."""
-        lines = [f"proportions with {self.confidence:.0%} intervals for the table's own"]
+        lines = [f"proportions with {self.confidence:.0%} intervals for the table's own{self.kept}"]
         if self.n_public is not None:
             lines = [f"{lines[0]}, as shares of the declared n_public={self.n_public}"]
         for answer in self.groups[:most]:
@@ -141,6 +143,7 @@ def answer(
     *,
     confidence: float,
     n_public: int | None = None,
+    kept: str = "",
 ) -> Answers:
     """Every query of the workload on these rows."""
     made = []
@@ -148,4 +151,4 @@ def answer(
         estimates = group.answers(rows(group.columns)) / max(len(rows), 1)
         low, high, source = intervals.of(group, estimates)
         made.append(GroupAnswers(group=group, estimates=estimates, low=low, high=high, source=source))
-    return Answers(groups=tuple(made), confidence=confidence, n_public=n_public)
+    return Answers(groups=tuple(made), confidence=confidence, n_public=n_public, kept=kept)

@@ -168,6 +168,7 @@ def certify(
     size, told = (float(public), _declared(data)) if public is not None else (
         _count_low(data, accounts[-1], failure=COUNT_FAILURE * failure), ""
     )  # fmt: skip
+    told = data.unit.kept() + told
     (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
     overall = Certificate(
         name=OVERALL,
@@ -234,7 +235,7 @@ def _population(
     sampling = math.sqrt(math.log(2 * workload.size(data.table.schema) / failure) / (2 * size))
     return Certificate(
         name="largest error against the population",
-        statement="if the records are independent draws from it",
+        statement=f"if the records{data.unit.kept()} are independent draws from it",
         alpha=min(1.0, overall.alpha + sampling),
         confidence=max(1.0 - 2 * failure, 2.0**-52),
         query_class=overall.query_class,

@@ -246,9 +246,11 @@ class Synthesizer:
         self._require_fitted()
         asked = self._contents.workload if workload is None else workload
         asked.check(self._contents.schema)
-        private = not self.release_.guarantee.adjacency.count_is_public
-        declared = self._contents.public_rows if private else None
-        return answer(self._rows, asked, self._intervals(), confidence=self.confidence, n_public=declared)
+        promise = self.release_.guarantee
+        return answer(
+            self._rows, asked, self._intervals(), confidence=self.confidence, kept=promise.unit.kept(),
+            n_public=None if promise.adjacency.count_is_public else self._contents.public_rows,
+        )  # fmt: skip
 
     def summary(self) -> str:
         """What was done, what it rests on, how wrong it can be, and what is promised."""
