@@ -285,4 +285,18 @@ FAULTS: tuple[Fault, ...] = (
         new="-1.0",
         tests=("tests/privacy/test_rounding.py", "tests/review/test_privacy_findings.py"),
     ),
+    Fault(
+        name="numbers: an array of the caller stays inside a mechanism",
+        target="privacy:_fixed",
+        old="value.item() if scalar else value",
+        new="value",
+        tests=("tests/review/test_curve_findings.py",),
+    ),
+    Fault(
+        name="composition: slack inside a part is taken and lost",
+        target="privacy:Composed.__post_init__",
+        old="any(curve.total_variation or curve.failure for curve, _ in self.parts)",
+        new="False",
+        tests=("tests/privacy/curves/test_slack.py",),
+    ),
 )

@@ -250,7 +250,7 @@ def proved_curve(proof: Proof, adjacency: Adjacency = Adjacency.replace) -> Trad
     if not isinstance(proof, Guarantee) or proof.adjacency is adjacency:
         return (proof.curve if isinstance(proof, Guarantee) else proof).trade_off()
     if adjacency is Adjacency.replace:
-        return GroupReplace(proof.curve).trade_off()
+        return GroupReplace.of(proof.curve).trade_off()
     raise AdjacencyError(
         f"the game compared {adjacency.value!r} neighbours, the proof is about {proof.adjacency.value!r} ones; "
         "play the game of the proof's adjacency"

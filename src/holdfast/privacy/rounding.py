@@ -13,10 +13,11 @@ enlarged by the same factor, so that the mechanism's curve stays what it declare
 from __future__ import annotations
 
 import math
+from abc import ABCMeta
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,24 @@ Number = float | Fraction
 FINE_BITS, FINEST_BITS = 20, 36
 """Steps per noise scale: at least 2^20; up to 2^36 where many coordinates share a small sensitivity."""
 _EDGE = 2**61
+
+
+class FixedNumbers(ABCMeta):
+    """For objects whose numbers are fixed when they are made: an array that a caller handed in may change afterwards.
+
+    Arrays without a dimension and NumPy's numbers become Python's, whatever the constructor does with them.
+    """
+
+    if not TYPE_CHECKING:
+
+        def __call__(cls, *given, **named):
+            """Make one, of numbers that nobody else holds."""
+            return super().__call__(*map(_fixed, given), **{name: _fixed(one) for name, one in named.items()})
+
+
+def _fixed(value: Any) -> Any:
+    scalar = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    return value.item() if scalar else value
 
 
 def as_written(value: Number) -> Fraction:

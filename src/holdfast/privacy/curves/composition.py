@@ -42,6 +42,8 @@ class Composed(PrivacyCurve):
         require(len(self.parts) > 0, "parts", len(self.parts), "one or more")
         for _, times in self.parts:
             require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
+        if any(curve.total_variation or curve.failure for curve, _ in self.parts):
+            raise ParameterError("parts must have no slack: it is outermost; compose(...) lifts it")
 
     # What it costs in each currency: sums over the parts, exactly, where all parts have it.
 
@@ -185,9 +187,12 @@ class Composed(PrivacyCurve):
         return {"kind": self.kind, "parts": [[curve.to_json(), times] for curve, times in self.parts]}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Composed:
-        """The composition of the stored parts."""
-        return cls(tuple((curve_from_json(curve), times) for curve, times in data["parts"]))
+    def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
+        """The composition of the stored parts; slack inside one, which old files may hold, is lifted."""
+        parts = [(curve_from_json(curve), times) for curve, times in data["parts"]]
+        if any(curve.total_variation or curve.failure for curve, _ in parts):
+            return compose([compose([curve], times=times) for curve, times in parts])
+        return cls(tuple(parts))
 
     def __repr__(self) -> str:
         inside = ", ".join(

@@ -7,7 +7,7 @@ has a filter theorem (soundness, section 19). A curve knows no adjacency: accoun
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import FormatError, HoldfastError, ParameterError, require
-from holdfast.privacy.rounding import Number, as_written, round_up, safe_side
+from holdfast.privacy.rounding import FixedNumbers, Number, as_written, round_up, safe_side
 from holdfast.privacy.tradeoff import TradeOff
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.privacy.losses.dominating_pair import DominatingPair
 
 
-class PrivacyCurve(ABC):
+class PrivacyCurve(metaclass=FixedNumbers):
     """An upper bound on privacy loss; smaller is more private."""
 
     STORED_AS: ClassVar[str] = ""

@@ -10,7 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.errors import ParameterError
 from holdfast.privacy.curves.curve import PrivacyCurve, curve_from_json
+from holdfast.privacy.curves.slack import WithSlack
+from holdfast.privacy.rounding import as_written
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,6 +27,10 @@ class GroupReplace(PrivacyCurve):
     STORED_AS: ClassVar[str] = "TwoSteps"
 
     curve: PrivacyCurve
+
+    def __post_init__(self) -> None:
+        if self.curve.total_variation or self.curve.failure:
+            raise ParameterError("curve must have no slack: it is outermost; to_replace(...) lifts it")
 
     def delta(self, epsilon: float) -> float:
         """The best of several splits."""
@@ -75,9 +82,16 @@ class GroupReplace(PrivacyCurve):
         return {"kind": self.kind, "curve": self.curve.to_json()}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> GroupReplace:
-        """The curve of these fields."""
-        return cls(curve_from_json(data["curve"]))
+    def of(cls, curve: PrivacyCurve) -> PrivacyCurve:
+        """Two steps of any curve, its slack lifted: total variation as it is, a failure on either side."""
+        if isinstance(curve, WithSlack):
+            return WithSlack(cls.of(curve.curve), curve.tau, 2 * as_written(curve.probability))
+        return cls(curve)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
+        """The curve of these fields; slack inside it, which old files may hold, is lifted."""
+        return cls.of(curve_from_json(data["curve"]))
 
     def __repr__(self) -> str:
         return f"TwoSteps({self.curve!r})"

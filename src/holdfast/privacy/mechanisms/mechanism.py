@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, fields
 from enum import Enum
 from fractions import Fraction
@@ -18,13 +18,13 @@ from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve, number, plain_curve
-from holdfast.privacy.rounding import Number, as_written, nearest_steps
+from holdfast.privacy.rounding import FixedNumbers, Number, as_written, nearest_steps
 
 Arithmetic = Literal["strict", "idealised"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mechanism(ABC):
+class Mechanism(metaclass=FixedNumbers):
     """One noisy release: what it adds, what that proves, and how it is drawn.
 
     `adjacency` says under which neighbour relation the sensitivity was derived; an account of
