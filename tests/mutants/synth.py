@@ -143,8 +143,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="resumed jobs: charges of other jobs count as not yet spent",
         target="privacy:ResumableAccount.of",
-        old='known.startswith(f"{key}/")',
-        new="True",
+        old='(known is not None and known.startswith(f"{job}/"))',
+        new="known is not None",
         tests=("tests/privacy/account/test_resume.py::test_what_remains_is_what_remained_then",),
     ),
     Fault(
