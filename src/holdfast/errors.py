@@ -117,9 +117,8 @@ def withholding(who: str, doing: str) -> Iterator[None]:
         yield
     except HoldfastError:
         raise
-    except (
-        OSError
-    ) as error:  # the operating system's own words hold no data; a library's OSError has no number
+    except OSError as error:
+        # The operating system's own words hold no data; an OSError that a library made up has no number.
         kind = type(error).__name__ if error.errno is None else os.strerror(error.errno)
     except Exception as error:
         kind = type(error).__name__

@@ -61,9 +61,8 @@ class Answers:
 
     def summary(self, *, most: int = 20) -> str:
         """A line per group: how wide its intervals are, and what they rest on."""
-        lines = [f"proportions with {self.confidence:.0%} intervals for the table's own{self.kept}"]
-        if self.n_public is not None:
-            lines = [f"{lines[0]}, as shares of the declared n_public={self.n_public}"]
+        shares = "" if self.n_public is None else f", as shares of the declared n_public={self.n_public}"
+        lines = [f"proportions with {self.confidence:.0%} intervals for the table's own{self.kept}{shares}"]
         for answer in self.groups[:most]:
             width = float(np.mean(answer.high - answer.low) / 2)
             told = "no interval" if answer.source == "none" else f"+- {width:.3g} by {answer.source}"

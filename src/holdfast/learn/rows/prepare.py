@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import ref
@@ -208,10 +208,8 @@ class Refits:
         """
         if any(known() is data for known in self._fitted):
             return True
-        try:
+        with suppress(TypeError):  # a list: nothing tells whether it is the same one later
             self._fitted.append(ref(data))
-        except TypeError:  # a list: nothing tells whether it is the same one later
-            return False
         return False
 
 
