@@ -14,7 +14,8 @@ from tests.paths import ROOT
 
 SOURCES = ROOT / "src" / "holdfast"
 ROOMS = sorted(p.name for p in SOURCES.iterdir() if (p / "__init__.py").is_file())
-MOST_ENTRIES, MOST_FILES, MOST_LINES = 14, 320, 400
+#: The move of the house ended at 310 files; each piece since may add a few.
+MOST_ENTRIES, MOST_FILES, MOST_LINES = 14, 350, 400
 
 #: Folders of tests that mirror no folder of the package.
 OTHERS = {
