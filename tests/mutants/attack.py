@@ -26,7 +26,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="proof: removal counted once for people who replace each other",
         target="attack:proved_curve",
-        old="GroupReplace.of(proof.curve)",
+        old="proof.curve.to_replace()",
         new="proof.curve",
         tests=(
             "tests/attack/test_result.py::test_a_promise_about_removal_counts_twice_for_people_who_replace_each_other",

@@ -18,7 +18,6 @@ from holdfast.attack.roc import Floats, Look, Rate, area, reached, roc, thinned
 from holdfast.errors import AdjacencyError, require
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.privacy.curves.group_replace import GroupReplace
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.tradeoff import TradeOff
 
@@ -250,7 +249,7 @@ def proved_curve(proof: Proof, adjacency: Adjacency = Adjacency.replace) -> Trad
     if not isinstance(proof, Guarantee) or proof.adjacency is adjacency:
         return (proof.curve if isinstance(proof, Guarantee) else proof).trade_off()
     if adjacency is Adjacency.replace:
-        return GroupReplace.of(proof.curve).trade_off()
+        return proof.curve.to_replace().trade_off()
     raise AdjacencyError(
         f"the game compared {adjacency.value!r} neighbours, the proof is about {proof.adjacency.value!r} ones; "
         "play the game of the proof's adjacency"

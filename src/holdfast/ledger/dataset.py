@@ -62,7 +62,7 @@ class Dataset:
     @classmethod
     def of(cls, entry: LedgerEntry) -> Dataset:
         """The dataset that an entry opened."""
-        from holdfast.privacy.curves.curve import curve_from_json
+        from holdfast.privacy.curves.stored import curve_from_json
 
         body = entry.body
         return cls(

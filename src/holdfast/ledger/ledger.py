@@ -344,7 +344,7 @@ class Ledger:
         self.close()
 
     def _account(self, terms: Dataset, opened: LedgerEntry, seed: int | None) -> Account:
-        from holdfast.privacy.curves.curve import curve_from_json
+        from holdfast.privacy.curves.stored import curve_from_json
 
         amount = cost_of(opened.body["amount"])
         return Account(

@@ -78,7 +78,7 @@ def recompute(dataset: Dataset, charges: list[tuple[int, Charge]]) -> Recomputed
         again = add_up(again, known[place])
         if not known[place].fits(charge.cost):
             problems.append(f"entry {number} was charged less than its mechanism costs")
-    composed = compose([mechanism.curve.repeat(times) for mechanism, times in uses.items()]) if uses else None
+    composed = compose([mechanism.repeated(times) for mechanism, times in uses.items()]) if uses else None
     return Recomputed(
         dataset=dataset,
         charges=len(charges),

@@ -17,6 +17,7 @@ from .curves.loss_distribution import LossDistribution as LossDistribution
 from .curves.renyi import ZCDP as ZCDP
 from .curves.renyi import RenyiDP as RenyiDP
 from .curves.slack import WithSlack as WithSlack
+from .curves.subsampled import subsample as subsample
 from .guarantee import Guarantee as Guarantee
 from .mechanisms import MECHANISMS as MECHANISMS
 from .mechanisms import DiscreteGaussian as DiscreteGaussian

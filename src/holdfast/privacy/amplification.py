@@ -8,24 +8,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from holdfast.errors import ParameterError, require
+from holdfast.errors import require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.curves.group_replace import GroupReplace
 from holdfast.privacy.curves.renyi import ZCDP
-from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.curves.subsampled import SubsampledCurve, amplified_pure
+from holdfast.privacy.curves.subsampled import amplified_pure, subsample
 from holdfast.privacy.rounding import Number, as_written
 
 
-def poisson_amplified(curve: PrivacyCurve, *, rate: Number) -> SubsampledCurve:
-    """Each unit takes part with probability `rate`; base and result under add_remove (or zero_out).
-
-    >>> from holdfast.privacy.curves.laplace import LaplaceCurve
-    >>> poisson_amplified(LaplaceCurve(1.0), rate=0.1).epsilon(1e-6) < 0.16
-    True
-    """
-    return SubsampledCurve(curve, rate)
+def poisson_amplified(curve: PrivacyCurve, *, rate: Number) -> PrivacyCurve:
+    """`subsample` under its former name."""
+    return subsample(curve, rate)
 
 
 def poisson_pure(curve: PureDP, *, rate: Number) -> PureDP:
@@ -69,13 +62,7 @@ def to_replace(curve: PrivacyCurve) -> PrivacyCurve:
     >>> to_replace(GaussianDP(0.5))
     GaussianDP(mu=1)
     """
-    try:
-        return curve.group(2)
-    except ParameterError:
-        if not isinstance(curve, WithSlack):
-            return GroupReplace(curve)
-    # Total variation bounds each law whatever the neighbour; a failure may happen on either side.
-    return WithSlack(to_replace(curve.curve), curve.tau, 2 * as_written(curve.probability))
+    return curve.to_replace()
 
 
 def pure_to_gaussian(curve: PureDP) -> GaussianDP:

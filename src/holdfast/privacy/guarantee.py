@@ -7,7 +7,8 @@ from typing import Any
 
 from holdfast.errors import AdjacencyError, FormatError
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curves.curve import PrivacyCurve, curve_from_json
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.stored import curve_from_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,11 @@ class Guarantee:
                 f"a guarantee for {self.adjacency.value!r} of {self.unit.summary()} cannot be composed with one "
                 f"for {other.adjacency.value!r} of {other.unit.summary()}; re-derive one of them"
             )
+        ours, theirs = self.curve, other.curve
+        if self.adjacency is Adjacency.replace:  # neighbours without a direction (soundness, section 21)
+            ours, theirs = ours.either_way(), theirs.either_way()
         return Guarantee(
-            curve=self.curve.compose(other.curve),
+            curve=ours.compose(theirs),
             adjacency=self.adjacency,
             unit=self.unit,
             theorem=self.theorem if self.theorem == other.theorem else f"{self.theorem}; {other.theorem}",

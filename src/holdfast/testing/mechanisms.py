@@ -20,7 +20,8 @@ from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curves.curve import ApproxDP, curve_from_json
+from holdfast.privacy.curves.curve import ApproxDP
+from holdfast.privacy.curves.stored import curve_from_json
 from holdfast.privacy.mechanisms import MECHANISMS, mechanism_from_json
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.testing.contract import Check, ensure, ensure_near, refusal

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from holdfast.errors import ParameterError
 from holdfast.privacy.curves import CURVES
 from holdfast.privacy.curves.composition import Composed
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP, curve_from_json
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.finite_curve import BoundedRange, FinitePair
 from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy.curves.group_replace import GroupReplace
@@ -26,6 +26,7 @@ from holdfast.privacy.curves.loss_distribution import LossDistribution
 from holdfast.privacy.curves.objective import ObjectiveCurve
 from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
 from holdfast.privacy.curves.slack import WithSlack
+from holdfast.privacy.curves.stored import curve_from_json
 from holdfast.privacy.curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
 
 EXAMPLES: list[PrivacyCurve] = [
@@ -132,7 +133,7 @@ def test_discrete_gaussian_is_not_gaussian_dp() -> None:
 
 def test_large_discrete_gaussians_fall_back_to_zcdp() -> None:
     curve = DiscreteGaussianCurve(1e6, 1)
-    assert curve.pairs() is None
+    assert curve.pair() is None
     assert curve.delta(1e-6) == ZCDP(curve.as_zcdp()).delta(1e-6)
 
 
@@ -199,12 +200,12 @@ def test_subsampled_gaussian_closed_form(rate: float, sigma: float) -> None:
 
 def test_one_step_needs_both_directions() -> None:
     """Added: q e^(eps + l) delta(-l) is positive below -log(1 - q) and 0 above."""
-    removed, added = (
-        LossDistribution.of([pair], spacing=1e-4) for pair in SubsampledGaussianCurve(1.0, 0.2).pairs()
-    )
-    assert added.delta(0.1) > 0
-    assert added.delta(0.2232) < 1e-9
-    assert removed.delta(0.2232) > 1e-3
+    curve = SubsampledGaussianCurve(1.0, 0.2)
+    for either in (LossDistribution.of(curve.pair(), spacing=1e-4), curve):
+        removed, added = either.both_deltas(np.array([0.1, 0.2232]))
+        assert added[0] > 0
+        assert added[1] < 1e-9
+        assert removed[1] > 1e-3
 
 
 def test_finite_pairs_go_both_ways() -> None:
@@ -228,7 +229,7 @@ def test_bad_parameters_are_named() -> None:
         SubsampledGaussianCurve(1.0, 1.5)
     with pytest.raises(ParameterError, match="shift"):
         DiscreteGaussianCurve(1.0, 0)
-    with pytest.raises(ParameterError, match="symmetric"):
+    with pytest.raises(ParameterError, match="dominating pair"):
         SubsampledCurve(ZCDP(0.1), 0.1)
     with pytest.raises(ParameterError, match="sum 1"):
         FinitePair((0.5, 0.4), (0.5, 0.5))

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from reproductions.textbook_composition import optimal
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.curves.curve import curve_from_json
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.curves.laplace import LaplaceCurve
 from holdfast.privacy.curves.loss_distribution import LossDistribution
-from holdfast.privacy.losses.dominating_pair import AtomicPair, DominatingPair
+from holdfast.privacy.curves.stored import curve_from_json
+from holdfast.privacy.losses.atomic_pair import AtomicPair
+from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.fft_compose import convolve, fast_size
 from holdfast.privacy.losses.grid_losses import LARGEST_GRID, GridLosses
 from holdfast.privacy.losses.pairs import AddedUnit, LaplacePair, NormalPair, RemovedUnit
@@ -121,7 +122,7 @@ def test_a_finer_grid_is_tighter_on_both_sides(pair: DominatingPair, coarse: flo
     spacing = coarse * (high - low)
     epsilons = np.linspace(0.0, max(high, 1e-9), 40)
     values = {
-        (lower, factor): LossDistribution.of([pair], spacing=spacing / factor, lower=lower)
+        (lower, factor): LossDistribution.of(pair, spacing=spacing / factor, lower=lower)
         .repeated(3)
         .deltas(epsilons)
         for lower in (False, True)
@@ -171,14 +172,17 @@ def test_the_grid_never_outgrows_memory() -> None:
 
 
 def test_infinity_is_never_lost() -> None:
-    leak = LossDistribution.from_atoms([0.1, -0.1], [0.5, 0.4999], infinity=1e-4, spacing=0.01)
+    whole = (1 - 1e-4) / (1 + math.exp(-0.1))
+    leak = LossDistribution.from_atoms(
+        [0.1, -0.1], [whole, whole * math.exp(-0.1)], infinity=1e-4, spacing=0.01
+    )
     assert leak.repeated(10).delta(1e9) == pytest.approx(1e-3, rel=1e-3)
     assert leak.epsilon(1e-5) == math.inf
 
 
 def test_both_directions_count() -> None:
     base = NormalPair(1 / 0.8)
-    one = LossDistribution.of([RemovedUnit(base, 0.01), AddedUnit(base, 0.01)], spacing=1e-3)
+    one = LossDistribution.of(RemovedUnit(base, 0.01), spacing=1e-3)
     removed, added = one.repeated(3000).directions
     assert removed.epsilon(1e-5) == pytest.approx(5.242, abs=2e-3)
     assert added.epsilon(1e-5) == pytest.approx(3.938, abs=2e-3)
@@ -187,7 +191,7 @@ def test_both_directions_count() -> None:
 
 def test_trade_offs_of_both_directions_mirror_each_other() -> None:
     base = NormalPair(1.0)
-    one = LossDistribution.of([RemovedUnit(base, 0.2), AddedUnit(base, 0.2)], spacing=1e-3)
+    one = LossDistribution.of(RemovedUnit(base, 0.2), spacing=1e-3)
     removed, added = one.trade_offs()
     assert abs(removed.miss_at(0.01) - added.miss_at(0.01)) > 1e-3
     # Swapping the two laws swaps the two error rates.

@@ -9,8 +9,8 @@ import pytest
 from holdfast.errors import ParameterError
 from holdfast.privacy import PureDP, WithSlack, compose
 from holdfast.privacy.curves.composition import Composed
-from holdfast.privacy.curves.curve import curve_from_json
 from holdfast.privacy.curves.group_replace import GroupReplace
+from holdfast.privacy.curves.stored import curve_from_json
 
 SLACK = WithSlack(PureDP(1.0), 0.01, 0.02)
 

@@ -164,7 +164,7 @@ class BasicCurrency(Currency):
         if self.amounts(mechanism.curve) is not None or delta is None:
             return super().cost(mechanism, times)
         require(0 < delta < 1, "delta", delta, "in (0, 1)")
-        epsilon = mechanism.curve.repeat(times).epsilon(delta)
+        epsilon = mechanism.repeated(times).epsilon(delta)
         require(math.isfinite(epsilon), "delta", delta, "large enough that the plan has a finite epsilon")
         return Cost((as_written(epsilon), as_written(delta)))
 
@@ -347,7 +347,7 @@ class PlanCurrency(Currency):
         """The composed plan, whatever of it was used."""
         from holdfast.privacy.curves.composition import compose
 
-        return compose([mechanism.curve.repeat(times) for mechanism, times in self.items])
+        return compose([mechanism.repeated(times) for mechanism, times in self.items])
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""

@@ -18,12 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP, curve_from_json
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy.curves.group_replace import GroupReplace
 from holdfast.privacy.curves.loss_distribution import LossDistribution
-from holdfast.privacy.curves.loss_sum import LossSum, LossSums
-from holdfast.privacy.curves.renyi import ORDERS, ZCDP, RenyiDP
-from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.losses.discretise import suitable_spacing, upper
+from holdfast.privacy.curves.loss_sum import AtomicSum, LossSum, LossSums
+from holdfast.privacy.curves.renyi import FINE_ORDERS, ZCDP, RenyiDP
+from holdfast.privacy.curves.slack import WithSlack, bare_and_slack
+from holdfast.privacy.curves.stored import curve_from_json
+from holdfast.privacy.losses.atomic_pair import AtomicPair, product
+from holdfast.privacy.losses.discretise import suitable_spacing
+from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.grid_losses import LARGEST_GRID
 from holdfast.privacy.rounding import round_up
 
@@ -42,7 +46,7 @@ class Composed(PrivacyCurve):
         require(len(self.parts) > 0, "parts", len(self.parts), "one or more")
         for _, times in self.parts:
             require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
-        if any(curve.total_variation or curve.failure for curve, _ in self.parts):
+        if any(curve.has_slack for curve, _ in self.parts):
             raise ParameterError("parts must have no slack: it is outermost; compose(...) lifts it")
 
     # What it costs in each currency: sums over the parts, exactly, where all parts have it.
@@ -70,33 +74,46 @@ class Composed(PrivacyCurve):
         return math.fsum(times * curve.renyi(order) for curve, times in self.parts) * (1 + 1e-14)
 
     @property
-    def pairs_are_tight(self) -> bool:  # type: ignore[override]
+    def pair_is_tight(self) -> bool:  # type: ignore[override]
         """Where the pairs of all parts are."""
-        return all(curve.pairs_are_tight for curve, _ in self.parts)
+        return all(curve.pair_is_tight for curve, _ in self.parts)
 
     # The numeric core.
 
     @cached_property
-    def _pairs(self) -> list[tuple[tuple[Any, ...], int]] | None:
-        found = [(curve.pairs(), times) for curve, times in self.parts]
-        return (
-            None if any(pairs is None for pairs, _ in found) else [(p, n) for p, n in found if p is not None]
-        )
+    def _pairs(self) -> list[tuple[DominatingPair, int]] | None:
+        """Of every part; None if some part has none."""
+        found = [(curve.pair(), times) for curve, times in self.parts]
+        pairs = [(pair, times) for pair, times in found if pair is not None]
+        return pairs if len(pairs) == len(found) else None
+
+    @cached_property
+    def _atoms(self) -> AtomicPair | None:
+        """The product itself, where it has a moderate number of outcomes."""
+        if self._pairs is None:
+            return None
+        atomic = [(pair, times) for pair, times in self._pairs if isinstance(pair, AtomicPair)]
+        return product(atomic) if len(atomic) == len(self._pairs) else None
+
+    @cached_property
+    def _ways(self) -> list[list[tuple[DominatingPair, int]]]:
+        """The parts' pairs with the unit removed from all of them, and with it added; one list if both agree."""
+        assert self._pairs is not None
+        ways = [(pair.directions, times) for pair, times in self._pairs]
+        count = max(len(directions) for directions, _ in ways)
+        return [
+            [(directions[min(way, len(directions) - 1)], n) for directions, n in ways] for way in range(count)
+        ]
 
     @cached_property
     def _spacing(self) -> float:
         """Fine enough for every direction of every part."""
-        assert self._pairs is not None
         # Atoms on the grid lose nothing: put those of the most frequent part there.
-        each = [(times, pair) for pairs, times in self._pairs for pair in pairs]
+        each = [(times, pair) for way in self._ways for pair, times in way]
         steps = [(times, pair.lattice) for times, pair in each if pair.lattice]
         steps = steps or [(times, pair.crowd) for times, pair in each if pair.crowd]
         atom = max(steps)[1] if steps else None
-        ways = max(len(pairs) for pairs, _ in self._pairs)
-        return min(
-            suitable_spacing([(pairs[min(way, len(pairs) - 1)], n) for pairs, n in self._pairs], atom=atom)
-            for way in range(ways)
-        )
+        return min(suitable_spacing(way, atom=atom) for way in self._ways)
 
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
         """The convolution of the parts."""
@@ -109,14 +126,13 @@ class Composed(PrivacyCurve):
         return whole[0][0].convolved(whole[1:], times=whole[0][1])
 
     @cached_property
-    def _sums(self) -> LossSums | None:
-        """Both directions of the sum, to be asked point by point."""
+    def _sums(self) -> PrivacyCurve | None:
+        """Both directions of the sum: outcome by outcome, or on a grid that is asked point by point."""
         if self._pairs is None:
             return None
-        spacing = self._spacing
-        grids = [([upper(pair, spacing) for pair in pairs], times) for pairs, times in self._pairs]
-        ways = max(len(grid) for grid, _ in grids)
-        return LossSums([LossSum([(g[min(way, len(g) - 1)], n) for g, n in grids]) for way in range(ways)])
+        if self._atoms is not None:
+            return AtomicSum(self._atoms)
+        return LossSums([LossSum(way, self._spacing) for way in self._ways])
 
     @cached_property
     def upper(self) -> LossDistribution | None:
@@ -129,7 +145,7 @@ class Composed(PrivacyCurve):
         if self._pairs is None:
             return None
         # The lower side has the larger error: half the spacing, where that leaves room for the sum.
-        ranges = [pair.loss_range(1e-30) for pairs, _ in self._pairs for pair in pairs]
+        ranges = [pair.loss_range(1e-30) for way in self._ways for pair, _ in way]
         roomy = max(high - low for low, high in ranges) < self._spacing * LARGEST_GRID / 16
         return self.loss_distribution(spacing=self._spacing / 2 if roomy else self._spacing, lower=True)
 
@@ -142,24 +158,33 @@ class Composed(PrivacyCurve):
     @cached_property
     def _bounds(self) -> tuple[PrivacyCurve, ...]:
         bounds: list[PrivacyCurve] = []
-        pure, rho = self.as_pure(), self.as_zcdp()
+        pure = self.as_pure()
         if self._sums is not None:
             bounds.append(self._sums)
         if pure is not None:
             bounds.append(PureDP(pure))
-        if self._sums is None or not self.pairs_are_tight:
-            if rho is not None:
-                bounds.append(ZCDP(rho))
-            else:
-                tabulated = RenyiDP.of(self.renyi, ORDERS)
-                if any(math.isfinite(d) for d in tabulated.divergences):
-                    bounds.append(tabulated)
+        if self._sums is None or not self.pair_is_tight:
+            bounds += self._renyi_bounds()
         if not bounds:
             kinds = ", ".join(sorted({curve.kind for curve, _ in self.parts}))
             raise ParameterError(
                 f"no bound covers {kinds} together; charge each as one entry: point(curve, delta)"
             )
         return tuple(bounds)
+
+    def _renyi_bounds(self) -> list[PrivacyCurve]:
+        """By divergences, order by order and summed over all orders; deltas of the parts are set aside first."""
+        aside = [(*curve.without_delta(), times) for curve, times in self.parts]
+        delta = sum((lost * times for _, lost, times in aside), Fraction(0))
+        bare = self if delta == 0 else Composed(tuple((curve, times) for curve, _, times in aside))
+        found: list[PrivacyCurve] = []
+        rho = bare.as_zcdp()
+        if rho is not None:
+            found.append(ZCDP(rho))
+        tabulated = RenyiDP.of(bare.renyi, FINE_ORDERS)
+        if any(math.isfinite(d) for d in tabulated.divergences):
+            found.append(tabulated)
+        return found if delta == 0 else [WithSlack(bound, 0, delta) for bound in found if delta < 1]
 
     def delta(self, epsilon: float) -> float:
         """The least delta over the bounds that hold."""
@@ -174,13 +199,34 @@ class Composed(PrivacyCurve):
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
         return 0.0 if delta == 1.0 else min(bound.epsilon(delta) for bound in self._bounds)
 
-    def pairs(self) -> None:
-        """No single pair: the product's is computed as a loss distribution."""
-        return None
+    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Each direction by the sums, where there are any, and by the other bounds."""
+        found = [bound.both_deltas(epsilons) for bound in self._bounds]
+        removed, added = (np.min([each[way] for each in found], axis=0) for way in (0, 1))
+        return np.asarray(removed), np.asarray(added)
+
+    def pair(self) -> DominatingPair | None:
+        """The product: its outcomes, or its loss distribution on a grid."""
+        if self._atoms is not None:
+            return self._atoms
+        return None if self.upper is None else self.upper.pair()
 
     def group(self, size: int) -> PrivacyCurve:
         """The composition of the parts' groups."""
         return compose([compose([curve.group(size)], times=times) for curve, times in self.parts])
+
+    def to_replace(self) -> PrivacyCurve:
+        """Of the whole where its outcomes can be listed, or no part has a rule of its own; else part by part."""
+        if self._atoms is not None:
+            return GroupReplace(self)
+        parts = [(curve.to_replace(), times) for curve, times in self.parts]
+        if any(isinstance(curve, GroupReplace) for curve, _ in parts):
+            return GroupReplace(self)
+        return compose([compose([curve], times=times) for curve, times in parts])
+
+    def either_way(self) -> PrivacyCurve:
+        """Each part may point in a direction of its own."""
+        return compose([compose([curve.either_way()], times=times) for curve, times in self.parts])
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -190,7 +236,7 @@ class Composed(PrivacyCurve):
     def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
         """The composition of the stored parts; slack inside one, which old files may hold, is lifted."""
         parts = [(curve_from_json(curve), times) for curve, times in data["parts"]]
-        if any(curve.total_variation or curve.failure for curve, _ in parts):
+        if any(curve.has_slack for curve, _ in parts):
             return compose([compose([curve], times=times) for curve, times in parts])
         return cls(tuple(parts))
 
@@ -210,30 +256,21 @@ def compose(curves: Iterable[PrivacyCurve], *, times: int = 1) -> PrivacyCurve:
     """
     require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
     parts: list[tuple[PrivacyCurve, int]] = []
-    tau, probability = Fraction(0), Fraction(0)
+    slack = [Fraction(0)] * 3
     for curve in curves:
-        # Slack adds up beside the curves (soundness, section 0).
-        tau += times * curve.total_variation
-        probability += times * curve.failure
-        parts += [(part, n * times) for part, n in _flattened(curve)]
+        # Slack adds up beside the curves, each kind by itself (soundness, section 21).
+        bare, own = bare_and_slack(curve)
+        slack = [total + times * one for total, one in zip(slack, own, strict=True)]
+        parts += [
+            (part, n * times) for part, n in (bare.parts if isinstance(bare, Composed) else ((bare, 1),))
+        ]
     require(len(parts) > 0, "curves", 0, "one or more")
-    if any(curve.pairs() is None for curve, _ in parts):
-        # Without a loss distribution for every part, failure events are taken out first.
-        stripped = [(*curve.without_failure(), n) for curve, n in parts]
-        probability += sum((failure * n for _, failure, n in stripped), Fraction(0))
-        parts = [(curve, n) for curve, _, n in stripped]
     parts = _merged(parts)
     whole = parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else Composed(tuple(parts))
-    if tau == 0 and probability == 0:
+    if not any(slack):
         return whole
-    require(tau < 1 and probability < 1, "slack", float(max(tau, probability)), "below 1 in total")
-    return WithSlack(whole, tau, probability)
-
-
-def _flattened(curve: PrivacyCurve) -> list[tuple[PrivacyCurve, int]]:
-    if isinstance(curve, WithSlack):
-        return _flattened(curve.curve)
-    return list(curve.parts) if isinstance(curve, Composed) else [(curve, 1)]
+    require(max(slack) < 1, "slack", float(max(slack)), "below 1 in total")
+    return WithSlack(whole, *slack)
 
 
 def _merged(parts: list[tuple[PrivacyCurve, int]]) -> list[tuple[PrivacyCurve, int]]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import FormatError, HoldfastError, ParameterError, require
+from holdfast.errors import ParameterError, require
+from holdfast.privacy.curves.stored import number, plain_curve
 from holdfast.privacy.rounding import FixedNumbers, Number, as_written, round_up, safe_side
 from holdfast.privacy.tradeoff import TradeOff
 
@@ -30,8 +31,8 @@ class PrivacyCurve(metaclass=FixedNumbers):
     STORED_AS: ClassVar[str] = ""
     """A former name, under which files hold the kind; empty where it is the class's own."""
 
-    pairs_are_tight: bool = True
-    """Whether no other bound of the curve can beat the composition of its pairs."""
+    pair_is_tight: bool = True
+    """Whether no other bound of the curve can beat the composition of its pair."""
 
     @abstractmethod
     def delta(self, epsilon: float) -> float:
@@ -77,16 +78,21 @@ class PrivacyCurve(metaclass=FixedNumbers):
         rho = self.as_zcdp()
         return math.inf if rho is None else order * round_up(rho)
 
-    def pairs(self) -> tuple[DominatingPair, ...] | None:
-        """The dominating pairs: one if both directions agree, else (unit removed, unit added); or None."""
+    def pair(self) -> DominatingPair | None:
+        """The dominating pair, (unit present, unit absent), at every alpha >= 0; None if none is known."""
         return None
 
+    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """`deltas` when the unit is removed and when it is added; `deltas` twice unless more is known."""
+        larger = self.deltas(epsilons)
+        return larger, larger
+
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
-        """The pairs on a grid of this spacing, rounded up or, for the lower twin, down."""
+        """The pair on a grid of this spacing, rounded up or, for the lower twin, down."""
         from holdfast.privacy.curves.loss_distribution import LossDistribution
 
-        pairs = self.pairs()
-        return None if pairs is None else LossDistribution.of(pairs, spacing=spacing, lower=lower)
+        pair = self.pair()
+        return None if pair is None else LossDistribution.of(pair, spacing=spacing, lower=lower)
 
     # Closed forms of composition, where there is one.
 
@@ -98,8 +104,8 @@ class PrivacyCurve(metaclass=FixedNumbers):
         """The same many times as one curve of its family, without loss; None if there is no such form."""
         return None
 
-    def without_failure(self) -> tuple[PrivacyCurve, Fraction]:
-        """The curve but for an event of this probability, on which everything may be revealed."""
+    def without_delta(self) -> tuple[PrivacyCurve, Fraction]:
+        """The curve and a delta to set aside, for one pair of tables: never before `group` or `to_replace`."""
         return self, Fraction(0)
 
     # Slack that adds up beside any currency (soundness, sections 0 and 19).
@@ -111,8 +117,13 @@ class PrivacyCurve(metaclass=FixedNumbers):
 
     @property
     def failure(self) -> Fraction:
-        """A probability, charged to delta, with which the analysis does not apply."""
+        """The probability, charged to delta, of an event of the mechanism's own coins; no curve's delta."""
         return Fraction(0)
+
+    @property
+    def has_slack(self) -> bool:
+        """Whether the promise needs more than the curve."""
+        return self.total_variation + self.failure > 0
 
     # Algebra.
 
@@ -133,6 +144,19 @@ class PrivacyCurve(metaclass=FixedNumbers):
         raise ParameterError(
             f"no group-privacy rule is known for {type(self).__name__}; re-derive the sensitivity"
         )
+
+    def to_replace(self) -> PrivacyCurve:
+        """The same promise for one unit exchanged for another: a step away and a step back."""
+        from holdfast.privacy.curves.group_replace import GroupReplace
+
+        return GroupReplace(self)
+
+    def either_way(self) -> PrivacyCurve:
+        """For neighbours without a direction, as under `replace`: each of several releases may point either way."""
+        pair = self.pair()
+        if pair is None or pair.is_symmetric:
+            return self
+        raise ParameterError(f"{self!r} is for adding or removing a unit; under replace use to_replace of it")
 
     def admits(self, curve: PrivacyCurve) -> bool:
         """Whether the other curve stays below this one, read as a limit."""
@@ -173,31 +197,6 @@ class PrivacyCurve(metaclass=FixedNumbers):
         """The curve in words, at the deltas people ask for."""
         points = ", ".join(f"epsilon {self.epsilon(d):.4g} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9))
         return f"{self!r}: {points}"
-
-
-def plain_curve(value: Any) -> Any:
-    """A parameter as JSON holds it: fractions as text, so that nothing is lost."""
-    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else value
-
-
-def number(value: Any) -> Any:
-    """The inverse of `plain_curve`."""
-    return Fraction(value) if isinstance(value, str) and "/" in value else value
-
-
-def curve_from_json(data: Any) -> PrivacyCurve:
-    """The curve that `to_json` wrote; `FormatError` for anything else."""
-    from holdfast.privacy.curves import CURVES
-
-    kinds = {cls.STORED_AS or cls.__name__: cls for cls in CURVES}
-    if not isinstance(data, dict) or data.get("kind") not in kinds:
-        raise FormatError("a privacy curve needs a known 'kind': " + ", ".join(kinds))
-    try:
-        return kinds[data["kind"]].from_json({name: value for name, value in data.items() if name != "kind"})
-    except HoldfastError:
-        raise
-    except Exception as error:
-        raise FormatError(f"the fields of a stored {data['kind']} do not make one") from error
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -266,23 +265,29 @@ class PureDP(PrivacyCurve):
         total = float(np.logaddexp(order * log_p + (1 - order) * log_q, order * log_q + (1 - order) * log_p))
         return min(own, max(0.0, total / (order - 1)) * (1 + 1e-12))
 
-    def pairs(self) -> tuple[DominatingPair, ...]:
+    def pair(self) -> DominatingPair:
         """Randomised response: two atoms."""
-        from holdfast.privacy.losses.dominating_pair import AtomicPair
+        from holdfast.privacy.losses.atomic_pair import AtomicPair
 
         own = round_up(self.as_pure())
         # 1 / (1 + e^own) computed as such: 1 - high would lose the small atom's digits.
         high, low = 1.0 / (1.0 + math.exp(-own)), math.exp(-own) / (1.0 + math.exp(-own))
-        return (AtomicPair(np.array([own, -own]), np.array([high, low]), 0.0, own),)
+        return AtomicPair(
+            np.array([own, -own]), np.array([high, low]), 0.0, own, np.array([low, high]), 0.0, symmetric=True
+        )
 
     def group(self, size: int) -> PureDP:
         """k epsilon."""
         return PureDP(size * self.as_pure())
 
+    def to_replace(self) -> PrivacyCurve:
+        """Twice epsilon."""
+        return self.group(2)
+
     def admits(self, curve: PrivacyCurve) -> bool:
         """By the pure parameter only."""
         other = curve.as_pure()
-        return other is not None and other <= self.as_pure() and curve.total_variation + curve.failure == 0
+        return other is not None and other <= self.as_pure() and not curve.has_slack
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -336,19 +341,17 @@ class ApproxDP(PrivacyCurve):
             return math.inf
         return PureDP(self.epsilon_bound).epsilon((delta - own) / (1.0 - own))
 
-    def pairs(self) -> tuple[DominatingPair, ...]:
+    def pair(self) -> DominatingPair:
         """Randomised response that reveals everything with probability delta."""
-        from holdfast.privacy.losses.dominating_pair import AtomicPair
+        from holdfast.privacy.losses.atomic_pair import AtomicPair
 
         own, lost = round_up(self.epsilon_bound), round_up(self.delta_bound)
-        high, low = (
-            (1.0 - lost) / (1.0 + math.exp(-own)),
-            (1.0 - lost) * math.exp(-own) / (1.0 + math.exp(-own)),
-        )
-        return (AtomicPair(np.array([own, -own]), np.array([high, low]), lost, own),)
+        high = (1.0 - lost) / (1.0 + math.exp(-own))
+        masses = np.array([high, high * math.exp(-own)])
+        return AtomicPair(np.array([own, -own]), masses, lost, own, masses[::-1].copy(), lost, symmetric=True)
 
-    def without_failure(self) -> tuple[PrivacyCurve, Fraction]:
-        """Kairouz, Oh and Viswanath 2015: pure but for an event of probability delta."""
+    def without_delta(self) -> tuple[PrivacyCurve, Fraction]:
+        """Kairouz, Oh and Viswanath 2015: for one pair of laws, pure but for an event of probability delta."""
         return PureDP(self.epsilon_bound), as_written(self.delta_bound)
 
     def excess(self, curve: PrivacyCurve) -> float:
@@ -367,6 +370,10 @@ class ApproxDP(PrivacyCurve):
         grown = delta * factor * (1 + 1e-12)
         require(grown < 1, "size", size, f"small enough that the group's delta ({grown:.3g}) stays below 1")
         return ApproxDP(size * as_written(self.epsilon_bound), grown)
+
+    def to_replace(self) -> PrivacyCurve:
+        """(2 epsilon, (1 + e^epsilon) delta)."""
+        return self.group(2)
 
     def admits(self, curve: PrivacyCurve) -> bool:
         """At this epsilon, by delta."""

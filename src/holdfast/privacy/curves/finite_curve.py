@@ -13,47 +13,41 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
-from holdfast.privacy.losses.dominating_pair import Array, AtomicPair, DominatingPair
+from holdfast.privacy.losses.atomic_pair import AtomicPair
+from holdfast.privacy.losses.dominating_pair import Array, DominatingPair
+from holdfast.privacy.losses.steps import grouped, symmetrised
 
 
 class AtomicCurve(PrivacyCurve):
     """delta(epsilon) = infinity + sum over losses above epsilon of p - e^epsilon q."""
 
-    def atoms(self) -> tuple[AtomicPair, ...]:
-        """The pairs of both directions, or of one if they agree."""
+    def atoms(self) -> AtomicPair:
+        """The pair, outcome by outcome."""
         raise NotImplementedError
-
-    @cached_property
-    def _tails(self) -> tuple[tuple[Array, Array, Array, float], ...]:
-        """For each direction: losses, P and e^-loss-weighted P from each loss upwards, infinity."""
-        out = []
-        for pair in self.atoms():
-            p = np.concatenate([np.cumsum(pair.masses[::-1])[::-1], [0.0]])
-            with np.errstate(under="ignore", over="ignore"):
-                q = np.concatenate([np.cumsum((pair.masses * np.exp(-pair.losses))[::-1])[::-1], [0.0]])
-            out.append((pair.losses, p, q, pair.lost))
-        return tuple(out)
 
     def delta(self, epsilon: float) -> float:
         """Exact up to rounding, which is added."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Array) -> Array:
         """The larger of both directions at each point."""
-        worst = np.zeros(len(epsilons))
-        for losses, p, q, lost in self._tails:
-            place = np.searchsorted(losses, epsilons, side="right")
-            with np.errstate(over="ignore", invalid="ignore"):
-                weighted = np.where(place < losses.size, np.exp(np.minimum(epsilons, 700.0)) * q[place], 0.0)
-            # 1e-14 of the tail: the rounding error of both sums.
-            worst = np.maximum(worst, np.maximum(p[place] - weighted, 0.0) + 1e-14 * p[place] + lost)
-        return np.asarray(np.minimum(worst, 1.0))
+        return np.maximum(*self.both_deltas(epsilons))
 
-    def pairs(self) -> tuple[DominatingPair, ...] | None:
+    def both_deltas(self, epsilons: Array) -> tuple[Array, Array]:
+        """Each direction by its own sums."""
+        removed = np.minimum(self.atoms().deltas(epsilons), 1.0)
+        if self.atoms().is_symmetric:
+            return removed, removed
+        return removed, np.minimum(self._added.deltas(epsilons), 1.0)
+
+    @cached_property
+    def _added(self) -> AtomicPair:
+        return self.atoms().reversed()
+
+    def pair(self) -> DominatingPair | None:
         """The atoms themselves."""
         return self.atoms()
 
@@ -66,7 +60,7 @@ class BoundedRange(PureDP):
     Fraction(1, 8)
     """
 
-    pairs_are_tight = False  # its pure pair ignores that the range is bounded
+    pair_is_tight = False  # its pure pair ignores that the range is bounded
 
     def as_zcdp(self) -> Fraction:
         """epsilon^2 / 8; in the Gaussian currency only the pure conversion is proved."""
@@ -88,7 +82,7 @@ class BoundedRange(PureDP):
 
 @dataclass(frozen=True, repr=False)
 class FinitePair(AtomicCurve):
-    """No test does better than between p and q, in either direction.
+    """No test does better than between p, with the unit, and q, without it, in either direction.
 
     >>> round(FinitePair((0.75, 0.25), (0.25, 0.75)).epsilon(0.0), 6)
     1.098612
@@ -105,23 +99,42 @@ class FinitePair(AtomicCurve):
             require(min(law) >= 0 and abs(math.fsum(law) - 1) < 1e-9, name, law, "probabilities with sum 1")
 
     @cached_property
-    def _atoms(self) -> tuple[AtomicPair, ...]:
-        ways = tuple(_atomic(np.array(a), np.array(b)) for a, b in ((self.p, self.q), (self.q, self.p)))
-        same = ways[0].losses.shape == ways[1].losses.shape and all(
-            bool(np.allclose(a, b, rtol=1e-15, atol=0))
-            for a, b in ((ways[0].losses, ways[1].losses), (ways[0].masses, ways[1].masses))
-        )
-        return ways[:1] if same and ways[0].lost == ways[1].lost else ways
+    def _atoms(self) -> AtomicPair:
+        p, q = np.array(self.p), np.array(self.q)
+        shared = (p > 0) & (q > 0)
+        with np.errstate(over="ignore"):
+            losses = np.log(p[shared]) - np.log(q[shared])
+        alone = [float(np.sum(a[(a > 0) & (b == 0)])) for a, b in ((p, q), (q, p))]
+        step = float(np.max(np.abs(losses), initial=0.0)) or None
+        # Symmetric if exchanging the laws only exchanges outcomes.
+        same = sorted(zip(self.p, self.q, strict=True)) == sorted(zip(self.q, self.p, strict=True))
+        return AtomicPair(losses, p[shared], alone[0], step, q[shared], alone[1], symmetric=same, doubt=1e-13)
 
-    def atoms(self) -> tuple[AtomicPair, ...]:
-        """Both directions, or one if they agree."""
+    @classmethod
+    def of(cls, pair: AtomicPair) -> FinitePair:
+        """The curve of a pair of these outcomes."""
+        p = np.concatenate([pair.masses, [pair.lost, 0.0]])
+        q = np.concatenate([pair.second, [0.0, pair.unseen]])
+        return cls(tuple(p.tolist()), tuple(q.tolist()))
+
+    def atoms(self) -> AtomicPair:
+        """Outcomes of p, with the unit, and q, without it."""
         return self._atoms
+
+    def group(self, size: int) -> FinitePair:
+        """Chains of so many steps, in the worst order of removals and additions."""
+        require(isinstance(size, int) and size >= 1, "size", size, "a whole number >= 1")
+        return self if size == 1 else FinitePair.of(grouped(self._atoms, size))
+
+    def either_way(self) -> FinitePair:
+        """The symmetrised pair (soundness, section 21)."""
+        return self if self._atoms.is_symmetric else FinitePair.of(symmetrised([self._atoms]))
 
     def as_pure(self) -> Fraction | None:
         """The largest log-ratio, rounded up; None if one law has an outcome that the other has not."""
-        if any(pair.lost > 0 for pair in self._atoms):
+        if self._atoms.lost + self._atoms.unseen > 0:
             return None
-        largest = max(float(np.max(np.abs(pair.losses))) for pair in self._atoms)
+        largest = float(np.max(np.abs(self._atoms.losses)))
         return Fraction(largest * (1 + 4e-16) + 4e-16 if largest > 0 else 0.0)
 
     def epsilon(self, delta: float) -> float:
@@ -138,12 +151,11 @@ class FinitePair(AtomicCurve):
 
     def renyi(self, order: float) -> float:
         """The exact divergence, in the worse direction."""
-        if order <= 1 or any(pair.lost > 0 for pair in self._atoms):
+        if order <= 1 or self._atoms.lost + self._atoms.unseen > 0:
             return math.inf
         worst = 0.0
-        for pair in self._atoms:
-            keep = pair.masses > 0
-            exponents = np.log(pair.masses[keep]) + (order - 1) * pair.losses[keep]
+        for pair in self._atoms.directions:
+            exponents = np.log(pair.masses) + (order - 1) * pair.losses
             top = float(np.max(exponents))
             worst = max(worst, (top + math.log(float(np.sum(np.exp(exponents - top))))) / (order - 1))
         return worst * (1 + 1e-12) + 1e-14 / (order - 1)
@@ -155,12 +167,3 @@ class FinitePair(AtomicCurve):
 
     def __repr__(self) -> str:
         return f"FinitePair({len(self.p)} outcomes)"
-
-
-def _atomic(p: np.ndarray[Any, np.dtype[np.float64]], q: np.ndarray[Any, np.dtype[np.float64]]) -> AtomicPair:
-    shared = (p > 0) & (q > 0)
-    lost = float(np.sum(p[(p > 0) & (q == 0)]))
-    if not np.any(shared):
-        return AtomicPair(np.zeros(1), np.full(1, 1e-300), lost)  # nothing shared: all is lost
-    losses = np.log(p[shared] / q[shared])
-    return AtomicPair(losses, p[shared], lost, float(np.max(np.abs(losses))) or None)

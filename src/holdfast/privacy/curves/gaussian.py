@@ -17,7 +17,8 @@ from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.finite_curve import AtomicCurve
 from holdfast.privacy.curves.renyi import ZCDP
-from holdfast.privacy.losses.dominating_pair import AtomicPair, DominatingPair
+from holdfast.privacy.losses.atomic_pair import AtomicPair
+from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.pairs import NormalPair
 from holdfast.privacy.rounding import Number, as_written, round_up
 
@@ -89,9 +90,11 @@ class GaussianDP(PrivacyCurve):
         """The square of the parameter itself."""
         return as_written(self.mu) ** 2 if self.square is None else self.square
 
-    def pairs(self) -> tuple[DominatingPair, ...]:
+    def pair(self) -> DominatingPair:
         """The loss of a normal against a shifted normal is itself normal."""
-        return (NormalPair(self._mu),) if self._mu > 0 else (AtomicPair(np.zeros(1), np.ones(1)),)
+        if self._mu > 0:
+            return NormalPair(self._mu)
+        return AtomicPair(np.zeros(1), np.ones(1), absent=0.0, symmetric=True)
 
     def joined(self, other: PrivacyCurve) -> GaussianDP | None:
         """Squares add up."""
@@ -107,10 +110,14 @@ class GaussianDP(PrivacyCurve):
         """K mu."""
         return GaussianDP.from_square(size**2 * self.as_gdp())
 
+    def to_replace(self) -> GaussianDP:
+        """Twice mu."""
+        return self.group(2)
+
     def admits(self, curve: PrivacyCurve) -> bool:
         """By the Gaussian parameter only."""
         other = curve.as_gdp()
-        return other is not None and other <= self.as_gdp() and curve.total_variation + curve.failure == 0
+        return other is not None and other <= self.as_gdp() and not curve.has_slack
 
     def __repr__(self) -> str:
         return f"GaussianDP(mu={float(self.mu):g})"
@@ -139,7 +146,7 @@ class DiscreteGaussianCurve(AtomicCurve):
         return 2 * _REACH * float(self.sigma) + self.shift <= _LARGEST
 
     @cached_property
-    def _atoms(self) -> tuple[AtomicPair, ...]:
+    def _atoms(self) -> AtomicPair:
         sigma, v = float(self.sigma), self.shift
         reach = math.ceil(_REACH * sigma) + 1
         noise = np.arange(-reach, reach + 1, dtype=np.float64)
@@ -148,13 +155,15 @@ class DiscreteGaussianCurve(AtomicCurve):
         masses = weights / math.fsum(weights)
         # At y = v + noise the loss is (y^2 - (y - v)^2) / (2 sigma^2) = v (2 noise + v) / (2 sigma^2).
         losses = v * (2.0 * noise + v) / (2.0 * sigma * sigma)
-        return (AtomicPair(losses, masses, 4 * math.exp(-(_REACH**2) / 2), v / (2.0 * sigma * sigma)),)
+        # Both tails are cut alike; what a law lacks of 1 lies beyond the cut.
+        beyond, step = 4 * math.exp(-(_REACH**2) / 2), v / (2.0 * sigma * sigma)
+        return AtomicPair(losses, masses, beyond, step, symmetric=True)
 
-    def atoms(self) -> tuple[AtomicPair, ...]:
-        """One pair: the law is symmetric."""
+    def atoms(self) -> AtomicPair:
+        """The law is symmetric."""
         return self._atoms
 
-    def pairs(self) -> tuple[DominatingPair, ...] | None:
+    def pair(self) -> DominatingPair | None:
         """The atoms, while there are not too many."""
         return self._atoms if self._is_small else None
 
@@ -169,6 +178,10 @@ class DiscreteGaussianCurve(AtomicCurve):
     def group(self, size: int) -> DiscreteGaussianCurve:
         """Thresholds compose: a group of k moves k times as far."""
         return DiscreteGaussianCurve(self.sigma, size * self.shift)
+
+    def to_replace(self) -> DiscreteGaussianCurve:
+        """Twice as far."""
+        return self.group(2)
 
     def __repr__(self) -> str:
         return f"DiscreteGaussianCurve(sigma={float(self.sigma):g}, shift={self.shift})"

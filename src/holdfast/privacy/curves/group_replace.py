@@ -5,23 +5,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.curves.curve import PrivacyCurve, curve_from_json
-from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.rounding import as_written
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.slack import WithSlack, bare_and_slack
+from holdfast.privacy.curves.stored import curve_from_json
+from holdfast.privacy.losses.atomic_pair import AtomicPair
+from holdfast.privacy.losses.dominating_pair import Array, DominatingPair
+from holdfast.privacy.losses.steps import replaced
 
 
 @dataclass(frozen=True, repr=False)
 class GroupReplace(PrivacyCurve):
     """P to Q and Q to R are one step each; this bounds P to R.
 
-    delta(a + b) <= delta(a) + e^a delta(b) for every split; a = b is the (2 epsilon, (1 + e^epsilon) delta)
-    of soundness, section 0.
+    delta(a + b) <= delta(a) + e^a delta(b) for every split, negative parts included; a = b is the
+    (2 epsilon, (1 + e^epsilon) delta) of soundness, section 0. The unit is removed first, then another is added.
     """
 
     STORED_AS: ClassVar[str] = "TwoSteps"
@@ -29,24 +32,45 @@ class GroupReplace(PrivacyCurve):
     curve: PrivacyCurve
 
     def __post_init__(self) -> None:
-        if self.curve.total_variation or self.curve.failure:
+        if self.curve.has_slack:
             raise ParameterError("curve must have no slack: it is outermost; to_replace(...) lifts it")
+
+    @cached_property
+    def _atoms(self) -> AtomicPair | None:
+        """Both steps at once, where the curve is one of finitely many outcomes."""
+        pair = self.curve.pair()
+        return replaced(pair) if isinstance(pair, AtomicPair) else None
+
+    def pair(self) -> DominatingPair | None:
+        """Of finitely many outcomes; else none is known."""
+        return self._atoms
 
     def delta(self, epsilon: float) -> float:
         """The best of several splits."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The best of several splits at each point."""
-        best = np.ones(len(epsilons))
-        for share in np.linspace(0.3, 0.7, 17):
-            first = share * np.asarray(epsilons)
-            second = np.nextafter(np.asarray(epsilons) - first, -np.inf).clip(min=0.0)
-            with np.errstate(over="ignore", invalid="ignore"):
-                later = self.curve.deltas(second)
-                whole = self.curve.deltas(first) + np.where(later > 0, np.exp(first) * later, 0.0)
-            best = np.minimum(best, whole * (1 + 1e-14))
-        return np.asarray(np.minimum(best, 1.0))
+    def deltas(self, epsilons: Array) -> Array:
+        """Exact for finitely many outcomes; else the best of many splits at each point, and again around it."""
+        if self._atoms is not None:
+            return np.minimum(self._atoms.deltas(epsilons), 1.0)
+        epsilons = np.asarray(epsilons, dtype=np.float64)
+        best, place = np.ones(epsilons.size), epsilons / 2
+        reach = 0.25 * np.maximum(epsilons, 0.1)
+        for width in (1.0, 0.2, 0.04):
+            centre = place
+            for share in np.linspace(-1.0, 1.0, 11):
+                first = centre + share * width * reach
+                whole = self._split(first, np.nextafter(epsilons - first, -np.inf))
+                place = np.where(whole < best, first, place)
+                best = np.minimum(best, whole)
+        return np.asarray(best)
+
+    def _split(self, first: Array, second: Array) -> Array:
+        """A step that removes a unit, up to the loss `first`, and one that adds another, up to `second`."""
+        removed, added = _at_any_loss(self.curve, first)[0], _at_any_loss(self.curve, second)[1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            grown = np.where(added > 0, np.exp(first) * added, 0.0)
+        return np.asarray((removed + grown) * (1 + 1e-14))
 
     def as_pure(self) -> Fraction | None:
         """Twice."""
@@ -82,16 +106,22 @@ class GroupReplace(PrivacyCurve):
         return {"kind": self.kind, "curve": self.curve.to_json()}
 
     @classmethod
-    def of(cls, curve: PrivacyCurve) -> PrivacyCurve:
-        """Two steps of any curve, its slack lifted: total variation as it is, a failure on either side."""
-        if isinstance(curve, WithSlack):
-            return WithSlack(cls.of(curve.curve), curve.tau, 2 * as_written(curve.probability))
-        return cls(curve)
-
-    @classmethod
     def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
         """The curve of these fields; slack inside it, which old files may hold, is lifted."""
-        return cls.of(curve_from_json(data["curve"]))
+        bare, (tau, probability, common) = bare_and_slack(curve_from_json(data["curve"]))
+        return WithSlack(cls(bare), tau, 2 * probability, common) if tau + probability + common else cls(bare)
 
     def __repr__(self) -> str:
         return f"TwoSteps({self.curve!r})"
+
+
+def _at_any_loss(curve: PrivacyCurve, losses: Array) -> tuple[Array, Array]:
+    """`both_deltas` at losses of either sign: H_a(P||Q) = 1 - a + a H_(1/a)(Q||P) (soundness, section 21)."""
+    removed, added = curve.both_deltas(np.abs(losses))
+    below = losses < 0
+    with np.errstate(under="ignore"):
+        alpha = np.exp(np.minimum(losses, 0.0))
+    return (
+        np.where(below, 1.0 - alpha + alpha * added, removed),
+        np.where(below, 1.0 - alpha + alpha * removed, added),
+    )

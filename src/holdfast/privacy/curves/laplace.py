@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PureDP
 from holdfast.privacy.curves.finite_curve import AtomicCurve
-from holdfast.privacy.losses.dominating_pair import AtomicPair, DominatingPair
+from holdfast.privacy.losses.atomic_pair import AtomicPair
+from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.pairs import LaplacePair
 from holdfast.privacy.rounding import Number, as_written, round_up
 
@@ -58,10 +59,10 @@ class LaplaceCurve(PureDP):
         # For small arguments the sum is 1 + tiny: never below the rounding error, never above pure.
         return min(super().renyi(order), max(0.0, float(total) + 4e-16) / (a - 1) * (1 + 1e-12))
 
-    def pairs(self) -> tuple[DominatingPair, ...]:
+    def pair(self) -> DominatingPair:
         """Two double exponentials."""
         own = round_up(self.as_pure())
-        return (LaplacePair(own),) if own > 0 else super().pairs()
+        return LaplacePair(own) if own > 0 else super().pair()
 
     def group(self, size: int) -> LaplaceCurve:
         """Thresholds compose: a group of k moves k times as far."""
@@ -96,7 +97,7 @@ class DiscreteLaplaceCurve(AtomicCurve):
         return PureDP(self.as_pure())
 
     @cached_property
-    def _atoms(self) -> tuple[AtomicPair, ...]:
+    def _atoms(self) -> AtomicPair:
         v, step = self.shift, round_up(1 / as_written(self.scale))
         # P is centred at v, Q at 0. Losses: v/s for y >= v, (2y - v)/s between, -v/s for y <= 0.
         normaliser = math.tanh(step / 2)  # (1 - e^-step) / (1 + e^-step)
@@ -106,15 +107,16 @@ class DiscreteLaplaceCurve(AtomicCurve):
         top = 1.0 / (1.0 + math.exp(-step))
         bottom = math.exp(-v * step) / (1.0 + math.exp(-step))
         losses = np.concatenate([[-v * step], (2.0 * between - v) * step, [v * step]])
-        return (AtomicPair(losses, np.concatenate([[bottom], inner, [top]]), 0.0, step),)
+        masses = np.concatenate([[bottom], inner, [top]])
+        return AtomicPair(losses, masses, 0.0, step, masses[::-1].copy(), 0.0, symmetric=True)
 
-    def atoms(self) -> tuple[AtomicPair, ...]:
-        """One pair: the law is symmetric."""
+    def atoms(self) -> AtomicPair:
+        """The law is symmetric."""
         return self._atoms
 
-    def pairs(self) -> tuple[DominatingPair, ...] | None:
+    def pair(self) -> DominatingPair:
         """The atoms, while there are not too many; else those of the pure parameter."""
-        return self._atoms if self.shift <= _LARGEST else self._pure.pairs()
+        return self._atoms if self.shift <= _LARGEST else self._pure.pair()
 
     def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
         """Exact sums, and 0 from the pure parameter on."""
@@ -148,6 +150,10 @@ class DiscreteLaplaceCurve(AtomicCurve):
     def group(self, size: int) -> DiscreteLaplaceCurve:
         """Thresholds compose: a group of k moves k times as far."""
         return DiscreteLaplaceCurve(self.scale, size * self.shift)
+
+    def to_replace(self) -> DiscreteLaplaceCurve:
+        """Twice as far."""
+        return self.group(2)
 
     def __repr__(self) -> str:
         return f"DiscreteLaplaceCurve(scale={float(self.scale):g}, shift={self.shift})"

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.losses import discretise
-from holdfast.privacy.losses.dominating_pair import AtomicPair
+from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.fft_compose import convolve
 from holdfast.privacy.losses.grid_losses import LARGEST_GRID, GridLosses
-from holdfast.privacy.losses.pairs import LaplacePair, NormalPair
+from holdfast.privacy.losses.pairs import LaplacePair, NormalPair, PairOfGrids
+from holdfast.privacy.losses.steps import symmetrised
 
 if TYPE_CHECKING:
     from holdfast.privacy.losses.dominating_pair import DominatingPair
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LossDistribution(PrivacyCurve):
-    """Distributions of the loss, one for each direction of the neighbour relation (one if both agree).
+    """Distributions of the loss, one for each direction of the neighbour relation (one if it stands for both).
 
     An upper one dominates the mechanism: every delta it gives holds, with truncation, wrap-around and
     rounding inside the number. Its twin, `lower=True`, stays below the pair it was made from, so that
@@ -44,11 +45,11 @@ class LossDistribution(PrivacyCurve):
         require(len(sides) == 1, "directions", sides, "all upper or all lower")
 
     @classmethod
-    def of(cls, pairs: Sequence[DominatingPair], *, spacing: float, lower: bool = False) -> LossDistribution:
-        """The pairs of both directions (or of one, if they agree) on a grid."""
+    def of(cls, pair: DominatingPair, *, spacing: float, lower: bool = False) -> LossDistribution:
+        """Both directions of the pair (one, if it is symmetric) on a grid."""
         require(spacing > 0 and math.isfinite(spacing), "spacing", spacing, "> 0 and finite")
         put = discretise.lower if lower else discretise.upper
-        return cls(tuple(put(pair, spacing) for pair in pairs))
+        return cls(tuple(put(way, spacing) for way in pair.directions))
 
     @classmethod
     def from_atoms(
@@ -60,29 +61,26 @@ class LossDistribution(PrivacyCurve):
         spacing: float,
         lower: bool = False,
     ) -> LossDistribution:
-        """Finitely many losses; each is split between its two neighbours on the grid.
+        """Finitely many losses with the unit's law; each is split between its two neighbours on the grid.
 
         >>> coin = LossDistribution.from_atoms([0.5, -0.5], [0.622459, 0.377541], spacing=0.3)
         >>> coin.epsilon(1e-9) <= 0.6
         True
         """
         pair = AtomicPair(np.asarray(losses, np.float64), np.asarray(probabilities, np.float64), infinity)
-        require(
-            abs(pair.total - 1) < 1e-6, "probabilities", pair.total, "a list with sum 1, infinity included"
-        )
-        return cls.of((pair,), spacing=spacing, lower=lower)
+        return cls.of(pair.mirrored(), spacing=spacing, lower=lower)
 
     @classmethod
     def gaussian(cls, mu: float, *, spacing: float, lower: bool = False) -> LossDistribution:
         """N(mu, 1) against N(0, 1)."""
         if mu == 0.0:
             return cls.from_atoms([0.0], [1.0], spacing=spacing, lower=lower)
-        return cls.of((NormalPair(mu),), spacing=spacing, lower=lower)
+        return cls.of(NormalPair(mu), spacing=spacing, lower=lower)
 
     @classmethod
     def laplace(cls, ratio: float, *, spacing: float, lower: bool = False) -> LossDistribution:
         """Laplace noise, with ratio = l1 sensitivity / scale."""
-        return cls.of((LaplacePair(ratio),), spacing=spacing, lower=lower)
+        return cls.of(LaplacePair(ratio), spacing=spacing, lower=lower)
 
     @property
     def is_lower(self) -> bool:
@@ -105,7 +103,12 @@ class LossDistribution(PrivacyCurve):
 
     def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
         """The larger of both directions at each point."""
-        return np.asarray(np.max([direction.deltas(epsilons) for direction in self.directions], axis=0))
+        return np.maximum(*self.both_deltas(epsilons))
+
+    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Each direction from its own grid."""
+        found = [direction.deltas(epsilons) for direction in self.directions]
+        return found[0], found[-1]
 
     def epsilon(self, delta: float) -> float:
         """The larger of both directions, by suffix sums."""
@@ -150,9 +153,19 @@ class LossDistribution(PrivacyCurve):
         """The convolution with itself."""
         return self if times == 1 else self.convolved([], times=times)
 
-    def pairs(self) -> tuple[DominatingPair, ...] | None:
-        """The grid's own atoms."""
-        return None if self.is_lower else tuple(way.as_pair() for way in self.directions)
+    def pair(self) -> DominatingPair | None:
+        """The grids' own atoms."""
+        if self.is_lower:
+            return None
+        ways = [way.as_pair() for way in self.directions]
+        return PairOfGrids(ways[0], ways[-1])
+
+    def either_way(self) -> LossDistribution:
+        """The symmetrised pair, on the same grid."""
+        if len(self.directions) == 1:
+            return self
+        pair = symmetrised([way.as_pair() for way in self.directions])
+        return LossDistribution.of(pair, spacing=self.spacing)
 
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution:
         """Itself, or itself on another grid."""
@@ -162,7 +175,8 @@ class LossDistribution(PrivacyCurve):
             )
         if abs(spacing / self.spacing - 1) < 1e-9:
             return self
-        return LossDistribution.of([way.as_pair() for way in self.directions], spacing=spacing, lower=lower)
+        put = discretise.lower if lower else discretise.upper
+        return LossDistribution(tuple(put(way.as_pair(), spacing) for way in self.directions))
 
     def trade_offs(self) -> tuple[TradeOff, ...]:
         """One for each direction: exact where the mechanism is not symmetric."""

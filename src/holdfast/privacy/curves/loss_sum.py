@@ -14,33 +14,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.finite_curve import AtomicCurve
+from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.cumulants import Cumulants
-from holdfast.privacy.losses.fft_compose import TAIL_LOGS, aligned, convolve, log_moment
+from holdfast.privacy.losses.discretise import upper
+from holdfast.privacy.losses.dominating_pair import DominatingPair
+from holdfast.privacy.losses.fft_compose import RARE, TAIL_LOGS, aligned, log_moment, tilted_sum
 from holdfast.privacy.losses.grid_losses import GridLosses
 
 _WIDTH = 3.0  # of the tails (in logs) that share one tilt
+_MUCH = 1e4 * RARE
+"""A delta from which on losses as rare as that do not show in the answer."""
 
 
 class LossSum:
-    """One direction of a composition: grid distributions, each used as often as said."""
+    """One direction of a composition: pairs on a grid of this spacing, each used as often as said.
 
-    def __init__(self, parts: Sequence[tuple[GridLosses, int]]) -> None:
-        self._parts = aligned(parts)
+    Where rare large losses would spoil every tilt, all but the smallest deltas come from the sum without them.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[DominatingPair, int]], spacing: float) -> None:
+        self._pairs, self._spacing = pairs, spacing
         self._sums: dict[int, GridLosses] = {}
+
+    @cached_property
+    def _parts(self) -> list[tuple[GridLosses, int]]:
+        return aligned([(upper(pair, self._spacing), times) for pair, times in self._pairs])
+
+    @cached_property
+    def _rough(self) -> list[tuple[GridLosses, int]]:
+        """On a coarse grid: enough to see that the other direction decides."""
+        return aligned([(upper(pair, 8 * self._spacing), times) for pair, times in self._pairs])
 
     @cached_property
     def _cumulants(self) -> Cumulants:
         return Cumulants.of(self._parts)
 
     @cached_property
-    def _is_plain(self) -> bool:
-        single = len(self._parts) == 1 and self._parts[0][1] == 1
-        return not single and not self._cumulants.is_heavy_tailed
+    def _rough_cumulants(self) -> Cumulants:
+        return Cumulants.of(self._rough)
+
+    @property
+    def _is_single(self) -> bool:
+        return len(self._pairs) == 1 and self._pairs[0][1] == 1
 
     @cached_property
-    def _infinity(self) -> float:
-        lost = sum(times * math.log1p(-min(part.infinity, 1 - 1e-16)) for part, times in self._parts)
-        return -math.expm1(lost) * (1 + 1e-12)
+    def _moderate(self) -> LossSum | None:
+        """The sum with the rarest losses counted as infinite, where they would decide."""
+        if self._is_single or not self._rough_cumulants.is_heavy_tailed:
+            return None
+        return _WithoutRare(self._pairs, self._spacing)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        return not self._is_single and not self._cumulants.is_heavy_tailed
 
     def _around(self, epsilon: float) -> GridLosses:
         """The sum, exact to many digits where the upper tail is about that of this epsilon."""
@@ -48,30 +75,37 @@ class LossSum:
         # Near the mean, and where a few large losses decide, all tilts are needed.
         key = int(min(tail, 44.0) // _WIDTH) if self._is_plain and tail >= 3.0 else -1
         if key not in self._sums:
-            near = (0.0, 8.0) if self._is_plain else TAIL_LOGS
-            logs = near if key < 0 else ((key + 0.5) * _WIDTH,)
-            self._sums[key] = convolve(self._parts, tail_logs=logs, cumulants=self._cumulants)
+            logs: tuple[float, ...] = ((key + 0.5) * _WIDTH,)
+            if key < 0:
+                logs = (0.0, 8.0) if self._is_plain else TAIL_LOGS
+            single = self._parts[0][0] if self._is_single else None
+            self._sums[key] = single or tilted_sum(self._parts, logs, self._cumulants)
         return self._sums[key]
 
     def chernoff(self, epsilon: float) -> float:
         """delta(epsilon) <= e^(K(t) - t epsilon), at a good tilt: certified, and without a transform."""
-        if not self._is_plain:
+        if self._rough_cumulants.is_heavy_tailed:
             return 1.0
-        tilt = self._cumulants.tilt_of_mean(epsilon)
-        error = sum(times * part.loss_error for part, times in self._parts)
-        moment = log_moment(self._parts, tilt)
+        tilt = self._rough_cumulants.tilt_of_mean(epsilon)
+        error = sum(times * part.loss_error for part, times in self._rough)
+        moment = log_moment(self._rough, tilt)
         # The exponent's rounding error is far below 1e-9 of its terms.
         exponent = moment - tilt * (epsilon - error) + 1e-9 * (1.0 + abs(moment) + tilt * abs(epsilon))
-        return min(1.0, math.exp(min(exponent, 0.0)) + self._infinity)
+        return min(1.0, math.exp(min(exponent, 0.0)) + _lost(self._rough))
 
     def delta(self, epsilon: float) -> float:
         """An upper bound on delta here."""
-        return float(self._around(epsilon).deltas(np.array([epsilon]))[0])
+        above = 1.0 if self._moderate is None else self._moderate.delta(epsilon)
+        if self._moderate is not None and above > _MUCH:
+            return above
+        return min(above, float(self._around(epsilon).deltas(np.array([epsilon]))[0]))
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon with `delta(epsilon) <= delta`, on the safe side."""
+        if self._moderate is not None and delta > _MUCH:
+            return self._moderate.epsilon(delta)
         if delta <= 0.0:
-            return math.inf if self._infinity > 0 else self._around(0.0).epsilon(delta)
+            return math.inf if _lost(self._parts) > 0 else self._around(0.0).epsilon(delta)
         answer = self._around(self._cumulants.likely_epsilon(delta)).epsilon(delta)
         for _ in range(4):
             again = self._around(answer).epsilon(delta)
@@ -83,6 +117,37 @@ class LossSum:
             answer += step
             step *= 2.0
         return answer
+
+
+class _WithoutRare(LossSum):
+    """A sum whose rarest losses count as infinite: `RARE` of mass in all."""
+
+    @cached_property
+    def _parts(self) -> list[tuple[GridLosses, int]]:
+        count = sum(times for _, times in self._pairs)
+        tail = RARE / count
+        return aligned([(upper(pair, self._spacing, tail=tail).cut(tail), n) for pair, n in self._pairs])
+
+    @cached_property
+    def _moderate(self) -> None:
+        return None
+
+
+def _lost(parts: Sequence[tuple[GridLosses, int]]) -> float:
+    """The mass of the sum at infinity, rounded up."""
+    none = sum(times * math.log1p(-min(part.infinity, 1 - 1e-16)) for part, times in parts)
+    return -math.expm1(none) * (1 + 1e-12)
+
+
+class AtomicSum(AtomicCurve):
+    """Both directions of a sum with finitely many outcomes, by exact sums over them."""
+
+    def __init__(self, pair: AtomicPair) -> None:
+        self._pair = pair
+
+    def atoms(self) -> AtomicPair:
+        """The outcomes of the product."""
+        return self._pair
 
 
 class LossSums(PrivacyCurve):
@@ -98,6 +163,11 @@ class LossSums(PrivacyCurve):
             bound = other.chernoff(epsilon)
             value = max(value, bound if bound <= value else other.delta(epsilon))
         return value
+
+    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Each direction by its own transforms."""
+        ways = [np.array([way.delta(float(e)) for e in epsilons]) for way in self._directions]
+        return ways[0], ways[-1]
 
     def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
         """At many points, one by one: nearby ones share a transform."""

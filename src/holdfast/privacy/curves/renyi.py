@@ -107,10 +107,14 @@ class ZCDP(PrivacyCurve):
         """k^2 rho."""
         return ZCDP(size**2 * as_written(self.rho))
 
+    def to_replace(self) -> ZCDP:
+        """Four times rho."""
+        return self.group(2)
+
     def admits(self, curve: PrivacyCurve) -> bool:
         """By the zCDP parameter only."""
         other = curve.as_zcdp()
-        return other is not None and other <= self.as_zcdp() and curve.total_variation + curve.failure == 0
+        return other is not None and other <= self.as_zcdp() and not curve.has_slack
 
     def __repr__(self) -> str:
         return f"ZCDP(rho={float(self.rho):g})"
@@ -127,6 +131,8 @@ ORDERS: tuple[float, ...] = tuple(
     )
 )
 """The orders at which curves are tabulated unless others are asked for."""
+FINE_ORDERS: tuple[float, ...] = tuple(float(a) for a in 1 + np.geomspace(1e-4, 1e6, 301))
+"""The orders at which a composition looks for its best one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,7 +197,7 @@ class RenyiDP(PrivacyCurve):
     def admits(self, curve: PrivacyCurve) -> bool:
         """At every listed order, never at the best one afterwards."""
         fits = all(curve.renyi(a) <= d for a, d in zip(self.orders, self.divergences, strict=True))
-        return fits and curve.total_variation + curve.failure == 0
+        return fits and not curve.has_slack
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RenyiDP:

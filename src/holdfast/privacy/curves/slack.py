@@ -8,25 +8,30 @@ from fractions import Fraction
 from typing import Any
 
 from holdfast.errors import require
-from holdfast.privacy.curves.curve import PrivacyCurve, curve_from_json, number, plain_curve
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.stored import curve_from_json, number, plain_curve
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 
 @dataclass(frozen=True, repr=False)
 class WithSlack(PrivacyCurve):
-    """delta(eps) + (1 + e^eps) tau + failure (soundness, section 0).
+    """delta(eps) + (1 + e^eps) tau + failure: three entries, each with its own rules (soundness, section 21).
 
     tau: the sampler is within this total variation of the analysed law, for every input and history.
-    probability: with which the analysis does not apply (an overfull batch), charged to delta.
+    probability: of an event of a pair, outside which two neighbours are as close as declared (an overfull batch).
+    common: of an event of the mechanism's own coins, the same whatever the table (a sampler that gives up).
+
+    A delta of the curve is none of these: it stays inside the curve.
     """
 
     curve: PrivacyCurve
     tau: Number = 0.0
     probability: Number = 0.0
+    common: Number = 0.0
 
     def __post_init__(self) -> None:
-        require(0 <= self.tau < 1, "tau", self.tau, "in [0, 1)")
-        require(0 <= self.probability < 1, "probability", self.probability, "in [0, 1)")
+        for name in ("tau", "probability", "common"):
+            require(0 <= getattr(self, name) < 1, name, getattr(self, name), "in [0, 1)")
 
     @property
     def total_variation(self) -> Fraction:
@@ -35,19 +40,23 @@ class WithSlack(PrivacyCurve):
 
     @property
     def failure(self) -> Fraction:
-        """The curve's own, and this."""
-        return self.curve.failure + as_written(self.probability)
+        """The curve's own, and both events."""
+        return self.curve.failure + as_written(self.probability) + as_written(self.common)
+
+    @property
+    def _events(self) -> float:
+        return round_up(as_written(self.probability) + as_written(self.common))
 
     def delta(self, epsilon: float) -> float:
         """The curve's delta and the slack."""
         grown = (1.0 + math.exp(min(epsilon, 700.0))) * round_up(self.tau) if self.tau else 0.0
-        return min(1.0, self.curve.delta(epsilon) + grown * (1 + 1e-15) + round_up(self.probability))
+        return min(1.0, self.curve.delta(epsilon) + grown * (1 + 1e-15) + self._events)
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon that is proved; delta is not monotone in epsilon once tau > 0."""
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
         # Solve for the curve at what is left of delta; the slack is taken at the answer, from above.
-        guess = self.curve.epsilon(max(0.0, delta - round_up(self.probability)))
+        guess = self.curve.epsilon(max(0.0, delta - self._events))
         for _ in range(200):
             if math.isinf(guess) or self.delta(guess) <= delta:
                 return guess
@@ -78,8 +87,21 @@ class WithSlack(PrivacyCurve):
         return self.curve.renyi(order)
 
     def group(self, size: int) -> PrivacyCurve:
-        """Total variation is not multiplied by the group (soundness, section 18)."""
-        return WithSlack(self.curve.group(size), self.tau, size * as_written(self.probability))
+        """Only an event of a pair is multiplied by the group."""
+        return WithSlack(self.curve.group(size), self.tau, size * as_written(self.probability), self.common)
+
+    def to_replace(self) -> PrivacyCurve:
+        """An event of a pair may happen on either side."""
+        return WithSlack(self.curve.to_replace(), self.tau, 2 * as_written(self.probability), self.common)
+
+    def either_way(self) -> PrivacyCurve:
+        """The slack has no direction."""
+        return WithSlack(self.curve.either_way(), self.tau, self.probability, self.common)
+
+    def sampled(self, curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
+        """The slack beside the sampled curve: an event counts if the unit was drawn, and is then one of a pair."""
+        event = as_written(rate) * (as_written(self.probability) + as_written(self.common))
+        return WithSlack(curve, self.tau, event)
 
     def admits(self, curve: PrivacyCurve) -> bool:
         """Slack within slack, and the curve within the curve."""
@@ -97,12 +119,24 @@ class WithSlack(PrivacyCurve):
             "curve": self.curve.to_json(),
             "tau": plain_curve(self.tau),
             "probability": plain_curve(self.probability),
-        }
+        } | ({"common": plain_curve(self.common)} if self.common else {})
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> WithSlack:
         """The curve of these fields."""
-        return cls(curve_from_json(data["curve"]), number(data["tau"]), number(data["probability"]))
+        slack = (number(value) for value in (data["tau"], data["probability"], data.get("common", 0.0)))
+        return cls(curve_from_json(data["curve"]), *slack)
 
     def __repr__(self) -> str:
         return f"{self.curve!r} + slack (tau={float(self.total_variation):g}, delta={float(self.failure):g})"
+
+
+def bare_and_slack(curve: PrivacyCurve) -> tuple[PrivacyCurve, tuple[Fraction, Fraction, Fraction]]:
+    """The curve without its slack, and that: total variation, event of a pair, common event."""
+    tau = probability = common = Fraction(0)
+    while isinstance(curve, WithSlack):
+        tau += as_written(curve.tau)
+        probability += as_written(curve.probability)
+        common += as_written(curve.common)
+        curve = curve.curve
+    return curve, (tau, probability, common)

@@ -1,6 +1,6 @@
-"""Poisson subsampling, under add_remove: both directions, in closed form.
+"""Poisson subsampling, under add_remove (or zero_out): both directions, each by itself.
 
-`SubsampledCurve` takes any symmetric curve; `SubsampledGaussianCurve` is one step of DP-SGD.
+`subsample` takes any curve with a dominating pair; `SubsampledGaussianCurve` is one step of DP-SGD.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.privacy.curves.curve import PrivacyCurve, curve_from_json, number, plain_curve
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.finite_curve import FinitePair
 from holdfast.privacy.curves.gaussian import GaussianDP
+from holdfast.privacy.curves.group_replace import GroupReplace
+from holdfast.privacy.curves.slack import WithSlack
+from holdfast.privacy.curves.stored import curve_from_json, number, plain_curve
+from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import DominatingPair
-from holdfast.privacy.losses.pairs import AddedUnit, RemovedUnit
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 
@@ -35,11 +39,14 @@ class SubsampledCurve(PrivacyCurve):
 
     def __post_init__(self) -> None:
         require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
-        pairs = self.curve.pairs()
-        if pairs is None or len(pairs) != 1:
+        if self.curve.has_slack:
+            raise ParameterError("curve must have no slack: it is outermost; subsample(...) lifts it")
+        if isinstance(self.curve, GroupReplace):
             raise ParameterError(
-                f"subsampling needs a symmetric curve with a dominating pair, got {self.curve!r}"
+                "curve must be for adding or removing a unit: subsample first, then to_replace"
             )
+        if self.curve.pair() is None:
+            raise ParameterError(f"subsampling needs a curve with a dominating pair, got {self.curve!r}")
 
     @property
     def _rate(self) -> float:
@@ -50,24 +57,27 @@ class SubsampledCurve(PrivacyCurve):
         return float(self.deltas(np.array([epsilon]))[0])
 
     def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The larger of both directions at each point.
+        """The larger of both directions at each point."""
+        return np.maximum(*self.both_deltas(epsilons))
 
-        Removed: q delta(l) with e^l = 1 + (e^eps - 1)/q. Added: q e^(eps + l) delta(-l) with
-        e^l = 1 - (1 - e^-eps)/q.
+    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Removed: q delta(l) with e^l = 1 + (e^eps - 1)/q. Added: q e^(eps + l) delta(-l), e^l = 1 - (1 - e^-eps)/q.
+
+        Each with the base's delta in its own direction.
         """
         rate = self._rate
         small = np.minimum(epsilons, 600.0)
         with np.errstate(over="ignore"):
             base = np.where(epsilons > 600.0, epsilons - math.log(rate), np.log1p(np.expm1(small) / rate))
-        removed = rate * self.curve.deltas(np.asarray(base))
+        removed = rate * self.curve.both_deltas(np.asarray(base))[0]
         inside = 1.0 + np.expm1(-epsilons) / rate
         opposite = np.log(np.where(inside > 0, inside, 1.0))
         with np.errstate(under="ignore", over="ignore"):
-            grown = (
-                rate * np.exp(np.minimum(small + opposite, 0.0)) * self.curve.deltas(np.asarray(-opposite))
-            )
+            back = self.curve.both_deltas(np.asarray(-opposite))[1]
+            grown = rate * np.exp(np.minimum(small + opposite, 0.0)) * back
         added = np.where(inside > 0, grown, 0.0)
-        return np.asarray(np.minimum(np.maximum(removed, added) * (1 + 1e-13), 1.0))
+        up = 1 + 1e-13
+        return np.minimum(removed * up, 1.0), np.minimum(added * up, 1.0)
 
     def as_pure(self) -> Fraction | None:
         """log(1 + q (e^eps - 1)), rounded up."""
@@ -86,25 +96,42 @@ class SubsampledCurve(PrivacyCurve):
         pure = self.as_pure()
         return None if pure is None else pure**2 / 2
 
-    def pairs(self) -> tuple[DominatingPair, ...]:
-        """Unit removed, unit added."""
-        base = self.curve.pairs()
+    def pair(self) -> DominatingPair:
+        """(1 - q) Q + q P against Q."""
+        base = self.curve.pair()
         assert base is not None
-        if self._rate == 1.0:
-            return base
-        return RemovedUnit(base[0], self._rate), AddedUnit(base[0], self._rate)
+        return base if self._rate == 1.0 else base.sampled(self._rate)
+
+    def group(self, size: int) -> PrivacyCurve:
+        """Where the base has finitely many outcomes, the sample has as well."""
+        pair = self.pair()
+        return FinitePair.of(pair).group(size) if isinstance(pair, AtomicPair) else super().group(size)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {"kind": self.kind, "curve": self.curve.to_json(), "rate": plain_curve(self.rate)}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> SubsampledCurve:
-        """The curve of these fields."""
-        return cls(curve_from_json(data["curve"]), number(data["rate"]))
+    def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
+        """The curve of these fields; slack inside it, which old files may hold, is lifted."""
+        return subsample(curve_from_json(data["curve"]), number(data["rate"]))
 
     def __repr__(self) -> str:
         return f"SubsampledCurve({self.curve!r}, rate={float(self.rate):g})"
+
+
+def subsample(curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
+    """Each unit takes part with probability `rate`, afresh and in secret; base and result under add_remove or zero_out.
+
+    Slack stays outermost: a total variation as it is, an event times the rate (soundness, section 21).
+
+    >>> from holdfast.privacy.curves.laplace import LaplaceCurve
+    >>> subsample(LaplaceCurve(1.0), 0.1).epsilon(1e-6) < 0.16
+    True
+    """
+    if isinstance(curve, WithSlack):
+        return curve.sampled(subsample(curve.curve, rate), rate)
+    return SubsampledCurve(curve, rate)
 
 
 def amplified_pure(epsilon: Number, rate: Number) -> Fraction:

@@ -71,16 +71,19 @@ LOWER_TAIL = 1e-22
 """P-mass cut off below; it is rounded up to where the grid begins."""
 
 
-def _grid(pair: DominatingPair, spacing: float) -> tuple[float, int, int]:
-    low, high = pair.loss_range(LOWER_TAIL)[0], pair.loss_range(TAIL)[1]
+def _grid(pair: DominatingPair, spacing: float, tail: float = TAIL) -> tuple[float, int, int]:
+    low, high = pair.loss_range(LOWER_TAIL)[0], pair.loss_range(tail)[1]
     while (high - low) / spacing > LARGEST_GRID:
         spacing *= 2.0
-    return spacing, math.floor(low / spacing), max(math.ceil(high / spacing), math.floor(low / spacing) + 1)
+    first = math.floor(low / spacing)
+    last = max(math.ceil(high / spacing), first + 1)
+    # A largest loss that rounding puts one digit above its grid point must not fall off: it would be infinite.
+    return spacing, first, last if last * spacing >= high else last + 1
 
 
-def upper(pair: DominatingPair, spacing: float) -> GridLosses:
-    """A grid distribution that dominates the pair."""
-    spacing, first, last = _grid(pair, spacing)
+def upper(pair: DominatingPair, spacing: float, *, tail: float = TAIL) -> GridLosses:
+    """A grid distribution that dominates the pair; losses rarer than `tail` may count as infinite."""
+    spacing, first, last = _grid(pair, spacing, tail)
     grid = np.arange(first, last + 1, dtype=np.float64) * spacing
     cells = pair.cells(np.concatenate([[-np.inf], grid, [np.inf]]))
     p = np.minimum(cells.p * (1.0 + cells.p_error), 1.0)

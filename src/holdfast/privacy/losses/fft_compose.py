@@ -41,11 +41,16 @@ def convolve(
     if cumulants.is_heavy_tailed:
         # Rare large losses would dominate every tilt. A second bound counts them as infinite (or, from
         # below, drops them) and is tight wherever delta is not as small as they are rare.
-        count = sum(times for _, times in parts)
-        cut = [(part.cut(RARE / count), times) for part, times in parts]
-        plain = _sum(cut, TAIL_LOGS, Cumulants.of(cut))
-        return plain if plain.is_lower else replace(_sum(parts, TAIL_LOGS, cumulants), relaxed=plain)
-    return _sum(parts, tail_logs, cumulants)
+        cut = without_rare(parts)
+        plain = tilted_sum(cut, TAIL_LOGS, Cumulants.of(cut))
+        return plain if plain.is_lower else replace(tilted_sum(parts, TAIL_LOGS, cumulants), relaxed=plain)
+    return tilted_sum(parts, tail_logs, cumulants)
+
+
+def without_rare(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLosses, int]]:
+    """The parts with their largest losses counted as infinite: `RARE` of mass in all, so a bound still."""
+    count = sum(times for _, times in parts)
+    return [(part.cut(RARE / count), times) for part, times in parts]
 
 
 def aligned(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLosses, int]]:
@@ -61,9 +66,10 @@ def log_moment(parts: Sequence[tuple[GridLosses, int]], tilt: float) -> float:
     return sum(times * _log_masses(part, tilt)[1] for part, times in parts)
 
 
-def _sum(
+def tilted_sum(
     parts: Sequence[tuple[GridLosses, int]], tail_logs: Sequence[float], cumulants: Cumulants
 ) -> GridLosses:
+    """The sum under these tilts, on a grid coarse enough for all of them."""
     lower = parts[0][0].is_lower
     while True:
         candidates = [

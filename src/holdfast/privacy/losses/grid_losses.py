@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from holdfast.errors import require
-from holdfast.privacy.losses.dominating_pair import Array, AtomicPair
+from holdfast.privacy.losses.atomic_pair import AtomicPair
+from holdfast.privacy.losses.dominating_pair import Array
 
 LARGEST_GRID = 2**21
 """More points than this are never allocated: the spacing is doubled instead, rounding outwards."""
@@ -179,6 +180,7 @@ class GridLosses:
         return GridLosses(2 * self.spacing, first, out, self.infinity, self.loss_error, self.is_lower)
 
     def as_pair(self) -> AtomicPair:
-        """As a pair with an atom at each grid point, to be put on another grid."""
+        """As a pair with an atom at each grid point, its loss rounded up; what Q lacks is counted as unseen."""
         keep = self.masses > 0
-        return AtomicPair(self.losses[keep], self.masses[keep], self.infinity, self.spacing)
+        losses = self.losses[keep] + (0.0 if self.is_lower else self.loss_error)
+        return AtomicPair(losses, self.masses[keep], self.infinity, self.spacing, is_measure=True)

@@ -1,4 +1,4 @@
-"""The dominating pairs of Laplace and normal noise, and of any pair on a Poisson sample.
+"""The dominating pairs of Laplace and normal noise, of either on a Poisson sample, and of grids.
 
 Zhu, Dong and Wang 2022, theorem 11: if (P, Q) dominates the mechanism when a unit is removed,
 then ((1 - q) Q + q P, Q) dominates the subsampled one; when a unit is added the two change places.
@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdfast.privacy.losses.dominating_pair import UNIT, Array, AtomicPair, Cells, DominatingPair, between
+from holdfast.errors import require
+from holdfast.privacy.losses.atomic_pair import AtomicPair
+from holdfast.privacy.losses.dominating_pair import UNIT, Array, Cells, DominatingPair, between
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,26 @@ class LaplacePair(DominatingPair):
     def components(self) -> tuple[DominatingPair, ...]:
         """The density, and the two atoms."""
         masses = np.array([0.5, 0.5 * math.exp(-self.ratio)])
-        ends = AtomicPair(np.array([self.ratio, -self.ratio]), masses)
+        ends = AtomicPair(np.array([self.ratio, -self.ratio]), masses, absent=0.0, is_measure=True)
         return LaplacePair(self.ratio, with_atoms=False), ends
 
     @property
     def lattice(self) -> float:
         """Where the atoms are."""
         return self.ratio
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Noise that is even in the shift has one loss in both directions."""
+        return True
+
+    def reversed(self) -> DominatingPair:
+        """Itself."""
+        return self
+
+    def sampled(self, rate: float) -> DominatingPair:
+        """The mixture."""
+        return RemovedUnit(self, rate)
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """The whole support."""
@@ -99,6 +114,19 @@ class NormalPair(DominatingPair):
             p=p, q=q, q_scaled=q_scaled, p_error=np.minimum(p_error, 1.0), q_error=np.minimum(q_error, 1.0)
         )
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Normal noise is even: the loss has one law in both directions."""
+        return True
+
+    def reversed(self) -> DominatingPair:
+        """Itself."""
+        return self
+
+    def sampled(self, rate: float) -> DominatingPair:
+        """The mixture."""
+        return RemovedUnit(self, rate)
+
     def loss_range(self, tail: float) -> tuple[float, float]:
         """Normal quantiles, one unit further out."""
         from scipy.special import ndtri
@@ -113,6 +141,17 @@ class RemovedUnit(DominatingPair):
 
     base: DominatingPair
     rate: float
+
+    def __post_init__(self) -> None:
+        _require_no_infinities(self.base)
+
+    def reversed(self) -> DominatingPair:
+        """The unit is added."""
+        return AddedUnit(self.base, self.rate)
+
+    def sampled(self, rate: float) -> DominatingPair:
+        """A sample of the sample."""
+        return RemovedUnit(self, rate)
 
     def _base_loss(self, losses: Array) -> Array:
         # loss = log(1 - q + q e^l), so l = log(1 + (e^loss - 1) / q); -inf below log(1 - q).
@@ -150,11 +189,6 @@ class RemovedUnit(DominatingPair):
         top = high + math.log(self.rate) if high > 600 else math.log1p(self.rate * math.expm1(high))
         return low, max(top + 1e-9 * abs(top), self.rate * 1e-3)
 
-    @property
-    def infinity(self) -> float:
-        """Q times the base pair's."""
-        return self.rate * self.base.infinity
-
 
 @dataclass(frozen=True)
 class AddedUnit(DominatingPair):
@@ -162,6 +196,17 @@ class AddedUnit(DominatingPair):
 
     base: DominatingPair
     rate: float
+
+    def __post_init__(self) -> None:
+        _require_no_infinities(self.base)
+
+    def reversed(self) -> DominatingPair:
+        """The unit is removed."""
+        return RemovedUnit(self.base, self.rate)
+
+    def sampled(self, rate: float) -> DominatingPair:
+        """The mixture."""
+        return RemovedUnit(self, rate)
 
     def cells(self, edges: Array) -> Cells:
         """The base pair's cells in the opposite order."""
@@ -185,8 +230,63 @@ class AddedUnit(DominatingPair):
         return -math.log1p(-self.rate) if self.rate < 1 else None
 
     def loss_range(self, tail: float) -> tuple[float, float]:
-        """Down to the image of the base's upper range under Q: by symmetry, minus the lower one under P."""
-        high = -self.base.loss_range(tail)[0]
+        """Down to the image of the base's upper range under Q: minus the lower one of its reverse."""
+        high = -self.base.reversed().loss_range(tail)[0]
         low = -high - math.log(self.rate) if high > 600 else -math.log1p(self.rate * math.expm1(high))
-        top = -math.log1p(-self.rate) if self.rate < 1 else -self.base.loss_range(tail)[0]
+        top = -math.log1p(-self.rate) if self.rate < 1 else high
         return min(low, -self.rate * 1e-3), top
+
+
+def _require_no_infinities(base: DominatingPair) -> None:
+    """A mass that one law alone has needs an atom of its own: such pairs are sampled outcome by outcome."""
+    require(
+        base.infinity == 0 and base.unseen == 0, "base", base.infinity + base.unseen,
+        "a pair of densities without a mass at infinity", "use base.sampled(rate)",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PairOfGrids(DominatingPair):
+    """A pair that was rounded outwards once for each direction: the reverse of one is looser than the other.
+
+    `forward` dominates (P, Q) and `backward` dominates (Q, P); one object twice if it stands for both.
+    """
+
+    forward: AtomicPair
+    backward: AtomicPair
+
+    def cells(self, edges: Array) -> Cells:
+        """Those of the forward grid."""
+        return self.forward.cells(edges)
+
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """That of the forward grid."""
+        return self.forward.loss_range(tail)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether one grid stands for both directions."""
+        return self.forward is self.backward
+
+    def reversed(self) -> PairOfGrids:
+        """The other grid first."""
+        return PairOfGrids(self.backward, self.forward)
+
+    def sampled(self, rate: float) -> PairOfGrids:
+        """Each direction from its own grid."""
+        return PairOfGrids(self.forward.sampled(rate), self.backward.reversed().sampled(rate).reversed())
+
+    @property
+    def lattice(self) -> float | None:
+        """The grid."""
+        return self.forward.lattice
+
+    @property
+    def infinity(self) -> float:
+        """Of the forward grid."""
+        return self.forward.infinity
+
+    @property
+    def unseen(self) -> float:
+        """Of the forward grid."""
+        return self.forward.unseen

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curves.curve import PrivacyCurve, number, plain_curve
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.stored import number, plain_curve
 from holdfast.privacy.rounding import FixedNumbers, Number, as_written, nearest_steps
 
 Arithmetic = Literal["strict", "idealised"]
@@ -63,6 +64,11 @@ class Mechanism(metaclass=FixedNumbers):
     @abstractmethod
     def curve(self) -> PrivacyCurve:
         """What one release proves."""
+
+    def repeated(self, times: int) -> PrivacyCurve:
+        """What so many releases prove; under `replace` each may point in a direction of its own."""
+        one = self.curve.either_way() if Adjacency.replace in self.admissible else self.curve
+        return one.repeat(times)
 
     @abstractmethod
     def sample(self, value: Any, source: Source) -> Any:
