@@ -299,4 +299,35 @@ FAULTS: tuple[Fault, ...] = (
         new="False",
         tests=("tests/privacy/curves/test_slack.py",),
     ),
+    Fault(
+        name="guarantee: the mark of a seed is lost where the other one is composed",
+        target="privacy:Guarantee.compose",
+        old=".drawn_from(other.noise)",
+        new="",
+        tests=("tests/privacy/test_guarantee.py", "tests/review/test_privacy_findings.py"),
+    ),
+    Fault(
+        name="guarantee: the mark of a seed is not stored",
+        target="privacy:Guarantee.to_json",
+        old='{} if self.private else {"noise": self.noise}',
+        new="{}",
+        tests=("tests/privacy/test_guarantee.py", "tests/review/test_privacy_findings.py"),
+    ),
+    Fault(
+        name="account: noise that was drawn from a seed before is forgotten",
+        target="privacy:Account.seeded",
+        old='entry.charge.noise == "seeded" and',
+        new="False and",
+        tests=(
+            "tests/privacy/test_guarantee.py",
+            "tests/release/test_release.py::test_one_seeded_charge_makes_the_whole_account_not_private",
+        ),
+    ),
+    Fault(
+        name="account: a job of a key takes its own coins for the noise",
+        target="privacy:ResumableAccount.seeded",
+        old="self._paying.seeded",
+        new="super().seeded",
+        tests=("tests/privacy/test_guarantee.py",),
+    ),
 )

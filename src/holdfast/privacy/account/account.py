@@ -161,11 +161,25 @@ class Account:
     def guarantee(self, *, assumptions: Sequence[str] = ()) -> Guarantee:
         """What everything released through this account satisfies together, however it was chosen."""
         return Guarantee(
-            curve=self.currency.promise(self._caps[-1][1]),
+            curve=self.promised,
             adjacency=self.adjacency,
             unit=self.unit,
             theorem=self.currency.theorem,
             assumptions=tuple(assumptions),
+            noise="seeded" if self.seeded else "secure",
+        )
+
+    @property
+    def promised(self) -> PrivacyCurve:
+        """The limit, as what the account's currency proves of it."""
+        return self.currency.promise(self._caps[-1][1])
+
+    @property
+    def seeded(self) -> bool:
+        """Whether any of its noise came, or the next would come, from a seed: then it protects nobody."""
+        return self.source.provenance == "seeded" or any(
+            entry.charge.noise == "seeded" and entry.charge.share.startswith(self.share)
+            for entry in self.journal.entries
         )
 
     @property

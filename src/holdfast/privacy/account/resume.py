@@ -137,6 +137,11 @@ class ResumableAccount(Account):
         slack = (min(cost.total_variation for cost in left), min(cost.failure for cost in left))
         return self.currency.promise(Cost(amounts, *slack))
 
+    @property
+    def seeded(self) -> bool:
+        """As the account that pays: it draws the noise."""
+        return self._paying.seeded
+
     def split(self, *shares: float) -> tuple[Account, ...]:
         """Shares that are resumed with the whole, each with numbers of its own."""
         return tuple(
