@@ -20,7 +20,17 @@ from holdfast.learn import (
     PrivateSearch,
 )
 from holdfast.privacy import Account, Adjacency, ApproxDP, PrivacyUnit, PureDP
-from tests.golden.frozen_common import Floats, Plain, clinic, clinic_schema, deep, outcome, pinned, rows
+from tests.golden.frozen_common import (
+    Floats,
+    Plain,
+    clinic,
+    clinic_schema,
+    deep,
+    outcome,
+    pinned,
+    promise,
+    rows,
+)
 
 COUNT, DIMENSION, BOUNDS = 240, 3, (-6.0, 6.0)
 LIMITS = {"approx": ApproxDP(2.0, 1e-5), "pure": PureDP(2.0)}
@@ -140,7 +150,7 @@ def fitted(made: Any, *data: Any, **more: Any) -> Any:
         "intercept": np.asarray(made.intercept_),
         "noise_std": model.noise_std,
         "parameters": made.release_.provenance.parameters,
-        "guarantee": made.release_.guarantee.to_json(),
+        "guarantee": promise(made.release_),
         "arithmetic": made.release_.provenance.arithmetic,
     }
 

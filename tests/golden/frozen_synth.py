@@ -21,7 +21,7 @@ from holdfast.synth import (
     Workload,
     Zeros,
 )
-from tests.golden.frozen_common import Plain, clinic, clinic_schema, outcome, pinned
+from tests.golden.frozen_common import Plain, clinic, clinic_schema, outcome, pinned, promise
 from tests.golden.frozen_learn import tables
 
 ROWS = 200
@@ -63,7 +63,7 @@ def told(made: Synthesizer) -> Any:
             for one in made.release_.value["measurements"]
         ],
         "parameters": made.release_.provenance.parameters,
-        "guarantee": made.release_.guarantee.to_json(),
+        "guarantee": promise(made.release_),
     }
 
 

@@ -52,10 +52,10 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
-        name="release: one seeded charge overlooked",
-        target="release:Release.of",
-        old='or any(e.charge.noise == "seeded" for e in paid)',
-        new="",
-        tests=("tests/release/test_release.py::test_one_seeded_charge_makes_the_whole_account_not_private",),
+        name="release: the mark of a seed is not passed on to the guarantee of an old file",
+        target="release:Release.__post_init__",
+        old="self.guarantee.drawn_from(self.provenance.noise)",
+        new="self.guarantee",
+        tests=("tests/privacy/test_guarantee.py", "tests/release/test_archive.py"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Planted faults in noise, curves, mechanisms and accounts."""
+"""Planted faults in noise, curves and mechanisms."""
 
 from __future__ import annotations
 
@@ -51,15 +51,6 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
-        name="account: noise before charge",
-        target="privacy:Account.release",
-        old="entry = self.journal.charge(",
-        new="mechanism.sample(checked, self.source)\nentry = self.journal.charge(",
-        tests=(
-            "tests/privacy/account/test_account.py::test_a_refused_charge_draws_nothing_and_changes_nothing",
-        ),
-    ),
-    Fault(
         name="account: adjacency not compared",
         target="privacy:Mechanism.require_adjacency",
         old="self.adjacency is not None and self.adjacency is not adjacency",
@@ -67,34 +58,6 @@ FAULTS: tuple[Fault, ...] = (
         tests=(
             "tests/contracts/test_mechanisms.py::test_example[Gaussian-strict-refuses_an_account_of_another_adjacency]",
         ),
-    ),
-    Fault(
-        name="account: permit charges one use only",
-        target="privacy:Account.permit",
-        old="self._charge(mechanism, times",
-        new="self._charge(mechanism, 1",
-        tests=("tests/privacy/account/test_account.py::test_a_permit_is_charged_at_once_and_ends",),
-    ),
-    Fault(
-        name="account: permit gives one use more",
-        target="privacy:Permit._count_one_use",
-        old="self.left < 1",
-        new="self.left < 0",
-        tests=("tests/privacy/account/test_account.py::test_a_permit_is_charged_at_once_and_ends",),
-    ),
-    Fault(
-        name="account: child ignores its parent's limit",
-        target="privacy:Account._child",
-        old='(*self._caps, (f"{name}{place}/", cap))',
-        new='((f"{name}{place}/", cap),)',
-        tests=("tests/privacy/account/test_account.py::test_a_share_is_stopped_by_its_parent",),
-    ),
-    Fault(
-        name="account: of two runs with one key both values leave",
-        target="privacy:Account.release",
-        old='key is None and entry.state == "released"',
-        new='entry.state == "released"',
-        tests=("tests/privacy/account/test_account.py::test_of_two_runs_with_one_key_one_value_leaves",),
     ),
     Fault(
         name="currency: zCDP of the exponential mechanism used as Gaussian",
@@ -221,48 +184,6 @@ FAULTS: tuple[Fault, ...] = (
         old="magnitude / self.width",
         new="magnitude / (2 * self.width)",
         tests=("tests/noise/test_laplace.py::test_survival_is_the_exact_exponential",),
-    ),
-    Fault(
-        name="permit: uses are counted without a lock",
-        target="privacy:Permit._count_one_use",
-        old="with self._lock:",
-        new="if True:",
-        tests=("tests/privacy/account/test_threads.py",),
-    ),
-    Fault(
-        name="permit: a fork draws again",
-        target="privacy:Permit._count_one_use",
-        old="os.getpid() != self._process",
-        new="False",
-        tests=("tests/review/test_spending_findings.py",),
-    ),
-    Fault(
-        name="permit: a use is counted before the value is looked at",
-        target="privacy:Permit.release",
-        old="checked = self.mechanism.check(value)",
-        new="self.left += 1\nchecked = self.mechanism.check(value)\nself.left -= 1",
-        tests=("tests/review/test_spending_findings.py",),
-    ),
-    Fault(
-        name="journal: other charges come between check and charge",
-        target="privacy:MemoryJournal.charge",
-        old="with self._alone():",
-        new="if self._alone():",
-        tests=("tests/review/test_spending_findings.py",),
-    ),
-    Fault(
-        name="journal: a fork spends the limit again",
-        target="privacy:MemoryJournal._alone",
-        old="os.getpid() != self._process",
-        new="False",
-        tests=("tests/review/test_spending_findings.py",),
-    ),
-    Fault(
-        name="renyi account: one order of several is kept",
-        target="privacy:RenyiCurrency.of",
-        old="cls(listed.orders)",
-        new="cls(listed.orders[len(listed.orders) // 2 :][:1])",
-        tests=("tests/review/test_privacy_findings.py",),
     ),
     Fault(
         name="sampled pure: the neighbours of the base are not asked for",
@@ -398,5 +319,26 @@ FAULTS: tuple[Fault, ...] = (
         old="isinstance(self.curve, GroupReplace)",
         new="False",
         tests=("tests/privacy/curves/test_pairs.py::test_a_curve_for_replace_is_not_sampled",),
+    ),
+    Fault(
+        name="cut laplace: beside zero both signs count as one",
+        target="noise:_Truncated.ratio",
+        old="bits - 1",
+        new="bits",
+        tests=("tests/noise/test_symmetric.py::test_two_steps_have_the_law_of_one",),
+    ),
+    Fault(
+        name="cut laplace: wide noise is drawn in one step",
+        target="noise:truncated_laplace",
+        old="symmetric(source, law=",
+        new="__import__('holdfast.noise.symmetric', fromlist=['x']).signed_magnitudes(source, law=",
+        tests=("tests/noise/test_symmetric.py::test_doubtful_draws_are_rare",),
+    ),
+    Fault(
+        name="selection: monotone scores where a unit is replaced",
+        target="privacy:Selection.require_adjacency",
+        old="self.monotone and adjacency is Adjacency.replace",
+        new="False",
+        tests=("tests/privacy/mechanisms/test_monotone.py",),
     ),
 )

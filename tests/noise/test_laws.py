@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
-from holdfast.noise.laplace import discrete_laplace
+from holdfast.noise.laplace import discrete_laplace, truncated_laplace
 from holdfast.noise.source import Source
 
 mp = mpmath.MPContext()
@@ -36,6 +36,11 @@ def laplace_tail(scale: Fraction, m: int) -> Any:
     """P[K >= m] for m >= 1, from the geometric series."""
     q = mp.exp(-1 / real(scale))
     return q**m / (1 + q)
+
+
+def truncated_tail(scale: Fraction, m: int) -> Any:
+    """P[K >= m] for m >= 1: a positive Laplace number of at least m."""
+    return mp.exp(-m / real(scale)) / 2
 
 
 def rounded_tail(sigma: Fraction, m: int) -> Any:
@@ -66,10 +71,15 @@ def draw_rounded(source: Source, width: Fraction, size: int) -> Integers:
     return rounded_gaussian(source, sigma=width, size=size)
 
 
+def draw_truncated(source: Source, width: Fraction, size: int) -> Integers:
+    return truncated_laplace(source, scale=width, size=size)
+
+
 LAWS = {
     "laplace": (draw_laplace, laplace_tail),
     "gaussian": (draw_gaussian, gaussian_tail),
     "rounded": (draw_rounded, rounded_tail),
+    "truncated": (draw_truncated, truncated_tail),
 }
 WIDTHS = [
     Fraction(1, 5),

@@ -152,12 +152,10 @@ def _marked(guarantee: Guarantee) -> bool:
     return "seed" in guarantee.summary() and "seed" in json.dumps(guarantee.to_json())
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P8: guarantee of a seeded account")
 def test_the_guarantee_of_a_seeded_account_says_so() -> None:
     assert _marked(Account(PureDP(1.0), seed=1).guarantee())
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding P8: guarantee of a seeded account")
 @pytest.mark.parametrize("way", ["split", "stored", "composed", "composed second"])
 def test_the_mark_of_a_seed_stays(way: str) -> None:
     seeded, secure = Account(GaussianDP(1.0), seed=1), Account(GaussianDP(1.0)).guarantee()

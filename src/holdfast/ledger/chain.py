@@ -126,6 +126,15 @@ class Chain:
 
     def total(self, account: str, share: str) -> list[str] | None:
         """The running total of a share, from the entry that last moved it."""
+        body = self._moved(account, share)
+        return None if body is None else body["totals"][share]
+
+    def cap(self, account: str, share: str) -> list[str] | None:
+        """The limit that a share was charged under, from the same entry."""
+        body = self._moved(account, share)
+        return None if body is None else body["caps"][share]
+
+    def _moved(self, account: str, share: str) -> Any:
         query = "SELECT number FROM totals WHERE account = ? AND share = ?"
         row = self._sql.execute(query, (account, share)).fetchone()
         if row is None:
@@ -133,8 +142,7 @@ class Chain:
         body = self.entry(row[0]).body
         if body.get("account") != account or share not in body.get("totals", {}):
             raise LedgerError("a running total of the ledger points to the wrong entry; nothing was released")
-        total: list[str] = body["totals"][share]
-        return total
+        return body
 
     def keyed(self, account: str, key: str) -> int | None:
         """The charge of an idempotency key."""

@@ -24,6 +24,7 @@ from holdfast.privacy.account.journal import (
     State,
     add_up,
     check_caps,
+    same_limits,
     same_payment,
     shares_above,
 )
@@ -54,6 +55,7 @@ class LedgerJournal:
                 known = self._known(chain, charge)
                 if known is not None:
                     return known
+                same_limits(caps, [_cost(chain.cap(self._account, share)) for share, _ in caps])
                 refusal = self._refusal(chain, charge, caps)
                 self._refused_last = refusal is not None
                 if refusal is not None:
@@ -80,6 +82,11 @@ class LedgerJournal:
         """The running total of a share."""
         with self._store.reading() as chain:
             return _cost(chain.total(self._account, share))
+
+    def cap(self, share: str) -> Cost | None:
+        """The limit of a share, from the last charge to it."""
+        with self._store.reading() as chain:
+            return _cost(chain.cap(self._account, share))
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from holdfast.errors import require
 from holdfast.noise.bernoulli import Threshold
 from holdfast.noise.fixed_point import exp_minus, laplace_survival
-from holdfast.noise.source import CHUNK, Source
-from holdfast.noise.symmetric import POSITION_ERROR, signed_magnitudes, symmetric, width
+from holdfast.noise.source import Source
+from holdfast.noise.symmetric import POSITION_ERROR, symmetric, width
 
 
 def discrete_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[np.int64]:
@@ -66,16 +66,15 @@ def truncated_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[
     array([ -6,   0, -19,   0, -11])
     """
     require(size >= 0, "size", size, ">= 0")
-    law = _Truncated(width=width("scale", scale))
-    parts = [
-        signed_magnitudes(source, law=law, size=min(CHUNK, size - start)) for start in range(0, size, CHUNK)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+    return symmetric(source, law=_Truncated(width=width("scale", scale)), size=size)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Truncated:
-    """floor(|X|) >= m if and only if |X| >= m, which has probability exp(-m / width)."""
+    """floor(|X|) >= m if and only if |X| >= m, which has probability exp(-m / width).
+
+    With q = exp(-1/width), P[0] = 1 - q and P[k] = (1 - q) q^|k| / 2 elsewhere: symmetric and decreasing in |k|.
+    """
 
     width: Fraction
 
@@ -88,3 +87,14 @@ class _Truncated:
 
     def survival(self, magnitude: int) -> Threshold:
         return partial(exp_minus, magnitude / self.width)
+
+    def loss(self, k: NDArray[np.int64], nearest: NDArray[np.int64]) -> NDArray[np.float64]:
+        # 1 - exp(-x) <= x, and beside 0, which has both signs, 1 - exp(-x) / 2 <= (1 + x) / 2.
+        x = (k - nearest) / float(self.width)
+        return np.where((nearest == 0) & (k > 0), (1 + x) / 2, x)
+
+    def ratio(self, k: int, nearest: int) -> Threshold:
+        gap = (k - nearest) / self.width
+        if nearest == 0 < k:
+            return lambda bits: exp_minus(gap, bits - 1)  # exp(-gap) / 2 to within 1
+        return partial(exp_minus, gap)

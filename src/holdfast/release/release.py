@@ -149,6 +149,10 @@ class Release(Generic[T]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "certificates", tuple(self.certificates))
+        # Files of former versions have the mark of a seed in their provenance only; one mark is enough for both.
+        object.__setattr__(self, "guarantee", self.guarantee.drawn_from(self.provenance.noise))
+        if not self.guarantee.private:
+            object.__setattr__(self, "provenance", replace(self.provenance, noise="seeded"))
 
     @classmethod
     def of(
@@ -170,10 +174,9 @@ class Release(Generic[T]):
         """
         guarantee = account.guarantee(assumptions=assumptions)
         paid = [entry for entry in account.journal.entries if entry.charge.share.startswith(account.share)]
-        seeded = account.source.provenance == "seeded" or any(e.charge.noise == "seeded" for e in paid)
         strict = all(entry.charge.arithmetic == "strict" for entry in paid)
         head = account.journal.head
-        if seeded:
+        if not guarantee.private:
             warnings.warn(
                 "this release was drawn from a seed and is not private; open the account without a seed",
                 NotPrivateWarning,
@@ -186,7 +189,7 @@ class Release(Generic[T]):
                 method=method,
                 parameters={} if parameters is None else parameters,
                 schema_hash=schema_hash,
-                noise="seeded" if seeded else "secure",
+                noise=guarantee.noise,
                 arithmetic="strict" if strict else "idealised",
                 account=account.journal.name,
                 entries=tuple(entry.number for entry in paid) if head else (),
@@ -198,12 +201,11 @@ class Release(Generic[T]):
     @property
     def private(self) -> bool:
         """Whether the guarantee holds: it does not where the noise came from a seed."""
-        return self.provenance.private
+        return self.guarantee.private
 
     def summary(self) -> str:
         """What is promised, how it came about, and how accurate it is."""
-        first = [] if self.private else ["NOT PRIVATE: drawn from a seed; with secure noise it would satisfy"]
-        lines = [*first, self.guarantee.summary(), self.provenance.summary()]
+        lines = [self.guarantee.summary(), self.provenance.summary()]
         return "\n".join(lines + [certificate.summary() for certificate in self.certificates])
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -143,8 +143,7 @@ def describe(contents: SyntheticContents, release: Release[Any], *, method: str)
     ]
     lines += [] if contents.choice is None else [contents.choice]
     lines += [*_measurements(contents), *_claims(release)]
-    first = [] if release.private else ["NOT PRIVATE: drawn from a seed; with secure noise it would satisfy"]
-    return "\n".join([*lines, *first, release.guarantee.summary(), release.provenance.summary()])
+    return "\n".join([*lines, release.guarantee.summary(), release.provenance.summary()])
 
 
 def _measurements(contents: SyntheticContents) -> list[str]:

@@ -68,21 +68,32 @@ def refuses_parameters_outside_their_range(mechanism: Mechanism) -> None:
 def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
     """A sensitivity that was derived for one neighbour relation says nothing about another."""
     value = mechanism.worst_pair()[0]
+    proved = {adjacency for adjacency in mechanism.admissible if _declares(mechanism, adjacency)}
+    ensure(bool(proved), "no neighbour relation is left for these parameters")
     for adjacency in Adjacency:
         account = Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="basic", seed=0)
-        if adjacency not in mechanism.admissible:
+        if adjacency not in proved:
             refusal(
                 partial(account.release, mechanism, value), f"an account of {adjacency.value}",
                 kinds=(AdjacencyError,), naming=adjacency.value,
             )  # fmt: skip
         else:
-            for other in mechanism.admissible - {adjacency}:
+            for other in proved - {adjacency}:
                 declared = _changed(mechanism, adjacency=other)
                 refusal(
                     partial(account.release, declared, value),
                     f"an account of {adjacency.value} for a sensitivity under {other.value}",
                     kinds=(AdjacencyError,), naming=other.value,
                 )  # fmt: skip
+
+
+def _declares(mechanism: Mechanism, adjacency: Adjacency) -> bool:
+    """Whether these parameters, too, are for this relation: monotone scores are not for every one."""
+    try:
+        _changed(mechanism, adjacency=adjacency)
+    except AdjacencyError:
+        return False
+    return True
 
 
 def refuses_bad_values_before_charging(mechanism: Mechanism, bad: Any) -> None:

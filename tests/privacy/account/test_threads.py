@@ -33,19 +33,34 @@ def test_sixteen_threads_draw_exactly_what_was_paid_for(times: int) -> None:
     assert (sum(drawn), permit.left) == (times, 0)
 
 
+def test_no_thread_is_refused_while_uses_are_left() -> None:
+    """The count of one thread is waited for, and not taken for the end."""
+    each = 300
+    permit = Account(PureDP(float(THREADS * each))).permit(NOISE, times=THREADS * each)
+    done: list[int] = []
+
+    def draw() -> None:
+        for _ in range(each):
+            permit.release([0])
+        done.append(each)
+
+    all_at_once(draw, threads=THREADS)
+    assert (sum(done), permit.left) == (THREADS * each, 0)
+
+
 class Watched(Permit):
     """A permit on which every reader of the count waits for another one, so that an unlocked count is caught."""
 
     gate: Gate
 
     @property
-    def left(self) -> int:
+    def _left(self) -> int:
         found = int(self.__dict__["count"])
         self.gate.wait()
         return found
 
-    @left.setter
-    def left(self, count: int) -> None:
+    @_left.setter
+    def _left(self, count: int) -> None:
         self.__dict__["count"] = count
 
 
@@ -55,8 +70,8 @@ def test_no_thread_reads_the_count_before_another_has_written_it() -> None:
     paid.release([0])
     permit = object.__new__(Watched)
     permit.gate = Gate(2)
-    permit.__dict__.update({name: value for name, value in paid.__dict__.items() if name != "left"})
-    permit.left = 1
+    permit.__dict__.update({name: value for name, value in paid.__dict__.items() if name != "_left"})
+    permit._left = 1
     drawn: list[int] = []
     all_at_once(lambda: _draw_until_refused(permit, drawn), threads=2)
     assert sum(drawn) == 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import threading
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
-from holdfast.errors import AlreadyReleased, BudgetExceeded, require
+from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account.currency import (
     BasicCurrency,
@@ -21,7 +21,8 @@ from holdfast.privacy.account.currency import (
     PureCurrency,
     RenyiCurrency,
 )
-from holdfast.privacy.account.journal import Charge, Journal, MemoryJournal, decode_payload, encode_payload
+from holdfast.privacy.account.journal import Charge, Journal, MemoryJournal, Process
+from holdfast.privacy.account.payload import decode_payload, encode_payload
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
@@ -56,11 +57,15 @@ class Account:
         self.adjacency = Adjacency.of(adjacency)
         self.unit = PrivacyUnit() if unit is None else unit
         self.currency = _currency(currency, limit, order, plan)
+        for mechanism, _ in plan or ():
+            mechanism.require_adjacency(self.adjacency)
         self.source = Source(seed)
         self.journal: Journal = MemoryJournal() if journal is None else journal
         # A limit is translated once: a ledger hands in what it wrote down when the account was opened.
         cap = self.currency.limit(limit) if translated is None else translated
         self._caps: tuple[tuple[str, Cost], ...] = (("", cap),)
+        self._places: dict[str, count[int]] = {}
+        """For each share, the place of the next one that is split off: no two of them have one name."""
 
     # Spending.
 
@@ -72,17 +77,18 @@ class Account:
         """
         mechanism.require_adjacency(self.adjacency)
         checked = mechanism.check(value)
-        entry = self.journal.charge(self._charge(mechanism, 1, key=key, label=label), self._caps)
+        process, source = Process(), self.source
+        entry = self.journal.charge(self._charge(mechanism, 1, source, key=key, label=label), self._caps)
         if entry.state == "charged":
             try:
-                noisy = mechanism.sample(checked, self.source)
+                noisy = mechanism.sample(checked, source)
+                kept = None if key is None else encode_payload(noisy)
             except BaseException:
                 self.journal.settle(entry.number, "abandoned", None)
                 raise
+            _require_here(process, mechanism)
             # Only what the journal holds as released leaves: of two runs with one key, one value.
-            entry = self.journal.settle(
-                entry.number, "released", None if key is None else encode_payload(noisy)
-            )
+            entry = self.journal.settle(entry.number, "released", kept)
             if key is None and entry.state == "released":
                 return noisy
         if entry.state == "released" and entry.payload is not None:
@@ -110,32 +116,27 @@ class Account:
         require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
         require(isinstance(parts, int) and parts >= 1, "parts", parts, "a whole number >= 1")
         mechanism.require_adjacency(self.adjacency)
-        charge = self._charge(mechanism, times, delta=delta, key=key, label=label)
+        source = self.source
+        charge = self._charge(mechanism, times, source, delta=delta, key=key, label=label)
         entry = self.journal.charge(charge, self._caps)
         if entry.state != "charged":
             raise AlreadyReleased(
                 f"the permit of key {key!r} was already drawn from; use a new key, which is charged again"
             )
-        return Permit(self, mechanism, times * parts, entry.number)
+        return Permit(self.journal, mechanism, times * parts, entry.number, source)
 
     def split(self, *shares: float) -> tuple[Account, ...]:
         """Accounts of their own limits, spent from this one; shares are fractions of the limit.
+
+        However often an account is split, each share is counted by itself. One that is opened again, and split again
+        in the same way, has the same shares: what they spent before, they have spent.
 
         >>> from holdfast.privacy import ZCDP
         >>> a, b = Account(ZCDP(1.0)).split(0.25, 0.75)
         >>> a.remaining()
         ZCDP(rho=0.25)
         """
-        require(
-            not isinstance(self.currency, PlanCurrency),
-            "currency",
-            "plan",
-            "one that adds up; a plan is not split",
-        )
-        require(bool(shares) and all(s > 0 for s in shares), "shares", shares, "positive fractions")
-        exact = [as_written(share) for share in shares]
-        require(sum(exact) <= 1, "shares", shares, "fractions that sum to at most 1")
-        return tuple(self._child(place, share) for place, share in enumerate(exact))
+        return tuple(self._child(share, self._places) for share in self._fractions(shares))
 
     # Reading.
 
@@ -161,12 +162,31 @@ class Account:
     def guarantee(self, *, assumptions: Sequence[str] = ()) -> Guarantee:
         """What everything released through this account satisfies together, however it was chosen."""
         return Guarantee(
-            curve=self.currency.promise(self._caps[-1][1]),
+            curve=self.promised,
             adjacency=self.adjacency,
             unit=self.unit,
             theorem=self.currency.theorem,
             assumptions=tuple(assumptions),
+            noise="seeded" if self.seeded else "secure",
         )
+
+    @property
+    def promised(self) -> PrivacyCurve:
+        """The limit, as what the account's currency proves of it."""
+        return self.currency.promise(self._caps[-1][1])
+
+    @property
+    def seeded(self) -> bool:
+        """Whether any of its noise came, or the next would come, from a seed: then it protects nobody."""
+        return self.source.provenance == "seeded" or any(
+            entry.charge.noise == "seeded" and entry.charge.share.startswith(self.share)
+            for entry in self.journal.entries
+        )
+
+    @property
+    def pays_at_once(self) -> bool:
+        """Whether a permit is paid for when it is given, and not as its uses are drawn."""
+        return True
 
     @property
     def share(self) -> str:
@@ -174,7 +194,14 @@ class Account:
         return self._caps[-1][0]
 
     def _charge(
-        self, mechanism: Mechanism, times: int, *, delta: float | None = None, key: str | None, label: str
+        self,
+        mechanism: Mechanism,
+        times: int,
+        source: Source,
+        *,
+        delta: float | None = None,
+        key: str | None,
+        label: str,
     ) -> Charge:
         return Charge(
             mechanism=mechanism.to_json(),
@@ -182,64 +209,121 @@ class Account:
             times=times,
             cost=self.currency.cost(mechanism, times, delta=delta),
             arithmetic=mechanism.arithmetic,
-            noise=self.source.provenance,
+            noise=source.provenance,
             key=key,
             label=label,
             share=self._caps[-1][0],
         )
 
-    def _child(self, place: int, share: Fraction) -> Account:
+    def _fractions(self, shares: Sequence[float]) -> list[Fraction]:
+        require(
+            not isinstance(self.currency, PlanCurrency),
+            "currency",
+            "plan",
+            "one that adds up; a plan is not split",
+        )
+        require(bool(shares) and all(s > 0 for s in shares), "shares", shares, "positive fractions")
+        exact = [as_written(share) for share in shares]
+        require(sum(exact) <= 1, "shares", shares, "fractions that sum to at most 1")
+        return exact
+
+    def _child(self, share: Fraction, places: dict[str, count[int]], mark: str = "") -> Account:
         child = object.__new__(Account)
         child.__dict__.update(self.__dict__)
         name, limit = self._caps[-1]
         cap = limit.scaled(share)
-        child._caps = (*self._caps, (f"{name}{place}/", cap))
+        child._caps = (*self._caps, (self._free_name(cap, places.setdefault(name, count()), mark), cap))
         child.limit = self.currency.promise(cap)
         return child
+
+    def _free_name(self, cap: Cost, places: count[int], mark: str) -> str:
+        """The next name that nobody has; the journal may know some from before, with limits of their own."""
+        while True:
+            name = f"{self._caps[-1][0]}{next(places)}{mark}/"
+            known = self.journal.cap(name)
+            if known is None or known == cap:
+                return name
 
 
 class Permit:
     """A number of uses of one mechanism, already charged; never copied, and of one process only."""
 
-    def __init__(self, account: Account, mechanism: Mechanism, times: int, number: int) -> None:
-        self.mechanism = mechanism
-        self.left = times
-        self._account = account
+    def __init__(
+        self, journal: Journal, mechanism: Mechanism, times: int, number: int, source: Source
+    ) -> None:
+        self._mechanism = mechanism
+        self._left = times
+        self._journal = journal
         self._number = number
+        self._source = source  # that of the charge, whatever the account draws from later
         self._drawn = False
-        self._lock = threading.Lock()
-        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self._counting = False
+        self._process = Process()
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What was paid for."""
+        return self._mechanism
+
+    @property
+    def left(self) -> int:
+        """How many uses are left."""
+        return self._left
 
     def release(self, value: Any) -> Any:
         """Draw once; refused when all uses are drawn."""
         # Looking at a value may run the caller's code, which may draw as well: it is done before a use is counted.
         checked = self.mechanism.check(value)
         self._count_one_use()
-        return self.mechanism.sample(checked, self._account.source)
+        noisy = self.mechanism.sample(checked, self._source)
+        _require_here(self._process, self.mechanism)
+        return noisy
 
     def _count_one_use(self) -> None:
         """Take one of the uses, or refuse; of many threads that ask, as many succeed as there are uses."""
-        if os.getpid() != self._process:
-            raise BudgetExceeded(
-                f"this permit for {self.mechanism.name} belongs to the process that paid for it; "
-                "nothing was drawn. Pay in each process, from one ledger"
-            )
+        _require_here(self._process, self.mechanism)
         with self._lock:
-            if self.left < 1:
+            if self._counting:
+                # A signal handler or a finaliser, in the thread that counts.
                 raise BudgetExceeded(
-                    f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now"
+                    f"a use of this permit for {self.mechanism.name} is being counted; nothing was drawn. "
+                    "Draw where the program goes on, not in a signal handler"
                 )
-            if not self._drawn:
-                # From the first draw on a resumed job must pay again: how many were seen is not known.
-                token = secrets.token_hex(8)
-                if self._account.journal.settle(self._number, "released", token).payload != token:
-                    raise AlreadyReleased("another process draws from the permit of this key; use a new key")
-                self._drawn = True
-            self.left -= 1
+            try:
+                self._counting = True
+                if self._left < 1:
+                    raise BudgetExceeded(
+                        f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now"
+                    )
+                self._settle()
+                self._left -= 1
+            finally:
+                self._counting = False
+
+    def _settle(self) -> None:
+        """From the first draw on a resumed job must pay again: how many were seen is not known."""
+        if not self._drawn:
+            token = secrets.token_hex(8)
+            if self._journal.settle(self._number, "released", token).payload != token:
+                raise AlreadyReleased("another process draws from the permit of this key; use a new key")
+            self._drawn = True
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(
             "a Permit is never copied or stored: a use counted twice is noise drawn without a charge"
+        )
+
+
+def _require_here(process: Process, mechanism: Mechanism) -> None:
+    """Refuse to hand out what a copy of the process that paid has drawn: it draws by itself, and one was paid for.
+
+    Asked again after each draw, so that a fork between charge and draw gives one of the two its value.
+    """
+    if not process.here:
+        raise LedgerError(
+            f"what was paid for {mechanism.name} belongs to the process that paid for it; nothing was released here. "
+            "Pay in each process, from one ledger"
         )
 
 

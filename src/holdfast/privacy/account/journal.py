@@ -1,58 +1,50 @@
 """Journal: where charges are written down before any noise is drawn.
 
 An entry goes charged -> released, or charged -> abandoned; either way it stays charged. The
-journal in memory serves one process; the ledger's journal is a file and serves many. Released values
-are kept as text, so that a journal can give them back exactly as they were.
+journal in memory serves one process; the ledger's journal is a file and serves many.
 """
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol
 
-import numpy as np
-
-from holdfast.errors import BudgetExceeded, FormatError, LedgerError
+from holdfast.errors import BudgetExceeded, LedgerError
 from holdfast.privacy.account.currency import Cost
 
+_LIVES = [object()]
+"""One object for each life of a process: a child that was forked from it gets another."""
 
-def encode_payload(value: Any) -> str:
-    """JSON for numbers, and base64 for arrays.
 
-    >>> decode_payload(encode_payload(np.array([1.5, 2.0]))).tolist()
-    [1.5, 2.0]
+def _begin_a_life() -> None:
+    _LIVES[0] = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_a_life)
+
+
+class Process:
+    """This process: whatever was paid here is drawn here, and not a second time in a copy of its memory.
+
+    The number alone does not tell: a child in a namespace of its own can have its parent's.
+
+    >>> Process().here
+    True
     """
-    if isinstance(value, np.ndarray):
-        data = np.ascontiguousarray(value)
-        body = {
-            "dtype": data.dtype.str,
-            "shape": list(value.shape),
-            "data": base64.b64encode(data.tobytes()).decode(),
-        }
-        return json.dumps({"array": body})
-    return json.dumps({"value": value.item() if isinstance(value, np.generic) else value})
 
+    def __init__(self) -> None:
+        self._number, self._life = os.getpid(), _LIVES[0]
 
-def decode_payload(text: str) -> Any:
-    """The value that `encode_payload` wrote."""
-    try:
-        data = json.loads(text)
-        if "array" not in data:
-            return data["value"]
-        body = data["array"]
-        dtype = np.dtype(body["dtype"])
-        if dtype.hasobject:
-            raise FormatError("a stored value may hold numbers only")
-        flat = np.frombuffer(base64.b64decode(body["data"]), dtype=dtype)
-        return flat.reshape(body["shape"]).copy()
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError("a stored value cannot be read back") from error
+    @property
+    def here(self) -> bool:
+        """Whether it is still the one that runs."""
+        return os.getpid() == self._number and _LIVES[0] is self._life
 
 
 State = Literal["charged", "released", "abandoned"]
@@ -98,6 +90,9 @@ class Journal(Protocol):
     def spent(self, share: str) -> Cost | None:
         """The sum of all charges of a share and of those below it; None if there are none."""
 
+    def cap(self, share: str) -> Cost | None:
+        """The limit under which a share was charged; None if it was not. A name has one limit, for good."""
+
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Everything charged so far, in order."""
@@ -118,8 +113,10 @@ class MemoryJournal:
         self._entries: list[Entry] = []
         self._keys: dict[str, int] = {}
         self._totals: dict[str, Cost] = {}
+        self._limits: dict[str, Cost] = {}
         self._lock = threading.RLock()
-        self._process = os.getpid()
+        self._busy = False
+        self._process = Process()
 
     def charge(self, charge: Charge, caps: Sequence[tuple[str, Cost]]) -> Entry:
         """Check every cap, then append; no other thread's charge comes between."""
@@ -128,13 +125,16 @@ class MemoryJournal:
                 known = self._entries[self._keys[charge.key]]
                 same_payment(known.charge, charge)
                 return known
+            same_limits(caps, [self.cap(share) for share, _ in caps])
             check_caps(charge, caps, [self.spent(share) for share, _ in caps])
+            # Totals come first: an interrupt from here on charges for nothing, and a draw always has its charge.
+            for share in shares_above(charge.share):
+                self._totals[share] = add_up(self._totals.get(share), charge.cost)
+            self._limits.update((share, cap) for share, cap in caps if share)
             entry = Entry(number=len(self._entries), charge=charge)
             self._entries.append(entry)
             if charge.key is not None:
                 self._keys[charge.key] = entry.number
-            for share in shares_above(charge.share):
-                self._totals[share] = add_up(self._totals.get(share), charge.cost)
             return entry
 
     def settle(self, number: int, state: State, payload: str | None) -> Entry:
@@ -148,6 +148,10 @@ class MemoryJournal:
     def spent(self, share: str) -> Cost | None:
         """The share's running total."""
         return self._totals.get(share)
+
+    def cap(self, share: str) -> Cost | None:
+        """The share's limit."""
+        return self._limits.get(share)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -164,14 +168,29 @@ class MemoryJournal:
         """Nothing is kept."""
         return ""
 
-    def _alone(self) -> threading.RLock:
-        """The lock, in the process that opened the account: after a fork each copy would spend the whole limit."""
-        if os.getpid() != self._process:
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other thread, no other process, and no other code of this thread either.
+
+        After a fork each copy would spend the whole limit. A signal handler or a finaliser can run in the middle of
+        a charge, in the very thread that holds the lock, and would be checked against the same totals.
+        """
+        if not self._process.here:
             raise LedgerError(
                 "an account without a ledger belongs to the process that opened it; nothing was charged. "
                 "Open it there, or pay from a Ledger, which serves many processes"
             )
-        return self._lock
+        with self._lock:
+            if self._busy:
+                raise LedgerError(
+                    "a signal handler or a finaliser cannot pay in the middle of another payment; nothing was "
+                    "charged. Let it set a flag, and pay where the program goes on"
+                )
+            try:
+                self._busy = True
+                yield
+            finally:
+                self._busy = False
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(
@@ -213,6 +232,16 @@ def same_payment(known: Charge, asked: Charge) -> None:
     """Refuse a key that is used again for something else."""
     if (known.mechanism, known.times, known.share) != (asked.mechanism, asked.times, asked.share):
         raise LedgerError(f"key {asked.key!r} was used for another mechanism; give each release its own key")
+
+
+def same_limits(caps: Sequence[tuple[str, Cost]], known: Sequence[Cost | None]) -> None:
+    """Refuse a share whose name was charged under another limit: two splits would be counted as one."""
+    for (share, limit), before in zip(caps, known, strict=True):
+        if share and before is not None and before != limit:
+            raise LedgerError(
+                f"share {share!r} was split off with another limit before; split the account again, which gives the "
+                "shares names of their own. Nothing was charged"
+            )
 
 
 def check_caps(charge: Charge, caps: Sequence[tuple[str, Cost]], spent: Sequence[Cost | None]) -> None:

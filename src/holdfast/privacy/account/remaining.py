@@ -130,7 +130,7 @@ def fractions_of_rest(account: Account, *shares: float) -> tuple[float, ...]:
     [0.25, 0.25]
     """
     left = account.currency.amounts(account.remaining())
-    limit = account.currency.amounts(account.guarantee().curve)
+    limit = account.currency.amounts(account.promised)
     if left is None or limit is None:
         return tuple(shares)
     rest = min((a / b for a, b in zip(left, limit, strict=True) if b > 0), default=Fraction(0))

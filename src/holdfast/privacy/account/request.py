@@ -128,7 +128,7 @@ def require_something_left(account: Account, *, least: float = 0.0) -> None:
     `least` is an advantage below which no use is made of what is left, whatever the limit was.
     """
     left = account.remaining().delta(0.0)
-    if left <= max(least, LEAST_LEFT * account.guarantee().curve.delta(0.0)):
+    if left <= max(least, LEAST_LEFT * account.promised.delta(0.0)):
         raise BudgetExceeded("less than a thousandth of the account's limit remains; nothing was drawn")
 
 

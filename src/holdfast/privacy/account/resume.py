@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
@@ -23,6 +24,8 @@ from holdfast.privacy.mechanisms.mechanism import Mechanism
 
 MARK = "#"
 """Stands between a key and the digest of what its job asks."""
+SHARE_MARK = "@"
+"""Stands between the place of a share and the digest of the key whose job split it off."""
 _ABOUT = re.compile(f"{MARK}[0-9a-f]+")
 
 
@@ -44,7 +47,9 @@ class ResumableAccount(Account):
 
     _paying: Account
     _key: str | None
-    _count: int
+    _mark: str
+    """Part of the names of its shares, so that jobs which split one account have shares of their own."""
+    _numbers: count[int]
     _waiting: dict[str | int, Charge]
     """Charges of an earlier run that this one has not asked for yet: by key, or by number where they have none."""
 
@@ -71,20 +76,31 @@ class ResumableAccount(Account):
             known = entry.charge.key
             if job is None or (known is not None and known.startswith(f"{job}/")):
                 waiting[entry.number if known is None else known] = entry.charge
-        return cls._wrapped(account, job, waiting)
+        # Shares of former versions bear no mark, and a job that was killed then goes on with them.
+        begun = any(
+            charge.share != account.share and SHARE_MARK not in charge.share for charge in waiting.values()
+        )
+        mark = "" if job is None or begun else f"{SHARE_MARK}{_digest(job)[:4].hex()}"
+        return cls._wrapped(account, job, waiting, mark, {})
 
     @classmethod
     def _wrapped(
-        cls, account: Account, key: str | None, waiting: dict[str | int, Charge]
+        cls,
+        account: Account,
+        key: str | None,
+        waiting: dict[str | int, Charge],
+        mark: str,
+        places: dict[str, count[int]],
     ) -> ResumableAccount:
         made = object.__new__(cls)
         made.__dict__.update(account.__dict__)
-        made._paying, made._key, made._count, made._waiting = account, key, 0, waiting
+        made._paying, made._key, made._waiting = account, key, waiting
+        # A job that runs again begins to count anew, numbers and shares, and comes to the same names.
+        made._mark, made._places, made._numbers = mark, places, count(1 if key is None else 0)
         if key is not None:
             # Noise is drawn by the account that pays. Coins that a method flips besides protect nobody, and a job
             # that runs again must flip them alike: they are made from the key.
-            digest = hashlib.sha256(f"{_ABOUT.sub('', key)}/".encode()).digest()
-            made.source = Source(seed=int.from_bytes(digest[:16], "little"))
+            made.source = Source(seed=int.from_bytes(_digest(key)[:16], "little"))
         return made
 
     def release(self, mechanism: Mechanism, value: Any, *, key: str | None = None, label: str = "") -> Any:
@@ -92,6 +108,7 @@ class ResumableAccount(Account):
 
         A name given as `key` takes the number's place.
         """
+        self._refuse_secret_coins(mechanism)
         asked = self._numbered(key)
         self._waiting.pop(asked, None)
         return self._paying.release(mechanism, value, key=asked, label=label)
@@ -112,6 +129,8 @@ class ResumableAccount(Account):
         """
         if self._key is None:
             return self._paying.permit(mechanism, times=times, parts=parts, delta=delta, key=key, label=label)
+        self._refuse_secret_coins(mechanism)
+        mechanism.require_adjacency(self.adjacency)
         require(times >= 1, "times", times, "a whole number >= 1")
         require(parts == 1 and delta is None, "parts", parts, "1, and delta left out, in a job with a key")
         cost = self.currency.cost(mechanism, times)
@@ -137,37 +156,59 @@ class ResumableAccount(Account):
         slack = (min(cost.total_variation for cost in left), min(cost.failure for cost in left))
         return self.currency.promise(Cost(amounts, *slack))
 
+    @property
+    def seeded(self) -> bool:
+        """As the account that pays: it draws the noise."""
+        return self._paying.seeded
+
     def split(self, *shares: float) -> tuple[Account, ...]:
         """Shares that are resumed with the whole, each with numbers of its own."""
+        exact = self._fractions(shares)
+        children = [self._paying._child(share, self._places, self._mark) for share in exact]
         return tuple(
-            self._wrapped(child, None if self._key is None else f"{self._key}/{place}", self._waiting)
-            for place, child in enumerate(self._paying.split(*shares))
+            self._wrapped(one, self._key_of(one), self._waiting, self._mark, self._places) for one in children
         )
+
+    @property
+    def pays_at_once(self) -> bool:
+        """Not in a job of a key, whose charges are made one by one as values are asked for."""
+        return self._key is None
+
+    def _key_of(self, child: Account) -> str | None:
+        place = child.share.removeprefix(self.share).removesuffix("/").partition(SHARE_MARK)[0]
+        return None if self._key is None else f"{self._key}/{place}"
 
     def _numbered(self, name: str | None) -> str:
         """Numbers begin with 0 under a key, and with 1 where there is none."""
-        number = self._count
-        self._count += name is None
-        if self._key is None:
-            return f"{self.share}{number + 1 if name is None else name}"
-        return f"{self._key}/{number if name is None else name}"
+        before = self.share if self._key is None else f"{self._key}/"
+        return f"{before}{next(self._numbers) if name is None else name}"
+
+    def _refuse_secret_coins(self, mechanism: Mechanism) -> None:
+        """Coins that are made from a key can be flipped again by whoever knows it."""
+        if self._key is not None and mechanism.secret_sample:
+            raise ParameterError(
+                f"{mechanism.name} needs a secret sample, and the coins of a job with a key are made from its key; "
+                "open the account for this job alone, without a key"
+            )
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(f"{_ABOUT.sub('', key)}/".encode()).digest()
 
 
 class _OneByOne(Permit):
-    """A permit of a resumable account."""
+    """A permit of a resumable account: each use is charged, under a key of its own, when it is drawn."""
 
     def __init__(self, account: ResumableAccount, mechanism: Mechanism, times: int, label: str) -> None:
-        self.mechanism = mechanism
-        self.left = times
+        super().__init__(account.journal, mechanism, times, -1, account.source)
         self._account = account
         self._label = label
 
     def release(self, value: Any) -> Any:
         """Draw once, or be given what was drawn."""
-        if self.left < 1:
-            raise BudgetExceeded(
-                f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now"
-            )
-        drawn = self._account.release(self.mechanism, value, label=self._label)
-        self.left -= 1
-        return drawn
+        self.mechanism.check(value)
+        self._count_one_use()
+        return self._account.release(self.mechanism, value, label=self._label)
+
+    def _settle(self) -> None:
+        """Each use is settled by itself."""

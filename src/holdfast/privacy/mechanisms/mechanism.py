@@ -42,6 +42,8 @@ class Mechanism(metaclass=FixedNumbers):
     """What the proof takes as public, besides the parameters."""
     admissible: ClassVar[frozenset[Adjacency]] = frozenset(Adjacency)
     """The neighbour relations for which the theorem is proved."""
+    secret_sample: ClassVar[bool] = False
+    """Whether the value comes from a sample whose coins the theorem needs to be secret."""
 
     def __post_init__(self) -> None:
         if self.adjacency is not None:

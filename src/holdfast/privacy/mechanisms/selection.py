@@ -13,10 +13,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import require
+from holdfast.errors import AdjacencyError, require
 from holdfast.noise.choose import choose_by_score, permute_and_flip
 from holdfast.noise.idealised import exponential, gumbel
 from holdfast.noise.source import Source
+from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PureDP
 from holdfast.privacy.curves.finite_curve import BoundedRange
 from holdfast.privacy.mechanisms.mechanism import Mechanism, index_cdf
@@ -28,7 +29,8 @@ class Selection(Mechanism):
     """One index out of a list of candidates, by their scores.
 
     `sensitivity` bounds how far one unit moves each score, up or down. With `monotone` scores (one
-    unit moves all of them the same way, as counts under add_remove) half the noise suffices.
+    unit moves all of them the same way, as counts under add_remove) half the noise suffices; under
+    replace no scores are taken to be so.
     """
 
     epsilon: Number
@@ -41,6 +43,15 @@ class Selection(Mechanism):
         """Positive, finite parameters."""
         require(0 < self.epsilon < float("inf"), "epsilon", self.epsilon, "> 0 and finite")
         require(0 < self.sensitivity < float("inf"), "sensitivity", self.sensitivity, "> 0 and finite")
+
+    def require_adjacency(self, adjacency: Adjacency) -> None:
+        """Refuse monotone scores where a unit is replaced: it leaves and another comes, so scores move both ways."""
+        super().require_adjacency(adjacency)
+        if self.monotone and adjacency is Adjacency.replace:
+            raise AdjacencyError(
+                f"{self.name} with monotone=True is for adjacency add_remove and zero_out, not for 'replace': one unit "
+                "that takes another's place moves some scores up and others down; use monotone=False"
+            )
 
     def check(self, value: Any) -> NDArray[Any]:
         """Scores are a vector."""

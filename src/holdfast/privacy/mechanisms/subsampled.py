@@ -33,6 +33,8 @@ class SampledGaussian(Mechanism):
     sigma: Number
     l2_sensitivity: Number
 
+    secret_sample: ClassVar[bool] = True
+
     def validate(self) -> None:
         """Positive scales."""
         require(0 < self.sigma < float("inf"), "sigma", self.sigma, "> 0 and finite")
@@ -110,6 +112,7 @@ class SubsampledPure(Mechanism):
 
     theorem: ClassVar[str] = "Poisson amplification (Balle, Barthe and Gaboardi 2018, theorem 8)"
     public: ClassVar[tuple[str, ...]] = ("the sampling rate",)
+    secret_sample: ClassVar[bool] = True
     admissible: ClassVar[frozenset[Adjacency]] = frozenset({Adjacency.add_remove, Adjacency.zero_out})
 
     def validate(self) -> None:

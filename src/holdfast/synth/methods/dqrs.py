@@ -26,6 +26,7 @@ from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
 from holdfast.privacy.mechanisms.selection import Exponential
+from holdfast.privacy.rounding import as_written
 from holdfast.progress import progress
 from holdfast.synth.exact_counts import SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth.methods.dual_query import (
@@ -122,7 +123,7 @@ def resampled(
     permit = account.permit(
         keeping(plan, past, truth.size, account), times=len(kept), label=f"keep, round {past + 1}"
     )
-    stay = [permit.release(np.array([each, 0.0])) == 0 for each in odds.tolist()]
+    stay = [permit.release(np.array([each, -each]) / 2) == 0 for each in odds.tolist()]
     absent = stay.count(False)
     fresh = iter(draw(truth, plan, scores, past, absent, account) if absent else [])
     return [query if same else next(fresh) for query, same in zip(kept, stay, strict=True)], absent
@@ -138,9 +139,9 @@ def log_odds(plan: DualQueryPlan, scores: Floats, gain: Floats, past: int, count
 
 
 def keeping(plan: DualQueryPlan, past: int, count: float, account: Account) -> Exponential:
-    """Keep or redraw by their log-odds, of which only the first score moves: by Delta / gamma."""
+    """Keep or redraw by scores of plus and minus half their log-odds, each of which moves by half of Delta / gamma."""
     reach = odds_sensitivity(plan, past, count)
-    return Exponential(epsilon=reach, sensitivity=reach, monotone=True, adjacency=account.adjacency)
+    return Exponential(epsilon=reach, sensitivity=as_written(reach) / 2, adjacency=account.adjacency)
 
 
 def odds_sensitivity(plan: DualQueryPlan, past: int, count: float) -> float:

@@ -79,12 +79,12 @@ def mwem(
     truth = ExactAnswers.of(data, workload)
     begun = initial_universe(data, account=account, held=held, support=support, share=share)
     universe, rest = begun.universe, begun.account
+    # Half of the budget selects, where the rest measures.
+    shares = rest.split(0.5, 0.5) if measure else (rest,)
     times = rounds
     if times is None:
-        # Half of the budget selects.
-        selecting = rest.split(0.5)[0] if measure else rest
         times = best_rounds(
-            selecting,
+            shares[0],
             count=truth.size,
             log_universe=universe.log_size,
             queries=truth.layout.size,
@@ -92,7 +92,7 @@ def mwem(
         )
     require(times >= 1, "rounds", times, "a whole number >= 1")
     run = _measured if measure else _unmeasured
-    average, found = run(truth, universe, times, passes, rest)
+    average, found = run(truth, universe, times, passes, *shares)
     return Synthesis(
         model=universe.model(average, truth.size),
         theorem=THEOREM if measure else WITHOUT,
@@ -102,12 +102,11 @@ def mwem(
 
 
 def _measured(
-    truth: ExactAnswers, universe: Universe, times: int, passes: int, account: Account
+    truth: ExactAnswers, universe: Universe, times: int, passes: int, selecting: Account, measuring: Account
 ) -> tuple[Floats, dict[str, object]]:
-    selecting, measuring = account.split(0.5, 0.5)
     epsilon = selection_epsilon(selecting, times)
     choose = selecting.permit(
-        Exponential(epsilon=epsilon, sensitivity=SCORE_SENSITIVITY, adjacency=account.adjacency),
+        Exponential(epsilon=epsilon, sensitivity=SCORE_SENSITIVITY, adjacency=selecting.adjacency),
         times=times,
         label="worst queries",
     )
