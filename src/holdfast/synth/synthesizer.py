@@ -335,10 +335,12 @@ class Synthesizer(ReleasedTable):
         self, data: ExactCounts, method: SynthesisMethod, workload: Workload, certified: Workload
     ) -> str:
         """All that a job asks, as far as it decides what its charges are about; nothing of the table's rows."""
-        asked = (
+        asked: tuple[Any, ...] = (
             data.table.schema.select(*data.names).hash(), method.name, sorted(self.options.items(), key=str),
             [(identity(group), group.weight) for group in workload.groups],
             [(identity(group), group.weight) for group in certified.groups],
-            self.constraints, self.rows, self.confidence, self.certificate_share, self.user_cap, self.user_weights,
+            self.constraints, None if self.rows is None else int(self.rows), self.confidence, self.certificate_share,
         )  # fmt: skip
+        if self._covers_whole:  # left out where it is not asked: such jobs keep the digests that they had
+            asked = (*asked, self.user_cap, self.user_weights)
         return hashlib.sha256(repr(asked).encode()).hexdigest()[:16]
