@@ -16,6 +16,7 @@ from holdfast.noise.source import Source
 from holdfast.privacy import ZCDP, Account
 from holdfast.synth import METHODS, Synthesizer, Workload, Zeros
 from holdfast.synth.models.graphical import estimation
+from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.product import ProductModel
 from holdfast.synth.rows import impossible_rows, possible_record
 from holdfast.synth.rows.impossible_rows import possible, possible_rows, require_possible
@@ -94,6 +95,14 @@ def test_what_no_two_columns_show_is_found(columns: int) -> None:
         require_possible(zeros, domain)
 
 
+def test_wide_cells_are_part_of_what_is_left_of_a_problem() -> None:
+    """The first value of x dooms y and z, the second does not: their own values are the same under both."""
+    domain = {"x": 2, "y": 3, "z": 3}
+    pairs = list(product(range(3), repeat=2))
+    zeros = [Zeros(("x", "y", "z"), [*((0, *pair) for pair in pairs), *((1, *pair) for pair in pairs[1:])])]
+    assert PossibleRecords(domain, zeros).near({"x": 0, "y": 2, "z": 2}) == {"x": 1, "y": 0, "z": 0}
+
+
 def test_what_takes_too_long_is_refused_and_a_near_record_then_is_the_one_that_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -128,6 +137,8 @@ def test_constraints_that_would_make_a_model_too_large_are_kept_by_its_rows(
         epsilon=1.0, delta=1e-6, method=method, constraints=zeros, workload=Workload.of([("c0", "c1")]),
         random_state=1,
     ).fit(rows, schema)  # fmt: skip
+    assert isinstance(made.model_, GraphicalModel)
+    assert made.model_.tree.cells < 6**4
     codes = np.stack([made.sample()[name] for name in domain], axis=1)
     assert all(len(set(row)) == 6 for row in codes.tolist())
 
