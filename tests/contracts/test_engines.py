@@ -300,6 +300,16 @@ class TestUsers:
         mine = opened(store, tmp_path, rows, schema, entropy=seeded())
         assert as_multiset(all_rows(mine)) == as_multiset(all_rows(reference(rows, schema, entropy=seeded())))
 
+    def test_rows_beyond_the_bound(self, store: Store, tmp_path: Path) -> None:
+        """Each user's rows count up to the cap; one above the bound, it is the number of users who are cut."""
+        owned = np.array(list(Counter(visits()["user"].to_pylist()).values()))
+        table = opened(store, tmp_path, visits(), visits_schema(2))
+        for most in (2, 3, 4, 10**6):
+            assert table.beyond(most) == int(np.maximum(np.minimum(owned, most) - 2, 0).sum())
+        assert table.beyond(3) == int((owned > 2).sum())
+        with pytest.raises(ParameterError, match="most must be >= max_rows = 2"):
+            table.beyond(1)
+
     def test_layout_does_not_matter_and_coins_do(self, store: Store, tmp_path: Path) -> None:
         rows, schema = visits(), visits_schema(3)
         shuffled = rows.take(np.random.default_rng(0).permutation(rows.num_rows))

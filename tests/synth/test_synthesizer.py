@@ -6,7 +6,7 @@ import math
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas
@@ -98,8 +98,8 @@ def test_the_release_is_saved_loaded_and_asked_again(tmp_path: Path) -> None:
     assert back.certificate_ == made.certificate_
     assert len(loaded.value["measurements"]) == 4
     assert "noisy tables" in back.summary()
-    with pytest.raises(ParameterError, match="rows must be 500"):
-        back.sample(10)
+    with pytest.warns(AssumptionWarning, match="a new draw"):
+        assert back.sample(10).num_rows == 10
     with pytest.raises(FormatError, match="synthetic"):
         Synthesizer.from_release(Release(value=1, guarantee=loaded.guarantee, provenance=loaded.provenance))
 
@@ -342,3 +342,24 @@ def test_a_universe_that_a_method_cannot_hold_is_refused() -> None:
     small = replace(find_synthesis_method("independent"), name="small", most_cells=2)
     with pytest.raises(ParameterError, match="holds every possible record, at most 2"):
         Synthesizer(2.0, 1e-6, method=small).fit(columns(), SCHEMA)
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.AssumptionWarning")
+def test_every_new_draw_gives_other_rows(tmp_path: Path) -> None:
+    made = fitted()
+    made.save(tmp_path / "made.holdfast")
+    for one in (made, Synthesizer.load(tmp_path / "made.holdfast")):
+        first, second = (pyarrow.table(one.sample(200)) for _ in range(2))
+        assert first.num_rows == second.num_rows == 200
+        assert first["age"] != second["age"]
+        assert pyarrow.table(one.sample())["age"] == pyarrow.table(made.sample())["age"]
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.AssumptionWarning")
+def test_numbers_of_rows_may_be_numpys() -> None:
+    made = fitted(rows=np.int64(70))
+    assert pyarrow.table(made.sample()).num_rows == 70
+    assert pyarrow.table(made.sample(cast("int", np.int64(5)))).num_rows == 5
+    for wrong in (True, 2.0, -1, "5"):
+        with pytest.raises(ParameterError, match="rows must be a whole number >= 0"):
+            made.sample(cast("int", wrong))

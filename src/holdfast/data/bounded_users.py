@@ -27,7 +27,13 @@ class Kept:
     row: Index
     user: Index
     slot: Index
-    users: int
+    owned: Index
+    """How many rows each user has in all, kept or not."""
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        return len(self.owned)
 
 
 def identifier_texts(values: Any) -> list[str]:
@@ -64,5 +70,5 @@ def keep_rows(users: Sequence[str], values: Sequence[NDArray[Any]], *, max_rows:
         slot[span] = np.argsort(np.argsort(np.asarray(hashes))) + 1
     kept = slot <= max_rows
     return Kept(
-        row=by_value[kept].astype(np.int64), user=owner[by_value][kept], slot=slot[kept] - 1, users=len(names)
+        row=by_value[kept].astype(np.int64), user=owner[by_value][kept], slot=slot[kept] - 1, owned=sizes
     )

@@ -47,7 +47,7 @@ class Partition(Generic[T]):
 
 
 class Table(ABC):
-    """Rows behind a schema. An engine answers `_rows`, `_units`, `_stream` and `_count_cells`.
+    """Rows behind a schema. An engine answers `_rows`, `_units`, `_beyond`, `_stream` and `_count_cells`.
 
     Everything a table returns is private until noise is added: counts, sums and batches are exact. Where the
     privacy unit is a user, rows beyond the bound are left out before anything is computed.
@@ -82,6 +82,15 @@ class Table(ABC):
     def units(self) -> int:
         """How many privacy units take part: rows, or users."""
         return self._units()
+
+    def beyond(self, most: int) -> int:
+        """How many rows users own beyond the bound, each user's rows counted up to `most`. Exact, hence private.
+
+        With `most` one above the bound it is the number of users who own more rows than are kept.
+        """
+        bound = self.unit.max_rows
+        require(most >= bound, "most", most, f">= max_rows = {bound}")
+        return 0 if self.unit.column is None or most == bound else self._beyond(most)
 
     def public_count(self) -> tuple[int, tuple[str, ...]]:
         """The number of privacy units that methods may divide by, and what that rests on.
@@ -188,6 +197,9 @@ class Table(ABC):
 
     @abstractmethod
     def _units(self) -> int: ...
+
+    @abstractmethod
+    def _beyond(self, most: int) -> int: ...
 
     @abstractmethod
     def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]: ...

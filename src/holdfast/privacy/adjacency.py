@@ -113,10 +113,24 @@ class PrivacyUnit:
     def kept(self) -> str:
         """What was left of a table for its statistics, where rows beyond the bound are dropped; empty for rows.
 
-        >>> "against the table" + PrivacyUnit("patient", max_rows=10).kept()
-        'against the table with at most 10 rows of each patient kept'
+        >>> "compared with the table" + PrivacyUnit("patient", max_rows=10).kept()
+        'compared with the table after at most 10 rows per patient were kept, each kept row counting 1'
         """
-        return "" if self.column is None else f" with at most {self._rows} of each {self.column} kept"
+        if self.column is None:
+            return ""
+        if self.max_rows == 1:
+            return f" after at most 1 row per {self.column} was kept, each {self.column} counting 1"
+        return f" after at most {self._rows} per {self.column} were kept, each kept row counting 1"
+
+    def left_out(self) -> str:
+        """What no claim about the kept rows covers; empty for rows.
+
+        >>> PrivacyUnit("patient", max_rows=10).left_out()
+        '; rows beyond 10 per patient are not covered'
+        """
+        return (
+            "" if self.column is None else f"; rows beyond {self.max_rows} per {self.column} are not covered"
+        )
 
     @property
     def _rows(self) -> str:

@@ -29,6 +29,7 @@ from holdfast.privacy.rounding import FINE_BITS
 from holdfast.progress import progress
 from holdfast.release.certificate import Certificate
 from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.models.model import NoisyCount
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
 
@@ -47,21 +48,27 @@ CELLS_AT_ONCE = 2**22
 
 @dataclass(frozen=True, kw_only=True)
 class Certification:
-    """What is claimed of the released rows: over all queries, by group, and of the population. Public."""
+    """What is claimed of the released rows: over all queries, by group, the whole table, the population. Public."""
 
     overall: Certificate
     groups: tuple[Certificate, ...] = ()
+    whole: tuple[Certificate, ...] = ()
+    """Of the table with the rows that were left out (`holdfast.synth.whole_table`), where that was paid for."""
     population: Certificate | None = None
     noise_std: float
     """Of the largest error, as a proportion."""
     fingerprint: str
     """Of the rows that were certified."""
+    rows_low: float
+    """A number that the table's rows, as far as they were kept, are not below: public, declared or paid for."""
+    counted: NoisyCount | None = None
+    """The noisy number of rows, where it was paid for."""
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
         """All of them, the overall one first."""
         last = () if self.population is None else (self.population,)
-        return (self.overall, *self.groups, *last)
+        return (self.overall, *self.groups, *self.whole, *last)
 
 
 def largest_errors(data: ExactCounts, rows: CodedRows, workload: Workload) -> Floats:
@@ -165,14 +172,14 @@ def certify(
     failing = failure if public is not None else (1 - COUNT_FAILURE) * failure
     # Rows that were not there when a value was released under the same key never get its certificate.
     mark = rows.fingerprint()
-    size, told = (float(public), _declared(data)) if public is not None else (
-        _count_low(data, accounts[-1], failure=COUNT_FAILURE * failure), ""
+    size, counted = (float(public), None) if public is not None else (
+        _count_low(data, accounts[-1], failure=COUNT_FAILURE * failure)
     )  # fmt: skip
-    told = data.unit.kept() + told
+    told = data.unit.kept() + declared(data) + data.unit.left_out()
     (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
     overall = Certificate(
         name=OVERALL,
-        statement=f"any proportion on the {len(rows)} released rows against the table{told}",
+        statement=f"any proportion on the {len(rows)} released rows {_compared(data)} the table{told}",
         alpha=_proportion(above, size), confidence=confidence, query_class=_class(data, workload),
         details={"noise_std": _proportion(std, size), "rows": len(rows), "rows_sha256": mark},
     )  # fmt: skip
@@ -182,7 +189,7 @@ def certify(
                          failing=failing, told=told, rows=rows, cap=overall.alpha)  # fmt: skip
     return Certification(
         overall=overall, groups=made, population=_population(overall, data, workload, size=size),
-        noise_std=_proportion(std, size), fingerprint=mark,
+        noise_std=_proportion(std, size), fingerprint=mark, rows_low=size, counted=counted,
     )  # fmt: skip
 
 
@@ -198,11 +205,12 @@ def _upper(
     return np.asarray(noisy) + each + ARITHMETIC, std
 
 
-def _count_low(data: ExactCounts, account: Account, *, failure: float) -> float:
-    """A number of rows that is not above the true one, but with probability `failure`."""
+def _count_low(data: ExactCounts, account: Account, *, failure: float) -> tuple[float, NoisyCount]:
+    """A number of rows that is not above the true one, but with probability `failure`; and the noisy one."""
     mechanism, std = certificate_noise(account, max_rows=data.unit.max_rows, adjacency=data.adjacency)
     noisy = account.release(mechanism, np.array([float(data.table.count())]), label="number of rows")
-    return float(noisy[0]) - offset(mechanism, std, failure=failure)
+    counted = NoisyCount(value=float(noisy[0]), noise_std=std, laplace=isinstance(mechanism, Laplace))
+    return counted.value - offset(mechanism, std, failure=failure), counted
 
 
 def _by_group(
@@ -214,7 +222,7 @@ def _by_group(
     return tuple(
         Certificate(
             name=f"largest error in {group.name}",
-            statement=f"on the {len(rows)} released rows against the table{told}; all groups together",
+            statement=f"on the {len(rows)} released rows {_compared(data)} the table{told}; all groups together",
             alpha=_proportion(each, size),
             confidence=confidence,
             query_class=group.name,
@@ -235,7 +243,9 @@ def _population(
     sampling = math.sqrt(math.log(2 * workload.size(data.table.schema) / failure) / (2 * size))
     return Certificate(
         name="largest error against the population",
-        statement=f"if the records{data.unit.kept()} are independent draws from it",
+        statement="if the records are independent draws from it"
+        if not (kept := data.unit.kept())
+        else f"if the records left{kept}, are independent draws from it",
         alpha=min(1.0, overall.alpha + sampling),
         confidence=max(1.0 - 2 * failure, 2.0**-52),
         query_class=overall.query_class,
@@ -248,8 +258,15 @@ def _class(data: ExactCounts, workload: Workload) -> str:
     return f"all {queries:,} queries of the {len(workload.groups)} groups of the workload"
 
 
-def _declared(data: ExactCounts) -> str:
-    return "" if data.adjacency.count_is_public else ", if it has at least the declared n_public rows"
+def _compared(data: ExactCounts) -> str:
+    """Where rows were left out, nothing is claimed against the table itself."""
+    return "against" if data.unit.column is None else "compared with"
+
+
+def declared(data: ExactCounts) -> str:
+    """What a claim rests on where it divides by a number of rows that was declared."""
+    assumed = data.public_rows is not None and not data.adjacency.count_is_public
+    return ", if it has at least the declared n_public rows" if assumed else ""
 
 
 def _proportion(records: float, size: float) -> float:

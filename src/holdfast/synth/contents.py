@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from holdfast.data.rows import arrow_column, encode_batch
 from holdfast.data.schema import Schema
 from holdfast.errors import FormatError
 from holdfast.release import Release
-from holdfast.synth.models.model import Measurement
+from holdfast.synth.models.model import Measurement, NoisyCount
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds
@@ -37,6 +37,8 @@ class SyntheticContents:
     public_rows: int | None
     confidence: float
     choice: str | None = None
+    counted: NoisyCount | None = None
+    """The noisy number of rows, where the true one is private and the certificate paid for it."""
 
     def value(self) -> dict[str, Any]:
         """What a release stores; queries with all that makes them what they are, so that a claim keeps its class."""
@@ -53,6 +55,7 @@ class SyntheticContents:
             "public_rows": self.public_rows,
             "confidence": self.confidence,
             "choice": self.choice,
+            "counted": None if self.counted is None else asdict(self.counted),
         }
 
     @classmethod
@@ -60,6 +63,7 @@ class SyntheticContents:
         """What `value` made; `FormatError` for anything else."""
         if not isinstance(value, Mapping) or value.get("format") != FORMAT:
             raise FormatError("the release does not hold a synthetic table; load it with Release.load")
+        counted = value.get("counted")  # absent from files of former versions
         try:
             return cls(
                 schema=Schema.from_dict(value["schema"]),
@@ -70,6 +74,7 @@ class SyntheticContents:
                 public_rows=value["public_rows"],
                 confidence=float(value["confidence"]),
                 choice=value["choice"],
+                counted=None if counted is None else NoisyCount(**counted),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the synthetic table's release is missing or wrong") from error

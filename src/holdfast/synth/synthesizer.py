@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
+
+import numpy as np
 
 from holdfast.data.engines import open_table
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
-from holdfast.errors import AssumptionWarning, ParameterError, require
+from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import fractions_of_rest
@@ -30,38 +31,39 @@ from holdfast.privacy.account.request import (
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Release
-from holdfast.release.certificate import Certificate
-from holdfast.synth.answers import Answers, Intervals, answer, identity, noise_quantile
-from holdfast.synth.certificate import OVERALL, Certification, certify
+from holdfast.synth.answers import identity
+from holdfast.synth.certificate import Certification, certify
 from holdfast.synth.choice import SynthesizerChoice, choose_synthesis_method, find_synthesis_method
-from holdfast.synth.contents import SyntheticContents, describe
+from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.forecast import SynthesisEstimate, estimate_synthesis
 from holdfast.synth.methods import METHODS
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisTask
-from holdfast.synth.models.model import Model
+from holdfast.synth.released import ReleasedTable, draw_rows
 from holdfast.synth.rows.coded_rows import (
     CodedRows,
-    as_frame,
     decode_rows,
     empty_cells,
     frame_kind,
     row_coins,
 )
-from holdfast.synth.rows.impossible_rows import Zeros, possible_rows
+from holdfast.synth.rows.impossible_rows import Zeros, require_possible
+from holdfast.synth.whole_table import cap_assumption, certify_whole, check_users
 from holdfast.synth.workload import Workload
 
 #: No use is made of an account that has less left than this advantage: roundings leave about as much.
 LEAST = 1e-5
 
 
-class Synthesizer:
+class Synthesizer(ReleasedTable):
     """Synthetic rows with a privacy guarantee and an accuracy certificate.
 
     `workload` are the queries that the rows are meant to answer: by default all 3-way marginals of the columns
     that are not too large. `certificate_share` of the budget goes into the certificate; 0 leaves it out.
     `certified` are the queries it speaks of: those of the workload, unless said otherwise (`workload.closed()`
-    has all lower marginals as well). `method` is "auto", a name of METHODS, or a method of your own.
+    has all lower marginals as well). Where users bring at most so many rows, `user_cap` declares that none owns more
+    than that in the whole table, and a claim about all of it is paid for; `user_weights` pays for one in which each
+    user counts 1. `method` is "auto", a name of METHODS, or a method of your own.
     `random_state=None` draws secure noise; a seed makes a run that can be repeated and is not private. With a
     `key` and a ledger's account, a job that was killed and runs again does not pay twice.
 
@@ -75,18 +77,10 @@ class Synthesizer:
     0.95
     """
 
-    release_: Release[dict[str, Any]]
-    """The contents with their promise: rows, noisy counts, certificates and provenance."""
     certification_: Certification | None
     """All that is claimed of the rows; None without a certificate, and of a release that was loaded."""
-    method_: str
     choice_: SynthesizerChoice | None
     """Why this method, where `auto` chose it."""
-    model_: Model | None
-    """What rows are drawn from; None of a release that was loaded."""
-    _contents: SyntheticContents
-    _rows: CodedRows
-    """The rows of the contents as cell codes."""
 
     def __init__(
         self,
@@ -103,6 +97,8 @@ class Synthesizer:
         n_public: int | None = None,
         confidence: float = 0.95,
         certificate_share: float = 0.1,
+        user_cap: int | None = None,
+        user_weights: bool = False,
         options: Mapping[str, Any] | None = None,
         random_state: int | None = None,
         key: str | None = None,
@@ -119,6 +115,8 @@ class Synthesizer:
         self.n_public = n_public
         self.confidence = confidence
         self.certificate_share = certificate_share
+        self.user_cap = user_cap
+        self.user_weights = user_weights
         self.options = {} if options is None else dict(options)
         self.random_state = random_state
         self.key = key
@@ -138,6 +136,8 @@ class Synthesizer:
         )
         certified = workload if self.certified is None else self._declared(self.certified, data)
         zeros = self._zeros(data)
+        if self._covers_whole:
+            check_users(data.unit, self.user_cap, self.user_weights)
         limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
         method, choice = self._decide(
             SynthesisTask(
@@ -149,8 +149,7 @@ class Synthesizer:
                 rows_are_public=data.public_rows is not None,
             )
         )
-        if data.public_units is not None:
-            require_small_delta(limit, data.public_units)
+        require_small_delta(limit, data.public_units)
         if account is None:
             seed = seed_of(self.random_state)
             account = open_account(limit, method, adjacency=data.adjacency, unit=data.unit, seed=seed)
@@ -160,25 +159,23 @@ class Synthesizer:
             job = ResumableAccount.of(account, self.key, about=about)
         require_something_left(job, least=LEAST)
         work, check = self._shares(job)
-        synthesis = method.fit(data, workload, account=work, **self._options(method, choice, zeros))
+        held = tuple(one for one in zeros if one.is_held(data.domain))
+        synthesis = method.fit(data, workload, account=work, **self._options(method, choice, held))
         # From here on only the certificate looks at the table.
         coins = row_coins(synthesis.measurements, key=self.key or "")
         expected = round(synthesis.model.total) if data.public_rows is None else data.public_rows
-        rows = self._draw(synthesis.model, self.rows or max(1, expected), coins, zeros)
-        certification = None
-        if check is not None:
-            certification = certify(data, rows, certified, account=check, confidence=self.confidence)
+        rows = draw_rows(synthesis.model, int(self.rows or max(1, expected)), coins, zeros)
+        certification = None if check is None else self._certify(data, rows, certified, check)
         contents = SyntheticContents(
             schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins),
             measurements=synthesis.measurements, workload=workload, certified=tuple(certified.groups),
             public_rows=data.public_rows,
             confidence=self.confidence, choice=None if choice is None else choice.summary(),
+            counted=None if certification is None else certification.counted,
         )  # fmt: skip
-        self.release_ = self._as_release(contents, account, synthesis, method, data, certification)
-        self.method_, self.choice_, self.model_ = method.name, choice, synthesis.model
-        self.certification_ = certification
-        self._contents, self._rows, self._constraints = contents, rows, zeros
-        self._kind = frame_kind(source)
+        self.method_, self.choice_, self.certification_ = method.name, choice, certification
+        release = self._as_release(contents, account, synthesis, method, data, certification)
+        self._hold(release, contents, rows, model=synthesis.model, constraints=zeros, kind=frame_kind(source))
         return self
 
     def estimate(
@@ -201,86 +198,41 @@ class Synthesizer:
             domain={name: declared[name].cells for name in names}, workload=workload,
             limit=limit_of(self.epsilon, self.delta), unit=declared.unit,
             adjacency=resolve_adjacency(self.adjacency, declared.adjacency),
+            rows_are_public=declared.unit.max_rows == 1 and count is not None,
         )  # fmt: skip
         return estimate_synthesis(
             task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share
         )
 
-    # Using it.
-
-    @property
-    def certificate_(self) -> Certificate | None:
-        """How wrong the rows can be over all certified queries; None where nothing is claimed."""
-        return next((one for one in self.release_.certificates if one.name == OVERALL), None)
-
-    def sample(self, rows: int | None = None) -> Any:
-        """The released rows, in the kind of frame that was fitted.
-
-        With another number of rows: a new draw from the released model, which costs nothing and which no
-        certificate speaks of.
-        """
-        self._require_fitted()
-        if rows is None or rows == len(self._rows):
-            return as_frame(self._contents.table, self._kind)
-        require(isinstance(rows, int) and rows >= 0, "rows", rows, "a whole number >= 0")
-        if self.model_ is None:
-            raise ParameterError(
-                f"rows must be {len(self._rows)} or left out: a loaded release holds its rows and no model, got "
-                f"rows={rows}"
-            )
-        warnings.warn(
-            f"{rows} rows are a new draw: the certificate is about the {len(self._rows)} released rows only",
-            AssumptionWarning,
-            stacklevel=2,
-        )
-        coins = row_coins(self._contents.measurements, key=f"{self.key or ''}/rows={rows}")
-        drawn = self._draw(self.model_, rows, coins, self._constraints)
-        return as_frame(decode_rows(drawn, self._contents.schema, coins), self._kind)
-
-    def answer(self, workload: Workload | None = None) -> Answers:
-        """Proportions on the released rows with intervals for the table's own: free, whatever is asked.
-
-        A marginal that was measured has the interval of its noise, another query of the declared workload that
-        of the certificate, which covers the model's error; any other query has no interval.
-        """
-        self._require_fitted()
-        asked = self._contents.workload if workload is None else workload
-        asked.check(self._contents.schema)
-        promise = self.release_.guarantee
-        return answer(
-            self._rows, asked, self._intervals(), confidence=self.confidence, kept=promise.unit.kept(),
-            n_public=None if promise.adjacency.count_is_public else self._contents.public_rows,
-        )  # fmt: skip
-
-    def summary(self) -> str:
-        """What was done, what it rests on, how wrong it can be, and what is promised."""
-        self._require_fitted()
-        return describe(self._contents, self.release_, method=self.method_)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the release: rows, noisy counts, guarantee and certificates in one file."""
-        self._require_fitted()
-        self.release_.save(path)
-
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:
-        """A fitted synthesizer from a release: its rows, answers and claims; it cannot draw other rows."""
+        """A fitted synthesizer from a release: its rows, answers and claims; other rows are drawn from its own."""
         contents = SyntheticContents.of_value(release.value)
         made = cls(confidence=contents.confidence)
-        made.release_, made.method_ = release, release.provenance.method
-        made.choice_, made.model_, made.certification_ = None, None, None
-        made._contents, made._rows, made._constraints = contents, contents.coded(), ()
-        made._kind = "arrow"
+        made.method_, made.choice_, made.certification_ = release.provenance.method, None, None
+        made._hold(release, contents, contents.coded(), model=None)
         return made
 
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The same from a file that `save` wrote."""
+        return cls.from_release(Release.load(path))
+
     # Steps.
+
+    @property
+    def _covers_whole(self) -> bool:
+        """Whether something is to be claimed of rows that were left out, too."""
+        return self.user_cap is not None or self.user_weights
 
     def _check_parameters(self, account: Account | None) -> None:
         limit_of(self.epsilon, self.delta)
         share = self.certificate_share
         require(0 <= share < 1, "certificate_share", share, "in [0, 1)", "use 0 for no certificate")
+        paid = share > 0 or not self._covers_whole
+        require(paid, "certificate_share", share, "> 0, which pays for user_cap and user_weights")
         require(0.5 < self.confidence < 1, "confidence", self.confidence, "in (0.5, 1)")
-        whole = self.rows is None or (isinstance(self.rows, int) and self.rows >= 1)
+        whole = self.rows is None or (isinstance(self.rows, int | np.integer) and self.rows >= 1)
         require(whole, "rows", self.rows, "None or a whole number >= 1")
         if self.method != "auto":
             find_synthesis_method(self.method)
@@ -321,9 +273,10 @@ class Synthesizer:
         return choice.entry, choice
 
     def _zeros(self, data: ExactCounts) -> tuple[Zeros, ...]:
-        for constraint in self.constraints:
-            constraint.check(data.domain)
-        return (*self.constraints, *empty_cells(data.table.schema, data.names))
+        zeros = (*self.constraints, *empty_cells(data.table.schema, data.names))
+        if zeros:
+            require_possible(zeros, data.domain)
+        return zeros
 
     def _shares(self, account: Account) -> tuple[Account, Account | None]:
         if self.certificate_share == 0:
@@ -338,10 +291,15 @@ class Synthesizer:
         own = {"constraints": zeros} if method.zeros and zeros else {}
         return {**({} if choice is None else choice.options), **self.options, **own}
 
-    @staticmethod
-    def _draw(model: Model, rows: int, coins: Source, zeros: tuple[Zeros, ...]) -> CodedRows:
-        codes = possible_rows(model, rows, coins, zeros) if zeros else model.sample(rows, coins)
-        return CodedRows(domain=dict(model.domain), codes=codes)
+    def _certify(
+        self, data: ExactCounts, rows: CodedRows, certified: Workload, account: Account
+    ) -> Certification:
+        if not self._covers_whole:
+            return certify(data, rows, certified, account=account, confidence=self.confidence)
+        return certify_whole(
+            data, rows, certified, account=account, confidence=self.confidence, user_cap=self.user_cap,
+            user_weights=self.user_weights,
+        )  # fmt: skip
 
     def _as_release(
         self,
@@ -352,20 +310,24 @@ class Synthesizer:
         data: ExactCounts,
         certification: Certification | None,
     ) -> Release[dict[str, Any]]:
-        assumptions = [*data.assumptions, *synthesis.assumptions]
+        assumed = [*data.assumptions, *synthesis.assumptions]
+        asked: dict[str, Any] = {}
+        if self.user_cap is not None:
+            assumed.append(cap_assumption(data.unit, self.user_cap))
+            asked["user_cap"] = self.user_cap
         if method not in METHODS:
-            assumptions.append(f"the proof of method {method.name!r}, which is not holdfast's own")
+            assumed.append(f"the proof of method {method.name!r}, which is not holdfast's own")
         return Release.of(
             account,
             contents.value(),
             method=f"Synthesizer, {method.name}",
             parameters={
                 "rows": contents.table.num_rows, "certificate_share": self.certificate_share,
-                "constraints": len(self.constraints), **synthesis.parameters,
+                "constraints": len(self.constraints), **asked, **synthesis.parameters,
             },
             schema_hash=contents.schema.hash(),
             certificates=() if certification is None else certification.certificates,
-            assumptions=assumptions,
+            assumptions=assumed,
             theorem=synthesis.theorem,
         )  # fmt: skip
 
@@ -373,24 +335,12 @@ class Synthesizer:
         self, data: ExactCounts, method: SynthesisMethod, workload: Workload, certified: Workload
     ) -> str:
         """All that a job asks, as far as it decides what its charges are about; nothing of the table's rows."""
-        asked = (
+        asked: tuple[Any, ...] = (
             data.table.schema.select(*data.names).hash(), method.name, sorted(self.options.items(), key=str),
             [(identity(group), group.weight) for group in workload.groups],
             [(identity(group), group.weight) for group in certified.groups],
-            self.constraints, self.rows, self.confidence, self.certificate_share,
+            self.constraints, None if self.rows is None else int(self.rows), self.confidence, self.certificate_share,
         )  # fmt: skip
+        if self._covers_whole:  # left out where it is not asked: such jobs keep the digests that they had
+            asked = (*asked, self.user_cap, self.user_weights)
         return hashlib.sha256(repr(asked).encode()).hexdigest()[:16]
-
-    def _intervals(self) -> Intervals:
-        # The overall claim only: choosing the smaller of two claims afterwards would not keep the confidence.
-        alpha = None if self.certificate_ is None else self.certificate_.alpha
-        groups = () if alpha is None else self._contents.certified
-        alphas = {identity(group): float(alpha or 0.0) for group in groups}
-        return Intervals(
-            alphas=alphas, measured=self._contents.measured(), rows=self._contents.public_rows,
-            quantile=noise_quantile(self.confidence, pure=self.release_.guarantee.curve.as_pure() is not None),
-        )  # fmt: skip
-
-    def _require_fitted(self) -> None:
-        if not hasattr(self, "_contents"):
-            raise ParameterError("this Synthesizer is not fitted yet; call fit first")

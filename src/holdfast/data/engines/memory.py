@@ -72,6 +72,11 @@ class MemoryTable(Table):
     def _units(self) -> int:
         return self._rows() if self._kept is None else self._kept.users
 
+    def _beyond(self, most: int) -> int:
+        if self._kept is None:
+            return 0
+        return int(np.maximum(np.minimum(self._kept.owned, most) - self.unit.max_rows, 0).sum())
+
     def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
         whole = replace(
             self._encoded,

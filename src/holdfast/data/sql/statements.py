@@ -156,6 +156,16 @@ class Statements:
         read = f"SELECT {self._read(name)} FROM {self._over(self._raw([name]))}"
         return f"SELECT count(DISTINCT r{self._column(name)[0]}) FROM {self._over(read)}"
 
+    def beyond(self, most: int) -> str:
+        """How many rows users own beyond the bound, each user's rows counted up to `most`."""
+        name, bound = str(self.schema.unit.column), self.schema.unit.max_rows
+        read = f"SELECT {self._read(name)} FROM {self._over(self._raw([name]))}"
+        owned = f"SELECT count(*) AS n FROM {self._over(read)} GROUP BY r{self._column(name)[0]}"
+        return (
+            f"SELECT CAST(coalesce(sum(least(n, {most}) - {bound}), 0) AS BIGINT) FROM {self._over(owned)} "
+            f"WHERE n > {bound}"
+        )
+
     def pads(self, order: Order) -> bool:
         """Whether this order reads users padded to the bound."""
         return order.ranks and self.schema.unit.max_rows > 1

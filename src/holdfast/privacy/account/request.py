@@ -21,6 +21,8 @@ from holdfast.privacy.account.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 
+MOST_DELTA = 1e-6
+"""The largest delta where nothing public bounds the number of units: below 1/n for tables of fewer than a million."""
 LEAST_LEFT = 1e-3
 """An account with less than this share of its limit left buys noise and nothing else."""
 
@@ -114,10 +116,20 @@ def refuse_users(data: Admissible, *, what: str, instead: str) -> None:
         )
 
 
-def require_small_delta(limit: PrivacyCurve, public_count: int) -> None:
-    """Refuse delta >= 1/n: it would permit the release of a random row as it is (soundness, section 0)."""
+def require_small_delta(limit: PrivacyCurve, public_count: int | None) -> None:
+    """Refuse delta >= 1/n: it would permit the release of a random row as it is (soundness, section 0).
+
+    Where the number of units is private (None), comparing with it would be a release, so the same ceiling holds for
+    every table: `MOST_DELTA`. For a larger delta a number must be declared that it can be compared with.
+    """
     point = limit.as_approximate()
     delta = 0.0 if point is None else float(point[1])
+    if public_count is None:
+        require(
+            delta <= MOST_DELTA, "delta", delta, f"<= {MOST_DELTA:g} where the number of units is private",
+            "use a smaller delta, or declare n_public",
+        )  # fmt: skip
+        return
     largest = 1 / max(public_count, 1)
     require(delta == 0 or delta < largest, "delta", delta, f"< 1 / n = {largest:g}", "use a smaller delta")
 

@@ -208,5 +208,10 @@ def log_sum_exp(values: Floats) -> float:
 
 
 METHOD = SynthesisMethod(
-    name="dqrs", run=dqrs, paper="Vietri et al. 2020", pure=True, single_rows=SINGLE_ROWS
+    name="dqrs",
+    run=dqrs,
+    paper="Vietri et al. 2020",
+    pure=True,
+    single_rows=SINGLE_ROWS,
+    divides_within=math.inf,
 )

@@ -186,5 +186,10 @@ def largest_step(rounds: int, samples: int, count: float, kind: str, left: float
 
 
 METHOD = SynthesisMethod(
-    name="dual_query", run=dual_query, paper="Gaboardi et al. 2014", pure=True, single_rows=SINGLE_ROWS
+    name="dual_query",
+    run=dual_query,
+    paper="Gaboardi et al. 2014",
+    pure=True,
+    single_rows=SINGLE_ROWS,
+    divides_within=math.inf,
 )

@@ -184,8 +184,14 @@ METHOD = SynthesisMethod(
     paper="Vietri et al. 2020",
     pure=True,
     single_rows=SINGLE_ROWS,
+    divides_within=math.inf,
     seconds=(5.0, 30.0),
 )
 SEP_FEM = SynthesisMethod(
-    name="sep_fem", run=sep_fem, paper="Vietri et al. 2020", pure=True, single_rows=SINGLE_ROWS
+    name="sep_fem",
+    run=sep_fem,
+    paper="Vietri et al. 2020",
+    pure=True,
+    single_rows=SINGLE_ROWS,
+    divides_within=math.inf,
 )

@@ -118,4 +118,5 @@ METHOD = SynthesisMethod(
     paper="Micali 2022, algorithm 7 (corrected)",
     pure=True,
     single_rows=SINGLE_ROWS,
+    divides_within=math.inf,
 )

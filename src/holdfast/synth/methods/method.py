@@ -52,6 +52,11 @@ class SynthesisTask:
     rows_are_public: bool = True
     """Whether the number of rows is: declared, or the same in all neighbours."""
 
+    @property
+    def universe(self) -> int:
+        """The number of possible records."""
+        return math.prod(self.domain.values())
+
     def is_any(self) -> bool:
         """Every task."""
         return True
@@ -93,6 +98,8 @@ class SynthesisMethod:
     """Empty where units of several rows are covered; else what to do about them."""
     most_cells: int | None = None
     """The largest universe (product of all domain sizes) it can hold, where it holds all of it."""
+    divides_within: float = 0.0
+    """The largest universe for which it divides by the number of rows, which must then be public; 0 for none."""
     zeros: bool = False
     """Whether its function takes `constraints`: declared impossible cells, which then never get any weight."""
     ranks: tuple[SynthesisRank, ...] = ()
@@ -111,7 +118,8 @@ class SynthesisMethod:
             (self.pure or not task.is_pure())
             and task.adjacency.value in self.adjacencies
             and (task.unit.max_rows == 1 or not self.single_rows)
-            and (self.most_cells is None or math.prod(task.domain.values()) <= self.most_cells)
+            and (self.most_cells is None or task.universe <= self.most_cells)
+            and (task.rows_are_public or task.universe > self.divides_within)
         )
 
     def rank(self, task: SynthesisTask) -> SynthesisRank | None:

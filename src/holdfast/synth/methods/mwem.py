@@ -262,21 +262,17 @@ def _noise_std(one_way: float, columns: int, times: int) -> float:
     return one_way / math.sqrt(columns * share)
 
 
-def _is_for(task: SynthesisTask) -> bool:
-    """Without delta; and where every possible record is held, which divides by it, with a public number of rows."""
-    return task.is_pure() and (task.rows_are_public or universe_size(task.domain) > HELD)
-
-
 METHOD = SynthesisMethod(
     name="mwem",
     run=mwem,
     paper="Hardt, Ligett and McSherry 2012",
     pure=True,
+    divides_within=HELD,
     ranks=(
         SynthesisRank(
             place=1.0,
             reason="of the methods that need no delta, the smallest largest error",
-            when=_is_for,
+            when=SynthesisTask.is_pure,
         ),
     ),
     seconds=(5.0, 25.0),

@@ -1,6 +1,6 @@
-"""Measurement, a noisy joint count as it was released, and Model, the distribution over records that is made of some.
+"""Measurement and NoisyCount, counts as they were released, and Model, the distribution over records made of them.
 
-Both are public: whatever is computed from released values has no privacy cost.
+All are public: whatever is computed from released values has no privacy cost.
 """
 
 from __future__ import annotations
@@ -41,6 +41,16 @@ class Measurement:
     def total(self) -> float:
         """The noisy number of records that this table implies."""
         return float(self.values.sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyCount:
+    """A number of rows plus noise of a known size, independent of every measurement's. Public."""
+
+    value: float
+    noise_std: float
+    laplace: bool
+    """Whether its noise is Laplace's; else it is normal."""
 
 
 class Model(Protocol):

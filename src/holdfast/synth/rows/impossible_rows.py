@@ -6,6 +6,7 @@ in the data is private. Keeping to it is post-processing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.schema import Schema
-from holdfast.errors import FormatError, ParameterError, require
+from holdfast.errors import FormatError, require
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
 from holdfast.synth.models.model import Model
+from holdfast.synth.rows.possible_record import PossibleRecords
 from holdfast.synth.workload.workload import parsed_json
 
 Mask = NDArray[np.bool_]
@@ -27,6 +29,8 @@ Codes = NDArray[np.int64]
 REDRAWS = 20
 #: Steps of the walk that changes them, for each column that the constraints name.
 CHANGES = 200
+#: The largest joint table of a constraint's columns that is held as a whole.
+HELD_CELLS = 2**20
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,8 @@ class Zeros:
         require(len(shape) == len(self.columns), "shape", shape, "one number per column")
         mask = np.ones(shape, dtype=np.bool_)
         for cell in self.cells:
-            inside = all(place < cells for place, cells in zip(cell, shape, strict=True))
-            require(inside, "cells", cell, f"codes below the numbers of cells, {shape}")
-            mask[cell] = False
+            self._require_inside(cell, shape)
+            mask[tuple(cell)] = False
         return mask
 
     def potential(self, domain: Mapping[str, int]) -> tuple[tuple[str, ...], Floats]:
@@ -87,11 +90,30 @@ class Zeros:
         return columns, np.where(allowed, 0.0, -np.inf)
 
     def check(self, domain: Mapping[str, int]) -> None:
-        """Refuse columns or cells that the domain does not have, and constraints that leave no record."""
+        """Refuse columns or cells that the domain does not have."""
         for name in self.columns:
             require(name in domain, "columns", name, f"among {list(domain)}")
-        if not self.allowed(tuple(domain[name] for name in self.columns)).any():
-            raise ParameterError(f"constraints must leave a record, got none left in {list(self.columns)}")
+        shape = tuple(domain[name] for name in self.columns)
+        for cell in self.cells:
+            self._require_inside(cell, shape)
+
+    def is_held(self, domain: Mapping[str, int]) -> bool:
+        """Whether its joint table is small enough for a model; rows keep to it in any case."""
+        return math.prod(domain[name] for name in self.columns) <= HELD_CELLS
+
+    def broken(self, codes: Codes, domain: Mapping[str, int]) -> Mask:
+        """Which rows, given as codes of these columns, are in an impossible cell."""
+        if self.is_held(domain):
+            allowed = self.allowed(tuple(domain[name] for name in self.columns))
+            return ~np.asarray(allowed[tuple(codes.T)])
+        listed = np.array(self.cells, dtype=np.int64).reshape(-1, len(self.columns))
+        number = np.unique(np.concatenate([listed, codes]), axis=0, return_inverse=True)[1].reshape(-1)
+        return np.isin(number[len(listed) :], number[: len(listed)])
+
+    @staticmethod
+    def _require_inside(cell: Sequence[int], shape: tuple[int, ...]) -> None:
+        inside = all(place < cells for place, cells in zip(cell, shape, strict=True))
+        require(inside, "cells", cell, f"codes below the numbers of cells, {shape}")
 
 
 def _codes(schema: Schema, name: str, labels: str | Sequence[str]) -> list[int]:
@@ -102,6 +124,14 @@ def _codes(schema: Schema, name: str, labels: str | Sequence[str]) -> list[int]:
     return [known.index(label) for label in wanted]
 
 
+def require_possible(constraints: Sequence[Zeros], domain: Mapping[str, int]) -> None:
+    """Refuse constraints on columns that are not there, and those that leave no record, each or all together."""
+    for constraint in constraints:
+        constraint.check(domain)
+    if constraints:
+        PossibleRecords(domain, constraints)
+
+
 def possible(
     codes: Codes, names: Sequence[str], domain: Mapping[str, int], constraints: Sequence[Zeros]
 ) -> Mask:
@@ -109,16 +139,16 @@ def possible(
     good = np.ones(len(codes), dtype=np.bool_)
     place = {name: column for column, name in enumerate(names)}
     for constraint in constraints:
-        mask = constraint.allowed(tuple(domain[name] for name in constraint.columns))
-        good &= mask[tuple(codes[:, place[name]] for name in constraint.columns)]
+        good &= ~constraint.broken(codes[:, [place[name] for name in constraint.columns]], domain)
     return good
 
 
 def possible_rows(model: Model, rows: int, source: Source, constraints: Sequence[Zeros]) -> Codes:
-    """So many rows of the model that break no constraint.
+    """So many rows of the model that break no constraint, whatever the model, where `require_possible` passed.
 
     Impossible rows are drawn again: what remains has the model's distribution given the constraints. Rows that
-    stay impossible after that are changed in one column at a time, to a random cell.
+    stay impossible after that are changed in one column at a time, to a random cell; those that no such walk leads
+    out become a possible record that keeps what it can of them.
     """
     domain = dict(model.domain)
     codes = np.asarray(model.sample(rows, source), dtype=np.int64)
@@ -148,10 +178,11 @@ def _changed(
             return codes
         name = touched[step % len(touched)]
         codes[bad, names.index(name)] = integers(source, bound=domain[name], size=bad.size)
-    raise ParameterError(
-        "constraints must leave records that are found by changing a column at a time; none was found. Declare "
-        "fewer impossible cells, or use a method that takes them into its model (method='adaptive')"
-    )
+    records = PossibleRecords(domain, constraints)
+    for row in np.flatnonzero(~possible(codes, names, domain, constraints)).tolist():
+        kept = records.near(dict(zip(names, codes[row].tolist(), strict=True)))
+        codes[row, [names.index(name) for name in kept]] = list(kept.values())
+    return codes
 
 
 def read_impossible(path: Path, schema: Schema) -> tuple[Zeros, ...]:

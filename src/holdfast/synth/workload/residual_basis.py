@@ -91,6 +91,8 @@ class Strategy:
             key = tuple(sorted(columns, key=order.__getitem__))
             given[key] = max(given[key], float(weight))
         sets = _closure(wanted, domain, total)
+        if not sets:  # one cell in every table, and a public total: nothing is left to measure
+            return cls(domain=dict(domain), marginals=wanted, sets=(), deviations=np.zeros(0))
         place = {columns: number for number, columns in enumerate(sets)}
         rows, entries, amounts = _shares(wanted, domain, place)
         squares = np.array([given[columns] ** 2 for columns in wanted])

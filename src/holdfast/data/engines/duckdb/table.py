@@ -173,6 +173,9 @@ class DuckDBTable(Table):
     def _units(self) -> int:
         return self._rows() if self.unit.column is None else self._number(self._statements.users())
 
+    def _beyond(self, most: int) -> int:
+        return self._number(self._statements.beyond(most))
+
     def _arrow(self, statement: str, rows: int) -> Iterator[Any]:
         """The result as Arrow record batches of at most that many rows."""
         with _withholding("read the rows"):

@@ -188,6 +188,10 @@ class PostgresTable(Table):
             return local.units()
         return self._rows() if self.unit.column is None else self._number(self._statements.users())
 
+    def _beyond(self, most: int) -> int:
+        local = self._local()
+        return self._number(self._statements.beyond(most)) if local is None else local.beyond(most)
+
     def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
         return self._pulled().batches(schema.names, order=order, rows=rows)
 

@@ -146,6 +146,9 @@ class SparkTable(Table):
     def _units(self) -> int:
         return self._rows() if self.unit.column is None else self._number(self._statements.users())
 
+    def _beyond(self, most: int) -> int:
+        return self._number(self._statements.beyond(most))
+
     def _ready(self) -> SparkStatements:
         """Statements whose rows have positions; identifiers that repeat cost a shuffle more."""
         if self._placed is None:

@@ -42,6 +42,8 @@ Tables = Mapping[Columns, Floats]
 #: kappa is at most this many times the noise. Noisy tables contradict each other: believed without restraint they have
 #: no model, and the search runs away.
 MOST_TRUST = 3.0
+#: Impossible cells stay outside a model whose junction tree they would make larger than this, in cells.
+MOST_CELLS = 2**22
 #: Value and gradient at a point.
 Function = Callable[[Floats], tuple[float, Floats]]
 MEMORY = 8
@@ -95,11 +97,12 @@ def estimate_model(
 
     `centre` holds theta0 (absent: uniform), `start` the potentials to begin with; kappa is `believed`. Stops when a
     step promises less than `gain` in log-likelihood. `zeros` are log potentials (0 or -inf) of declared impossible
-    cells: they get no mass at all.
+    cells: they get no mass at all, but for those that would join too many columns (`held`).
     """
     require(total > 0, "total", total, "> 0")
     merged = merge(measurements, total)
     sets = tuple(merged)
+    zeros = held(domain, sets, zeros)
     tree = JunctionTree.of(domain, [*sets, *(columns for columns, _ in zeros)])
     layout = CliqueLayout(tree, sets)
     wanted = layout.joined({columns: entry.values for columns, entry in merged.items()})
@@ -133,6 +136,20 @@ def estimate_model(
         model=GraphicalModel(tree=tree, beliefs=beliefs, total=total),
         theta={columns: layout.part(theta, place).copy() for place, columns in enumerate(sets)},
     )
+
+
+def held(
+    domain: Mapping[str, int], sets: Sequence[Columns], zeros: Sequence[tuple[Columns, Floats]]
+) -> list[tuple[Columns, Floats]]:
+    """The impossible cells that the measured sets' tree has room for; rows keep to the others when they are drawn."""
+    joined = {tuple(columns) for columns, _ in zeros}
+    if JunctionTree.of(domain, [*sets, *joined]).cells <= MOST_CELLS:
+        return list(zeros)
+    kept: list[Columns] = []
+    for columns in sorted(joined):
+        if JunctionTree.of(domain, [*sets, *kept, columns]).cells <= MOST_CELLS:
+            kept.append(columns)
+    return [one for one in zeros if tuple(one[0]) in kept]
 
 
 def believed(noise_std: float, cells: int, *, total: float) -> float:
