@@ -21,7 +21,15 @@ from holdfast.privacy.account.currency import (
     PureCurrency,
     RenyiCurrency,
 )
-from holdfast.privacy.account.journal import Charge, Journal, MemoryJournal, decode_payload, encode_payload
+from holdfast.privacy.account.journal import (
+    Charge,
+    Entry,
+    Journal,
+    MemoryJournal,
+    decode_payload,
+    encode_payload,
+)
+from holdfast.privacy.account.witness import Witness
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
@@ -56,7 +64,7 @@ class Account:
         self.adjacency = Adjacency.of(adjacency)
         self.unit = PrivacyUnit() if unit is None else unit
         self.currency = _currency(currency, limit, order, plan)
-        self.source = Source(seed)
+        self.source: Source = Source(seed)
         self.journal: Journal = MemoryJournal() if journal is None else journal
         # A limit is translated once: a ledger hands in what it wrote down when the account was opened.
         cap = self.currency.limit(limit) if translated is None else translated
@@ -72,10 +80,10 @@ class Account:
         """
         mechanism.require_adjacency(self.adjacency)
         checked = mechanism.check(value)
-        entry = self.journal.charge(self._charge(mechanism, 1, key=key, label=label), self._caps)
+        entry = self._pay(self._charge(mechanism, 1, key=key, label=label))
         if entry.state == "charged":
             try:
-                noisy = mechanism.sample(checked, self.source)
+                noisy = self._draw(mechanism, checked)
             except BaseException:
                 self.journal.settle(entry.number, "abandoned", None)
                 raise
@@ -111,7 +119,7 @@ class Account:
         require(isinstance(parts, int) and parts >= 1, "parts", parts, "a whole number >= 1")
         mechanism.require_adjacency(self.adjacency)
         charge = self._charge(mechanism, times, delta=delta, key=key, label=label)
-        entry = self.journal.charge(charge, self._caps)
+        entry = self._pay(charge)
         if entry.state != "charged":
             raise AlreadyReleased(
                 f"the permit of key {key!r} was already drawn from; use a new key, which is charged again"
@@ -136,6 +144,15 @@ class Account:
         exact = [as_written(share) for share in shares]
         require(sum(exact) <= 1, "shares", shares, "fractions that sum to at most 1")
         return tuple(self._child(place, share) for place, share in enumerate(exact))
+
+    def watch(self, witness: Witness) -> None:
+        """From now on a witness sees every charge and every draw of this account, of its shares and of its parts.
+
+        Values leave to the witness, so nothing drawn from here on is private: charges and releases say `seeded`.
+        Shares that were split off before keep their own source.
+        """
+        require(isinstance(witness, Witness), "witness", type(witness).__name__, "a Witness")
+        self.source = witness
 
     # Reading.
 
@@ -188,6 +205,19 @@ class Account:
             share=self._caps[-1][0],
         )
 
+    def _pay(self, charge: Charge) -> Entry:
+        """Into the journal, under every cap; and before a witness, where there is one."""
+        entry = self.journal.charge(charge, self._caps)
+        if isinstance(self.source, Witness):
+            self.source.charged(charge)
+        return entry
+
+    def _draw(self, mechanism: Mechanism, checked: Any) -> Any:
+        """The one place where noise is drawn for what was paid."""
+        if isinstance(self.source, Witness):
+            return self.source.drawn(mechanism, checked)
+        return mechanism.sample(checked, self.source)
+
     def _child(self, place: int, share: Fraction) -> Account:
         child = object.__new__(Account)
         child.__dict__.update(self.__dict__)
@@ -215,7 +245,7 @@ class Permit:
         # Looking at a value may run the caller's code, which may draw as well: it is done before a use is counted.
         checked = self.mechanism.check(value)
         self._count_one_use()
-        return self.mechanism.sample(checked, self._account.source)
+        return self._account._draw(self.mechanism, checked)
 
     def _count_one_use(self) -> None:
         """Take one of the uses, or refuse; of many threads that ask, as many succeed as there are uses."""
