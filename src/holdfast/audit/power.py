@@ -29,16 +29,19 @@ class Design:
     `claim` is the curve that the noise was made for. `interference` is how far a canary's score strays without any
     noise, as a standard deviation in units of the canary's own effect: other canaries and the rows around them.
     `measured` says whether it was seen on the real training without noise, or follows from the model that a release
-    is the sum of its rows. `runs` is the number of trainings planned, where an audit may stop early.
+    is the sum of its rows. `runs` is the number of trainings planned, where an audit may stop early. `mu` is how far
+    apart the worlds are in standard deviations, where that was measured; else it follows from the claim.
     """
 
     claim: PrivacyCurve
     interference: float
     measured: bool = False
     runs: int = 0
+    mu: float | None = None
 
     def __post_init__(self) -> None:
         require(self.interference >= 0, "interference", self.interference, ">= 0, infinity included")
+        require(self.mu is None or 0 < self.mu < math.inf, "mu", self.mu, "> 0 and finite")
         require(isinstance(self.runs, int) and self.runs >= 0, "runs", self.runs, "an integer >= 0")
 
     def to_json(self) -> dict[str, Any]:
@@ -48,7 +51,14 @@ class Design:
             "interference": self.interference if math.isfinite(self.interference) else None,
             "measured": self.measured,
             "runs": self.runs,
+            "mu": self.mu,
         }
+
+    def signal(self, *, delta: float) -> Signal | None:
+        """How a canary shows under the noise as declared."""
+        if self.mu is not None:
+            return Signal(normal=1.0 / self.mu, interference=self.interference)
+        return Signal.declared(self.claim, delta=delta, interference=self.interference)
 
     @classmethod
     def from_json(cls, data: Any) -> Design:
@@ -60,6 +70,7 @@ class Design:
                 interference=math.inf if known is None else float(known),
                 measured=bool(data["measured"]),
                 runs=data["runs"],
+                mu=data["mu"],
             )
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("the design of an audit lacks a field or has one of the wrong kind") from error
@@ -103,8 +114,8 @@ def power(finding: Finding, design: Design, claim: PrivacyCurve, *, delta: float
 
 @lru_cache(maxsize=256)
 def _power(finding: Finding, design: Design, claim: PrivacyCurve, delta: float, beta: float) -> Power:
-    declared = Signal.declared(design.claim, delta=delta, interference=design.interference)
-    how = f"{'measured on the code without noise' if design.measured else 'from the design'}, seed {SEED}"
+    declared = design.signal(delta=delta)
+    how = f"{'measured on the code' if design.measured else 'from the design'}, seed {SEED}"
     if declared is None:
         return Power(kappa=None, no_noise=0.0, confidence=1.0 - beta, how=how)
     noise = declared

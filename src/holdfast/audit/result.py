@@ -140,18 +140,21 @@ class AuditResult:
         """What the audit would have noticed: against this claim, by default its own; None where it is not known."""
         if self.design is None:
             return None
-        curve = self.design.claim if claim is None else self._comparable(claim)
+        curve = self._for_group(self.design.claim) if claim is None else self._comparable(claim)
         return power(self.finding, self.design, curve, delta=self.delta, confidence=self._shared(confidence))
 
     def _comparable(self, claim: Guarantee | PrivacyCurve) -> PrivacyCurve:
         if not isinstance(claim, Guarantee):
-            return claim
+            return self._for_group(claim)
         if claim.adjacency != self.adjacency:
             raise AdjacencyError(
                 f"the audit compared {self.adjacency.value!r} neighbours, the claim is about "
                 f"{claim.adjacency.value!r} ones; plant canaries for the claim's adjacency"
             )
-        return claim.curve
+        return self._for_group(claim.curve)
+
+    def _for_group(self, curve: PrivacyCurve) -> PrivacyCurve:
+        return curve if self.finding.group == 1 else curve.group(self.finding.group)
 
     def plot_data(self) -> dict[str, list[float]]:
         """The bound against the confidence, and the audited curve at 95 %, ready to draw."""
@@ -171,7 +174,7 @@ class AuditResult:
         sort = "lower bound" if self.valid else "NOT A VALID BOUND, an estimate:"
         lines = [
             f"audit ({self.kind}): {self.correct} of {self.guesses} membership guesses right ({100 * share:.1f} %), "
-            f"{self.m} coins",
+            f"{self.m} {'counted runs' if self.kind == 'transcript' else 'coins'}",
             f"  {sort} epsilon {self.epsilon_estimate(confidence):.4g} at delta {self.delta:g}, "
             f"confidence {confidence:g} (adjacency {self.adjacency.value})",
             f"  method: {self.finding.method()}",
@@ -187,7 +190,7 @@ class AuditResult:
                 "  the membership coins were not flipped by holdfast: a contradiction is only a warning"
             )
         if claim is not None:
-            claimed = self._comparable(claim).epsilon(self.delta)
+            claimed = (claim.curve if isinstance(claim, Guarantee) else claim).epsilon(self.delta)
             lines.append(
                 f"  claim: epsilon {claimed:.4g} at delta {self.delta:g}: {self.verdict(claim, confidence)}"
             )

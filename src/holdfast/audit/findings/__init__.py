@@ -10,15 +10,24 @@ from typing import Any
 import numpy as np
 
 from holdfast.audit.bounds.multi_run import ErrorRates
+from holdfast.audit.bounds.normal_scores import NormalScores
 from holdfast.audit.findings.finding import Finding as Finding
 from holdfast.audit.findings.one_run_guesses import FixedGuesses as FixedGuesses
 from holdfast.audit.findings.one_run_guesses import GaussianGuesses as GaussianGuesses
 from holdfast.audit.findings.one_run_guesses import GuessPath as GuessPath
 from holdfast.audit.findings.trainings import AnytimeGuesses as AnytimeGuesses
 from holdfast.audit.findings.trainings import Trainings as Trainings
+from holdfast.audit.findings.transcripts import Transcripts as Transcripts
 from holdfast.errors import FormatError
 
-FINDINGS: tuple[type[Any], ...] = (FixedGuesses, GuessPath, GaussianGuesses, Trainings, AnytimeGuesses)
+FINDINGS: tuple[type[Any], ...] = (
+    FixedGuesses,
+    GuessPath,
+    GaussianGuesses,
+    Trainings,
+    AnytimeGuesses,
+    Transcripts,
+)
 
 
 def bits_as_text(correct: Any) -> str:
@@ -32,7 +41,10 @@ def bits_as_text(correct: Any) -> str:
 
 def finding_to_json(finding: Any) -> dict[str, Any]:
     """Plain data."""
-    return {"kind": finding.kind, **asdict(finding)}
+    fields = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(finding).items()
+    }
+    return {"kind": finding.kind, **fields}
 
 
 def finding_from_json(data: Mapping[str, Any]) -> Finding:
@@ -41,8 +53,13 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
         fields = dict(data)
         kind = fields.pop("kind")
         (home,) = (f for f in FINDINGS if f.kind == kind)
-        if "errors" in fields:
-            fields["errors"] = ErrorRates(**fields["errors"])
+        match fields.get("errors"):
+            case list() as several:
+                fields["errors"] = tuple(ErrorRates(**one) for one in several)
+            case dict() as one:
+                fields["errors"] = ErrorRates(**one)
+        if "scores" in fields:
+            fields["scores"] = NormalScores(**fields["scores"])
         found: Finding = home(**fields)
     except (TypeError, ValueError, KeyError) as error:
         raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error

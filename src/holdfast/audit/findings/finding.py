@@ -30,6 +30,10 @@ class Finding(Protocol):
         """Findings are frozen."""
 
     @property
+    def group(self) -> int:
+        """In how many records the worlds differ: a claim is held against it as the promise for such groups."""
+
+    @property
     def canaries(self) -> int:
         """How many membership coins were flipped."""
 
@@ -69,6 +73,8 @@ class Finding(Protocol):
 
 class FromEpsilon:
     """Findings that speak through one epsilon at one delta."""
+
+    group: ClassVar[int] = 1
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
         """The bound at this delta."""

@@ -22,6 +22,7 @@ from holdfast.privacy.tradeoff import TradeOff
 class CountedGuesses:
     """So many canaries, of which so many were guessed, so many of these rightly."""
 
+    group: ClassVar[int] = 1
     canaries: int
     guesses: int
     correct: int

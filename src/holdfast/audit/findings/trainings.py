@@ -37,6 +37,7 @@ class Trainings:
     """
 
     kind: ClassVar[str] = "multi-run"
+    group: ClassVar[int] = 1
     errors: multi_run.ErrorRates
     bound: Literal["clopper-pearson", "gaussian", "bayesian"] = "clopper-pearson"
 
