@@ -49,10 +49,12 @@ def result(finding: Any, **more: Any) -> AuditResult:
 )
 def test_every_finding(finding: Any) -> None:
     audit = result(finding, planted="canaries in random directions", scores={"auc": 0.9})
-    bound = audit.epsilon_lower()
+    bound = audit.epsilon_estimate()
     assert bound > 0.5
-    assert audit.epsilon_lower(0.999) <= bound
-    assert audit.verdict(PureDP(0.01)) == ("refuted" if audit.valid else "warning")
+    assert audit.epsilon_lower() == (bound if audit.valid else 0.0)
+    assert audit.epsilon_estimate(0.999) <= bound
+    assert result(finding, coins="foreign").epsilon_lower() == 0.0
+    assert audit.verdict(PureDP(0.01)) == ("refuted" if audit.refutes_claims else "warning")
     assert audit.verdict(PureDP(20.0)) == "consistent"
     assert result(finding, coins="foreign").verdict(PureDP(0.01)) == "warning"
     # The curve says the same as the verdict about a claim far on either side.
@@ -62,12 +64,12 @@ def test_every_finding(finding: Any) -> None:
     assert not audit.trade_off().contradicts(PureDP(20.0).trade_off())
     again = AuditResult.from_json(json.loads(json.dumps(audit.to_json())))
     assert again == audit
-    assert again.epsilon_lower() == bound
+    assert again.epsilon_estimate() == bound
     assert "membership guesses right" in audit.summary()
-    assert "refuted" in audit.summary(PureDP(0.01)) or not audit.valid
+    assert "refuted" in audit.summary(PureDP(0.01)) or not audit.refutes_claims
     data = audit.plot_data()
     assert len(data["confidence"]) == len(data["epsilon_lower"])
-    assert data["epsilon_lower"] == sorted(data["epsilon_lower"], reverse=True)
+    assert data["epsilon_estimate"] == sorted(data["epsilon_estimate"], reverse=True)
 
 
 def test_the_uncorrected_maximum_says_so() -> None:

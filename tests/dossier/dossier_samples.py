@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -73,11 +74,13 @@ def paid(folder: Path, *, currency: str = "gdp", values: Sequence[float] = (12, 
     return Paid(release=folder / "table.holdfast", ledger=folder / "ledger.db")
 
 
-def audit(correct: int = 57, *, planted: str = "1000 records", coins: str = "holdfast") -> AuditResult:
+def audit(
+    correct: int = 57, *, planted: str = "1000 records", coins: str = "holdfast", rows: Any = "generated"
+) -> AuditResult:
     """A one-run audit with this many of 100 guesses right."""
     return AuditResult(
         finding=FixedGuesses(canaries=1000, guesses=100, correct=correct), delta=1e-6, planted=planted,
-        coins=coins, adjacency="replace", scores={"in_median": 0.25},  # type: ignore[arg-type]
+        coins=coins, adjacency="replace", scores={"in_median": 0.25}, rows=rows,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -99,6 +102,9 @@ class FakeAttack:
 
     def verdict(self, claim: Guarantee, /) -> str:
         return self.state
+
+    def p_value(self, claim: Guarantee, /) -> float:
+        return 1e-6 if self.state == "refuted" else 1.0 if self.state == "consistent" else 1e-3
 
     def summary(self) -> str:
         return f"attack {self.attack}: AUC {self.auc}"

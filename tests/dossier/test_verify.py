@@ -150,7 +150,7 @@ def _set(*path: Any) -> Callable[[Any], None]:
         _set("budgets", 0, "head", "0" * 64),
         _set("budgets", 0, "dataset", "another"),
         _set("accuracy", [{"model": "m", "score": 0.9, "rows": 3, "measure": "accuracy"}]),
-        _set("format", "holdfast-dossier/2"),
+        _set("format", "holdfast-dossier/9"),
         lambda record: record.pop("promise"),
         lambda record: record["releases"].append(record["releases"][0]),
         lambda record: record["audits"].clear(),

@@ -165,8 +165,48 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/privacy/curves/test_composition.py::test_the_order_of_the_directions_does_not_matter",),
     ),
     Fault(
-        name="objective: the determinant forgotten",
+        name="witness: draws of a permit are not seen",
+        target="privacy:Permit.release",
+        old="self._account._draw(self.mechanism, checked)",
+        new="self.mechanism.sample(checked, self._account.source)",
+        tests=("tests/privacy/account/test_witness.py::test_releases_and_permits_are_seen_in_order",),
+    ),
+    Fault(
+        name="witness: what it saw is called secure",
+        target="privacy:Witness.provenance",
+        old='return "seeded"',
+        new='return "secure"',
+        tests=("tests/privacy/account/test_witness.py::test_what_a_witness_saw_is_not_private",),
+    ),
+    Fault(
+        name="witness: noise and coins from one stream",
+        target="privacy:Witness.drawn",
+        old="mechanism.sample(value, self._noise)",
+        new="mechanism.sample(value, self)",
+        tests=("tests/privacy/account/test_witness.py::test_noise_and_coins_are_two_streams",),
+    ),
+    Fault(
+        name="log-ratio: the determinants forgotten",
         target="privacy:_Perturbed.log_ratio",
+        old="+ turned",
+        new="",
+        tests=(
+            "tests/learn/methods/test_objective.py::test_objectives_are_compared_where_they_were_released",
+        ),
+    ),
+    Fault(
+        name="log-ratio: vector noise in the wrong norm",
+        target="privacy:VectorLaplace.log_ratio",
+        old="(euclidean(output, second) - euclidean(output, first)) / spread",
+        new="float(np.sum(np.abs(output - second) - np.abs(output - first))) / spread",
+        tests=(
+            "tests/contracts/test_mechanisms.py::"
+            "test_example[VectorLaplace1-idealised-the_log_ratio_changes_one_law_into_the_other]",
+        ),
+    ),
+    Fault(
+        name="objective: the determinant forgotten",
+        target="privacy:_Perturbed.log_determinants",
         old="math.log1p(ratio) * (1.0 + 4e-16)",
         new="0.0",
         tests=("tests/learn/methods/test_objective.py::test_the_pure_example_of_the_notes",),

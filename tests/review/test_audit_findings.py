@@ -42,9 +42,6 @@ def _gaussian_audit(epsilon: float, kind: Kind, seed: int) -> AuditResult:
     )  # fmt: skip
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding A4: a Gaussian estimate is called valid"
-)
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
 @pytest.mark.parametrize("kind", ["one-run", "multi-run"])
 def test_a_valid_bound_on_randomised_response_is_below_the_truth(kind: Kind, epsilon: float) -> None:
@@ -54,9 +51,6 @@ def test_a_valid_bound_on_randomised_response_is_below_the_truth(kind: Kind, eps
     assert len(false) <= 1
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding A4: a Gaussian estimate is called valid"
-)
 @pytest.mark.parametrize(
     "finding",
     [
@@ -70,7 +64,6 @@ def test_an_estimate_within_the_gaussian_family_is_not_called_a_bound(finding: A
     assert not result.valid
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding A4: a Gaussian estimate on the page")
 def test_a_page_shows_no_lower_bound_above_the_truth() -> None:
     """18 errors in 1,000 are what randomised response of epsilon 4 makes."""
     account = Account(PureDP(4.0))
@@ -108,13 +101,11 @@ def _page(*correct: int) -> Dossier:
     )  # fmt: skip
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding A5: no correction over several audits")
 @pytest.mark.parametrize(("audits", "best"), [(2, 81), (5, 82), (20, 84)])
 def test_the_luckiest_of_several_audits_is_no_contradiction(audits: int, best: int) -> None:
     assert _page(best, *[73] * (audits - 1)).contradictions == ()
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding A5: no correction over several audits")
 def test_pages_about_a_mechanism_that_just_keeps_its_promise_are_seldom_red() -> None:
     """Twenty audits on each of ten pages, each guess right with e / (1 + e): 64 % of pages were red."""
     right = np.random.default_rng(5).binomial(100, 1 / (1 + math.exp(-1.0)), size=(10, 20))
@@ -122,7 +113,6 @@ def test_pages_about_a_mechanism_that_just_keeps_its_promise_are_seldom_red() ->
     assert sum(red) <= 3  # of ten at 5 %: more than three in 0.1 % of cases
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="finding A5: bounds do not hold together")
 def test_the_lower_bounds_of_one_page_hold_together() -> None:
     page = _page(*[80] * 10)
     together = page.audits[0].epsilon_lower(1 - 0.05 / 10)
@@ -169,24 +159,15 @@ def _published(result: AuditResult) -> Any:
     return said["audits"], said["tried"]
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding A6: audits on real rows count as public"
-)
 @pytest.mark.parametrize("kind", ["one-run", "multi-run", "sequential"])
 def test_an_audit_on_real_rows_is_not_public(kind: Kind) -> None:
     assert _published(_on(_tables()[0], kind)) is None
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding A6: audits on real rows count as public"
-)
 def test_a_stored_audit_on_real_rows_does_not_become_public() -> None:
     assert _published(AuditResult.from_json(_on(_tables()[0], "one-run").to_json())) is None
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="finding A6: bits on the page depend on real rows"
-)
 def test_the_public_page_is_the_same_for_neighbouring_tables() -> None:
     first, second = (_published(_on(rows, "one-run")) for rows in _tables())
     assert first == second

@@ -96,7 +96,7 @@ def test_a_broken_mechanism_breaks_what_it_breaks(mechanism: Any, broken: set[st
 
 @pytest.mark.slow
 def test_a_broken_mechanism_is_named_with_all_that_it_breaks() -> None:
-    with pytest.raises(AssertionError, match=r"FixedNoise breaks \d of 16 checks") as raised:
+    with pytest.raises(AssertionError, match=r"FixedNoise breaks \d of \d+ checks") as raised:
         check_mechanism(FixedNoise(**SMALL))  # type: ignore[arg-type]
     assert "seeded_draws_repeat_and_secure_ones_do_not: two secure sources" in str(raised.value)
 

@@ -6,7 +6,8 @@ the curve that independent runs audit, and the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
@@ -62,6 +63,8 @@ class AttackResult:
     tried: int = 1
     proved: TradeOff | None = None
     audited: TradeOff | None = None
+    audited_at: Callable[[float], TradeOff] | None = None
+    """The audited curve at any confidence, where the scores can be asked again."""
     confidence: float = 0.95
     seconds: float = 0.0
     member_rows: NDArray[np.int64] | None = None
@@ -131,10 +134,13 @@ class AttackResult:
 
         For records drawn independently, given the model, from one law for members and one for non-members.
         """
+        return self._above(proved, 1.0 - self.confidence)
+
+    def _above(self, proved: TradeOff, error: float) -> bool:
         return any(
             missed < proved.miss_at(false_alarm) - 1e-9
             for false_alarm, missed in limits(
-                self.member_scores, self.non_member_scores, confidence=self.confidence, tried=self.tried
+                self.member_scores, self.non_member_scores, confidence=1.0 - error, tried=self.tried
             )
         )
 
@@ -151,6 +157,23 @@ class AttackResult:
         if self.audited is not None and self.audited.contradicts(proved):
             return "refuted"
         return "warning" if self.above(proved) else "consistent"
+
+    def p_value(self, claim: Proof | None = None) -> float:
+        """The smallest error, shared among the attacks tried, at which the verdict is no longer `consistent`.
+
+        Of a refutation, where the audited curve refutes; else of a warning. 1 without a proof.
+        """
+        proved = self.proved if claim is None else proved_curve(claim, self.adjacency)
+        if proved is None:
+            return 1.0
+        if self.audited is not None and self.audited.contradicts(proved):
+            again = self.audited_at
+            if again is None:
+                return 1.0 - self.confidence
+            return _smallest_error(
+                lambda error: again(1.0 - error).contradicts(proved), known=1.0 - self.confidence
+            )
+        return _smallest_error(lambda error: self._above(proved, error), known=1.0)
 
     def most_exposed(self, k: int = 10) -> Exposed:
         """The k members that this attack is surest about; for the owner's eyes only."""
@@ -207,6 +230,7 @@ class AttackResult:
             "tried": self.tried,
             "confidence": self.confidence,
             "verdict": self.verdict(),
+            "p_value": self.p_value(),
             "seconds": self.seconds,
         }
 
@@ -274,6 +298,19 @@ def limits(
     """What was reached at the looks of `LOOKS`, all of it true together with this confidence over all attacks."""
     error = (1.0 - confidence) / (2 * len(LOOKS) * tried)
     return reached(members, non_members, rates=LOOKS, error=error)
+
+
+def _smallest_error(found: Callable[[float], bool], *, known: float) -> float:
+    """The smallest error at which something is found, to a tenth of a percent; `known` where none below that does."""
+    low, high = math.log(1e-12), math.log(known) if known < 1.0 else -1e-9
+    if known == 1.0 and not found(math.exp(high)):
+        return 1.0
+    if found(math.exp(low)):
+        return math.exp(low)
+    while high - low > 1e-3:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if found(math.exp(middle)) else (middle, high)
+    return math.exp(high)
 
 
 # Registries: from the names of attacks to attacks.

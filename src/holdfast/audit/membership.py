@@ -138,6 +138,7 @@ def membership_game(
         AttackResult(
             attack=name, member_scores=scores[flipped], non_member_scores=scores[~flipped], game="flipped",
             adjacency=relation, tried=len(joined), proved=curve, audited=audits[name].trade_off(confidence),
+            audited_at=audits[name].trade_off,
             confidence=confidence, seconds=time.perf_counter() - started,
             member_rows=np.tile(slots.rows, runs)[flipped],
         )

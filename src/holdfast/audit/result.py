@@ -10,7 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from holdfast.audit.bounds.one_run import error_of
 from holdfast.audit.findings import Finding, finding_from_json, finding_to_json, is_number
+from holdfast.audit.power import Design, Power, power
 from holdfast.errors import AdjacencyError, FormatError, ParameterError, require
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -19,6 +21,13 @@ from holdfast.privacy.tradeoff import TradeOff
 
 Verdict = Literal["refuted", "consistent", "warning"]
 Coins = Literal["holdfast", "foreign"]
+Rows = Literal["public", "generated", "real"]
+ROWS: dict[Rows, str] = {
+    "public": "public rows only",
+    "generated": "rows generated from public values only",
+    "real": "real rows, or rows that nobody declared: internal, never on a public page",
+}
+"""What went into an audit besides planted records."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +36,8 @@ class AuditResult:
 
     `coins` says who flipped the membership coins: only where holdfast did can a claim be refuted, elsewhere
     it is a warning. `corrected_over` is how many audits, scores or designs were tried; the error is shared
-    among them. `delta` is fixed in advance, as part of the question.
+    among them. `delta` is fixed in advance, as part of the question. `rows` says what went in besides planted
+    records; with real ones every figure here is a function of private data. `design` is what power follows from.
 
     >>> from holdfast.audit.findings import FixedGuesses
     >>> from holdfast.privacy import PureDP
@@ -45,6 +55,8 @@ class AuditResult:
     adjacency: Adjacency = Adjacency.add_remove
     planted: str = ""
     scores: Mapping[str, float] = field(default_factory=dict)
+    rows: Rows = "real"
+    design: Design | None = None
 
     def __post_init__(self) -> None:
         require(0 <= self.delta < 1, "delta", self.delta, "in [0, 1)")
@@ -53,6 +65,7 @@ class AuditResult:
             isinstance(self.corrected_over, int) and self.corrected_over >= 1,
             "corrected_over", self.corrected_over, "an integer >= 1",
         )  # fmt: skip
+        require(self.rows in ROWS, "rows", self.rows, f"one of {', '.join(ROWS)}")
         require(all(is_number(v) for v in self.scores.values()), "scores", "...", "made of finite numbers")
         object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))
         object.__setattr__(self, "scores", dict(self.scores))
@@ -79,15 +92,25 @@ class AuditResult:
 
     @property
     def valid(self) -> bool:
-        """Whether the bound is a confidence bound at all (not the uncorrected maximum, not a credible bound)."""
-        return self.finding.entitled
+        """Whether the bound is a confidence bound whose assumptions were checked, the coins among them.
+
+        Not the uncorrected maximum, a credible bound, an epsilon within the Gaussian family, or foreign coins.
+        """
+        return self.finding.bounded and self.coins == "holdfast"
 
     def _shared(self, confidence: float) -> float:
         require(0 < confidence < 1, "confidence", confidence, "in (0, 1)")
         return 1.0 - (1.0 - confidence) / self.corrected_over if self.corrected_over > 1 else confidence
 
     def epsilon_lower(self, confidence: float = 0.95) -> float:
-        """The epsilon at `delta` that the truth exceeds, with this confidence; 0 if nothing is shown."""
+        """The epsilon at `delta` that the truth exceeds, with this confidence; 0 if nothing is shown.
+
+        What is not `valid` shows nothing: its figure is `epsilon_estimate`.
+        """
+        return self.epsilon_estimate(confidence) if self.valid else 0.0
+
+    def epsilon_estimate(self, confidence: float = 0.95) -> float:
+        """The same figure, also where its assumptions were not checked: then no bound, and it may exceed the truth."""
         return self.finding.epsilon_lower(delta=self.delta, confidence=self._shared(confidence))
 
     def trade_off(self, confidence: float = 0.95) -> TradeOff:
@@ -99,20 +122,39 @@ class AuditResult:
         """`refuted`: the claim is false with this confidence. `warning`: it looks false, but the coins were
         not holdfast's or the bound is not a confidence bound. `consistent`: nothing was shown against it.
         """  # noqa: D205
-        curve = self._comparable(claim)
-        if not self.finding.refutes(curve, delta=self.delta, confidence=self._shared(confidence)):
+        if self.p_value(claim) > error_of(confidence):
             return "consistent"
-        return "refuted" if self.coins == "holdfast" and self.valid else "warning"
+        return "refuted" if self.refutes_claims else "warning"
+
+    @property
+    def refutes_claims(self) -> bool:
+        """Whether what it says against a claim is a refutation, not only a warning."""
+        return self.coins == "holdfast" and self.finding.entitled
+
+    def p_value(self, claim: Guarantee | PrivacyCurve) -> float:
+        """The smallest error at which the claim is contradicted, corrected for what was tried."""
+        curve = self._comparable(claim)
+        return min(1.0, self.corrected_over * self.finding.p_value(curve, delta=self.delta))
+
+    def power(self, claim: Guarantee | PrivacyCurve | None = None, confidence: float = 0.95) -> Power | None:
+        """What the audit would have noticed: against this claim, by default its own; None where it is not known."""
+        if self.design is None:
+            return None
+        curve = self._for_group(self.design.claim) if claim is None else self._comparable(claim)
+        return power(self.finding, self.design, curve, delta=self.delta, confidence=self._shared(confidence))
 
     def _comparable(self, claim: Guarantee | PrivacyCurve) -> PrivacyCurve:
         if not isinstance(claim, Guarantee):
-            return claim
+            return self._for_group(claim)
         if claim.adjacency != self.adjacency:
             raise AdjacencyError(
                 f"the audit compared {self.adjacency.value!r} neighbours, the claim is about "
                 f"{claim.adjacency.value!r} ones; plant canaries for the claim's adjacency"
             )
-        return claim.curve
+        return self._for_group(claim.curve)
+
+    def _for_group(self, curve: PrivacyCurve) -> PrivacyCurve:
+        return curve if self.finding.group == 1 else curve.group(self.finding.group)
 
     def plot_data(self) -> dict[str, list[float]]:
         """The bound against the confidence, and the audited curve at 95 %, ready to draw."""
@@ -121,6 +163,7 @@ class AuditResult:
         return {
             "confidence": confidences,
             "epsilon_lower": [self.epsilon_lower(c) for c in confidences],
+            "epsilon_estimate": [self.epsilon_estimate(c) for c in confidences],
             "false_alarm": curve.false_alarm.tolist(),
             "miss": curve.miss.tolist(),
         }
@@ -128,29 +171,35 @@ class AuditResult:
     def summary(self, claim: Guarantee | PrivacyCurve | None = None, *, confidence: float = 0.95) -> str:
         """A few lines that a statistician can read."""
         share = self.correct / self.guesses if self.guesses else 0.0
-        sort = "lower bound" if self.valid else "NOT A VALID BOUND:"
+        sort = "lower bound" if self.valid else "NOT A VALID BOUND, an estimate:"
         lines = [
             f"audit ({self.kind}): {self.correct} of {self.guesses} membership guesses right ({100 * share:.1f} %), "
-            f"{self.m} coins",
-            f"  {sort} epsilon {self.epsilon_lower(confidence):.4g} at delta {self.delta:g}, "
+            f"{self.m} {'counted runs' if self.kind == 'transcript' else 'coins'}",
+            f"  {sort} epsilon {self.epsilon_estimate(confidence):.4g} at delta {self.delta:g}, "
             f"confidence {confidence:g} (adjacency {self.adjacency.value})",
             f"  method: {self.finding.method()}",
+            f"  power: {self._power_in_words(claim, confidence)}",
         ]
         if self.corrected_over > 1:
             lines.append(f"  error shared among {self.corrected_over} audits tried")
         if self.planted:
             lines.append(f"  planted: {self.planted}")
+            lines.append(f"  among: {ROWS[self.rows]}")
         if self.coins == "foreign":
             lines.append(
                 "  the membership coins were not flipped by holdfast: a contradiction is only a warning"
             )
         if claim is not None:
-            claimed = self._comparable(claim).epsilon(self.delta)
+            claimed = (claim.curve if isinstance(claim, Guarantee) else claim).epsilon(self.delta)
             lines.append(
                 f"  claim: epsilon {claimed:.4g} at delta {self.delta:g}: {self.verdict(claim, confidence)}"
             )
         lines.append("  a pass is no evidence of privacy: a better attack may find more")
         return "\n".join(lines)
+
+    def _power_in_words(self, claim: Guarantee | PrivacyCurve | None, confidence: float) -> str:
+        known = self.power(claim, confidence)
+        return "not known, so this is not counted as a test" if known is None else known.summary()
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -162,12 +211,18 @@ class AuditResult:
             "adjacency": self.adjacency.value,
             "planted": self.planted,
             "scores": dict(self.scores),
+            "rows": self.rows,
+            "design": None if self.design is None else self.design.to_json(),
         }
 
     @classmethod
     def from_json(cls, data: Any) -> AuditResult:
-        """The result that `to_json` wrote; `FormatError` for anything else."""
+        """The result that `to_json` wrote; `FormatError` for anything else.
+
+        One that was stored without saying what rows went in counts as made with real ones.
+        """
         try:
+            design = data.get("design")
             return cls(
                 finding=finding_from_json(data["finding"]),
                 delta=float(data["delta"]),
@@ -176,6 +231,8 @@ class AuditResult:
                 adjacency=Adjacency(data["adjacency"]),
                 planted=str(data["planted"]),
                 scores=data["scores"],
+                rows=data.get("rows", "real"),
+                design=None if design is None else Design.from_json(design),
             )
         except FormatError:
             raise

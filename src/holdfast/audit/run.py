@@ -6,6 +6,7 @@ Everything that could be tuned (number of canaries, guesses, bound) is fixed bef
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from holdfast.audit.canaries import (
     inclusion_coins,
 )
 from holdfast.audit.canaries.decoder import guess
+from holdfast.audit.canaries.interference import interference
 from holdfast.audit.canaries.labelled import random_labels
 from holdfast.audit.canaries.planting import PlantedRecords, PlantedRows, Planting, Score, WithScore
 from holdfast.audit.findings import (
@@ -34,7 +36,8 @@ from holdfast.audit.findings import (
     Trainings,
     bits_as_text,
 )
-from holdfast.audit.result import AuditResult, claimed_adjacency, claimed_delta, describe_scores
+from holdfast.audit.power import Design, power
+from holdfast.audit.result import ROWS, AuditResult, Rows, claimed_adjacency, claimed_delta, describe_scores
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -63,6 +66,8 @@ def audit(
     classes: Sequence[Any] | None = None,
     null: tuple[Any, Any] | None = None,
     score: Score | None = None,
+    rows: Rows | None = None,
+    noiseless: Callable[[Any], Any] | None = None,
     guesses: int | None = None,
     bound: str | None = None,
     delta: float | None = None,
@@ -78,8 +83,14 @@ def audit(
     `multi-run` trains `runs` times with and without one, `sequential` does so until the claim is refuted.
     `bound`, in one run: `path` takes the best number of guesses and pays for it exactly, `geometric` looks at a few
     numbers, `fixed` uses `guesses` as given, `gaussian` tests whole trade-off curves (best where the noise is
-    Gaussian). In many runs: `clopper-pearson`, `gaussian`, or `bayesian`, which is no confidence bound.
+    Gaussian; its epsilon is an estimate). In many runs: `clopper-pearson`, or `gaussian` and `bayesian`, estimates too.
     `delta` is the one at which epsilon is bounded; by default the claim's, if it is an (epsilon, delta) pair.
+
+    `rows` declares what `data` are: `public`, `generated` (from public values, as a released synthetic table), or
+    `real`, the default wherever there are rows: such a result is a function of private data and stays internal.
+    `noiseless` is the same training without any noise. With it the result says what this audit would have noticed on
+    your code; without it, what it would have noticed if the release were the sum of the rows. Where `canaries` is left
+    open, one run takes so many that faults are noticed best.
 
     >>> from holdfast.privacy import PureDP
     >>> leaky = lambda rows: rows.sum(axis=0)                     # no noise at all
@@ -94,15 +105,34 @@ def audit(
     chosen = BOUNDS[kind][0] if bound is None else bound
     require(chosen in BOUNDS[kind], "bound", bound, f"one of {', '.join(BOUNDS[kind])} for {kind}")
     features, labels = _split(data)
+    require(rows is None or rows in ROWS, "rows", rows, f"one of {', '.join(ROWS)}")
+
+    def planted(chosen_canaries: Canaries | LabelledCanaries) -> Planting:
+        made = _planting(features, labels, chosen_canaries, relation, classes, null)
+        return made if score is None else WithScore(planting=made, score=score)
+
+    curve = claim.curve if isinstance(claim, Guarantee) else claim
+
+    def designed(planting: Planting) -> Design | None:
+        strays = interference(planting, noiseless, single=kind != "one-run")
+        if strays is None:
+            return None
+        return Design(claim=curve, interference=strays, measured=noiseless is not None, runs=runs)
+
+    made_here = isinstance(canaries, int | None)
     if isinstance(canaries, int | None):
-        count = 1 if kind != "one-run" else CANARIES if canaries is None else canaries
-        canaries = _directions(count, features.shape[1], row_norm)
+        counts = (
+            [1] if kind != "one-run" else [canaries] if canaries is not None else _counts(features.shape[1])
+        )
+        options = [planted(_directions(count, features.shape[1], row_norm)) for count in counts]
+    else:
+        options = [planted(canaries)]
+    designs = [designed(one) for one in options]
+    place = 0 if len(options) == 1 else _best(options, designs, guesses, chosen, shown_delta, confidence)
+    planting, design = options[place], designs[place]
     require(
-        kind == "one-run" or canaries.count == 1, "canaries", canaries.count, "one where many runs are made"
+        kind == "one-run" or planting.count == 1, "canaries", planting.count, "one where many runs are made"
     )
-    planting = _planting(features, labels, canaries, relation, classes, null)
-    if score is not None:
-        planting = WithScore(planting=planting, score=score)
     scores: dict[str, float]
     finding: Finding
     if kind == "one-run":
@@ -120,6 +150,8 @@ def audit(
         adjacency=relation,
         planted=planting.summary(),
         scores=scores,
+        rows=rows or ("generated" if made_here and not len(features) else "real"),
+        design=design,
     )
 
 
@@ -128,23 +160,51 @@ def _one_run(
 ) -> tuple[Finding, dict[str, float]]:
     """Steinke, Nasr and Jagielski 2023: one training, a coin per canary, guesses from both ends."""
     count = planting.count
-    most = count // 2 * 2 if guesses is None else guesses
-    if guesses is None and bound in ("fixed", "gaussian"):
-        most = max(2, count // 2 // 2 * 2)
-    require(1 <= most <= count, "guesses", most, f"in [1, {count}], the number of canaries")
+    most = _guesses(count, guesses, bound)
     coins = inclusion_coins(source, count)
     values = planting.scores(train(planting.data(coins)))
     right = guess(values, include=most - most // 2, exclude=most // 2).correct(coins)
-    made: Finding
+    return _found(count, right, bound), describe_scores(values, coins)
+
+
+def _guesses(count: int, asked: int | None, bound: str) -> int:
+    """How many of the coins are guessed: as asked, else all along a path and half of them at once."""
+    half = max(2, count // 2 // 2 * 2) if bound in ("fixed", "gaussian") else count // 2 * 2
+    most = half if asked is None else asked
+    require(1 <= most <= count, "guesses", most, f"in [1, {count}], the number of canaries")
+    return most
+
+
+def _found(count: int, right: NDArray[np.bool_], bound: str) -> Finding:
+    """What one run showed, for this bound."""
     if bound in ("path", "geometric"):
-        made = GuessPath(
+        return GuessPath(
             canaries=count, right=bits_as_text(right), rule="exact" if bound == "path" else "geometric"
         )
-    elif bound == "fixed":
-        made = FixedGuesses(canaries=count, guesses=most, correct=int(right.sum()))
-    else:
-        made = GaussianGuesses(canaries=count, guesses=most, correct=int(right.sum()))
-    return made, describe_scores(values, coins)
+    home = FixedGuesses if bound == "fixed" else GaussianGuesses
+    return home(canaries=count, guesses=right.size, correct=int(right.sum()))
+
+
+def _counts(dimension: int) -> list[int]:
+    """Numbers of canaries worth considering: as many as there is room for without disturbing each other, or many."""
+    return sorted({min(CANARIES, max(dimension, 2)), CANARIES})
+
+
+def _best(
+    options: Sequence[Planting], designs: Sequence[Design | None], guesses: int | None, bound: str,
+    delta: float, confidence: float,
+) -> int:  # fmt: skip
+    """Which planting would notice faults best, from designs alone: nothing has been trained yet."""
+
+    def worth(place: int) -> tuple[float, float]:
+        design, count = designs[place], options[place].count
+        if design is None:
+            return (0.0, 0.0)
+        blank = _found(count, np.zeros(_guesses(count, guesses, bound), dtype=bool), bound)
+        known = power(blank, design, design.claim, delta=delta, confidence=confidence)
+        return (known.no_noise, -(known.kappa or math.inf))
+
+    return max(range(len(options)), key=worth)
 
 
 def _multi_run(

@@ -46,7 +46,8 @@ class Dossier:
     The `public` edition holds released values, proofs, certificates and audits of planted records; it refuses
     what is an un-noised function of private data. The `internal` edition may hold attacks and accuracy, and says
     on every page that it must not be published. With `ledger`, the one that paid, it shows the budget and who
-    signed.
+    signed. `also_run` is how many audits and attacks were run and are not on this page: all that was run shares the
+    error, so that nobody is accused by the luckiest of many.
 
     >>> from holdfast.privacy import Account, Gaussian, GaussianDP
     >>> account = Account(GaussianDP(0.5))
@@ -69,10 +70,17 @@ class Dossier:
     confidence: float = field(default=0.95, kw_only=True)
     names: Sequence[str] | None = field(default=None, kw_only=True)
     digests: Sequence[str] | None = field(default=None, kw_only=True)
+    also_run: int = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
         require(self.audience in ("public", "internal"), "audience", self.audience, "'public' or 'internal'")
         require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
+        require(
+            isinstance(self.also_run, int) and self.also_run >= 0,
+            "also_run",
+            self.also_run,
+            "an integer >= 0",
+        )
         require(len(self.releases) > 0, "release", "()", "one release, or a sequence of them")
         for name in ("names", "digests"):
             given = getattr(self, name)
@@ -101,10 +109,17 @@ class Dossier:
     def tried(self) -> tuple[Tried, ...]:
         """Every audit and attack, held against the promise."""
         guarantee = together(self.releases)
-        return (
-            *audited(self.audits, guarantee, confidence=self.confidence),
-            *attacked(self.attacks, guarantee),
-        )
+        run = len(self.audits) + len(self.attacks) + self.also_run
+        alone = attacked(self.attacks, guarantee)
+        audits = audited(
+            self.audits, guarantee, confidence=self.confidence, run=run,
+            beside=[one.numbers.p_value for one in alone],
+        )  # fmt: skip
+        attacks = attacked(
+            self.attacks, guarantee, confidence=self.confidence, run=run,
+            beside=[one.numbers.p_value for one in audits],
+        )  # fmt: skip
+        return (*audits, *attacks)
 
     @property
     def contradictions(self) -> tuple[str, ...]:
@@ -143,7 +158,8 @@ class Dossier:
             contradictions=self.contradictions,
             tables=tuple(self.tables),
             accuracy=tuple(self.accuracy),
-            not_tested=not_tested([(one.kind, one.name) for one in self.tried]),
+            not_tested=not_tested(self.tried),
+            also_run=self.also_run,
             payments=tuple(paid),
             budgets=tuple(
                 DatasetBudget.from_json(self.ledger.standing(name).to_json())

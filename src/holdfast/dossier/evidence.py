@@ -1,16 +1,20 @@
 """What was tried against the promise: audits and attacks, whether one contradicts it, and what was not tried.
 
-The dossier asks evidence for nothing but its curve, its words and its verdict. Whether a curve that dips below
-the proof is a contradiction only the evidence knows: a one-run audit refutes a curve as a whole, a measured
+The dossier asks evidence for nothing but its curve, its words, its p-value and its power. Whether a curve that dips
+below the proof is a contradiction only the evidence knows: a one-run audit refutes a curve as a whole, a measured
 curve carries sampling error, and coins that holdfast did not flip give a warning at most.
+
+Everything that was run shares one error, also what the page does not show: contradictions by Holm's rule, lower bounds
+at an equal share each (soundness, section 22). Else the luckiest of twenty audits accuses a sound mechanism.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+from holdfast.audit.bounds.several import holm, shared_confidence
 from holdfast.audit.result import AuditResult
 from holdfast.dossier.charts import curves
 from holdfast.dossier.charts.curves import TradeOffLine, TradeOffPoints
@@ -19,7 +23,7 @@ from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.tradeoff import TradeOff
 
-State = Literal["refuted", "warning", "consistent", "not comparable"]
+State = Literal["refuted", "warning", "consistent", "not comparable", "not a test"]
 RATES = (0.001, 0.01, 0.05, 0.1, 0.5)
 MOST_ATTACKS = 6
 """Attacks drawn in the picture, the strongest first; the table lists all."""
@@ -31,11 +35,20 @@ class AuditNumbers(Section):
     """The figures of an audit."""
 
     epsilon_lower: float | None
+    """None where the figure is an estimate, or infinite."""
     delta: float
     confidence: float
+    """Of this bound alone: all bounds of the page hold together with the page's confidence."""
     guesses: int
     correct: int
     canaries: int
+    p_value: float = 1.0
+    kappa: float | None = None
+    """The smallest factor of too little noise that is noticed with probability 0.8."""
+    no_noise: float | None = None
+    """The probability that no noise at all is noticed; None where it is not known."""
+    can_fail: bool = False
+    rows: str = "real"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +58,7 @@ class AttackNumbers(Section):
     auc: float
     found_at_1_percent: float
     found_at_a_tenth: float = field(metadata={"key": "found_at_0.1_percent"})
+    p_value: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +108,9 @@ class AttackFigures(Protocol):
     def verdict(self, claim: Guarantee, /) -> str:
         """What it says about a claim: refuted, warning or consistent."""
 
+    def p_value(self, claim: Guarantee, /) -> float:
+        """The smallest error at which it says so."""
+
     def summary(self) -> str:
         """A few lines."""
 
@@ -114,8 +131,7 @@ class Tried:
         """What is wrong, in a sentence; None where nothing is."""
         if self.state != "refuted":
             return None
-        sure = self.numbers.confidence if isinstance(self.numbers, AuditNumbers) else None
-        how = f" with confidence {100 * sure:g} %" if sure else ""
+        how = f" (p = {self.numbers.p_value:.2g}, corrected for everything that was run)"
         return f"The {self.kind} “{self.name}” refutes the promise{how}: the mechanism leaks more than is claimed."
 
     @property
@@ -128,22 +144,25 @@ class Tried:
 
 
 def audience_of(audit: AuditResult) -> Audience:
-    """An audit is public where holdfast planted the records and flipped the coins, else internal."""
-    return "public" if audit.coins == "holdfast" and audit.planted else "internal"
+    """An audit is public where holdfast planted the records, flipped the coins, and no real row went in."""
+    public = audit.coins == "holdfast" and audit.planted and audit.rows != "real"
+    return "public" if public else "internal"
 
 
 def require_public(
     audits: Sequence[AuditResult], attacks: Sequence[AttackFigures], accuracy: Sequence[Any]
 ) -> None:
     """Refuse what is an un-noised function of private data: it has no place in a public edition."""
+    inside = [one for one in audits if audience_of(one) == "internal"]
     private = [
         *(["attack results"] if any(one.audience != "public" for one in attacks) else []),
         *(["accuracy on real records"] if accuracy else []),
         *(
             ["audits of records that holdfast did not plant"]
-            if any(audience_of(one) == "internal" for one in audits)
+            if any(_not_planted(one) for one in inside)
             else []
         ),
+        *(["audits on real rows"] if any(one.rows == "real" for one in inside) else []),
     ]
     if private:
         raise ParameterError(
@@ -151,6 +170,10 @@ def require_public(
             "audience='public'; these are un-noised functions of private data: leave them out, or make an "
             "internal edition"
         )
+
+
+def _not_planted(audit: AuditResult) -> bool:
+    return audit.coins != "holdfast" or not audit.planted
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
@@ -167,48 +190,80 @@ def told_apart(names: Sequence[str]) -> list[str]:
     return made
 
 
-def audited(audits: Sequence[AuditResult], promise: Guarantee, *, confidence: float) -> tuple[Tried, ...]:
-    """Audits held against the promise, under names that can be told apart."""
+def audited(
+    audits: Sequence[AuditResult],
+    promise: Guarantee,
+    *,
+    confidence: float,
+    run: int | None = None,
+    beside: Sequence[float] = (),
+) -> tuple[Tried, ...]:
+    """Audits held against the promise, under names that can be told apart.
+
+    `run` is how many audits and attacks were run in all, shown or not; `beside` are the p-values of shown attacks.
+    """
     names = told_apart([audit.kind for audit in audits])
-    return tuple(
-        _audited(audit, name, promise, confidence) for audit, name in zip(audits, names, strict=True)
-    )
+    total = max(run or 0, len(audits) + len(beside))
+    made = [
+        _audited(audit, name, promise, confidence, total) for audit, name in zip(audits, names, strict=True)
+    ]
+    return _corrected(made, confidence=confidence, run=total, beside=beside)
 
 
-def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: float) -> Tried:
-    state: State
+def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: float, run: int) -> Tried:
+    """As if it were the only one that might be refuted; what it says alone becomes its state in `_corrected`."""
+    shared = shared_confidence(confidence, run)
+    state: State = "refuted" if audit.refutes_claims else "warning"
+    p_value = 1.0
     try:
-        state = audit.verdict(promise, confidence)
-        words = audit.summary(promise, confidence=confidence)
+        p_value, power = audit.p_value(promise), audit.power(promise, shared)
+        words = audit.summary(promise, confidence=shared)
     except AdjacencyError as error:
-        state, words = "not comparable", f"{audit.summary(confidence=confidence)}\n  {error}"
+        state, power = "not comparable", None
+        words = f"{audit.summary(confidence=shared)}\n  {error}"
     return Tried(
         kind="audit",
         name=name,
         state=state,
-        curve=audit.trade_off(confidence),
+        curve=audit.trade_off(shared),
         words=words,
         numbers=AuditNumbers(
-            epsilon_lower=six_digits(audit.epsilon_lower(confidence)),
+            epsilon_lower=six_digits(audit.epsilon_lower(shared)) if audit.valid else None,
             delta=audit.delta,
-            confidence=confidence,
+            confidence=shared,
             guesses=audit.guesses,
             correct=audit.correct,
             canaries=audit.m,
+            p_value=float(f"{p_value:.6g}"),
+            kappa=None if power is None or power.kappa is None else float(f"{power.kappa:.3g}"),
+            no_noise=None if power is None else float(f"{power.no_noise:.3g}"),
+            can_fail=power is not None and power.can_fail,
+            rows=audit.rows,
         ),
     )
 
 
-def attacked(attacks: Sequence[AttackFigures], promise: Guarantee) -> tuple[Tried, ...]:
-    """Attacks held against the promise."""
+def attacked(
+    attacks: Sequence[AttackFigures],
+    promise: Guarantee,
+    *,
+    confidence: float = 0.95,
+    run: int | None = None,
+    beside: Sequence[float] = (),
+) -> tuple[Tried, ...]:
+    """Attacks held against the promise; `run` and `beside` as for audits."""
     names = told_apart([attack.attack for attack in attacks])
-    return tuple(_attacked(attack, name, promise) for attack, name in zip(attacks, names, strict=True))
+    made = [_attacked(attack, name, promise) for attack, name in zip(attacks, names, strict=True)]
+    total = max(run or 0, len(attacks) + len(beside))
+    return _corrected(made, confidence=confidence, run=total, beside=beside)
 
 
 def _attacked(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
     state: State
+    p_value = 1.0
     try:
         state = _STATES.get(attack.verdict(promise), "not comparable")
+        p_value = attack.p_value(promise) if state in ("refuted", "warning") else 1.0
     except AdjacencyError:
         state = "not comparable"
     return Tried(
@@ -221,8 +276,30 @@ def _attacked(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
             auc=float(f"{attack.auc:.6g}"),
             found_at_1_percent=float(f"{attack.tpr_at(0.01):.6g}"),
             found_at_a_tenth=float(f"{attack.tpr_at(0.001):.6g}"),
+            p_value=float(f"{p_value:.6g}"),
         ),
     )
+
+
+def _corrected(
+    tried: Sequence[Tried], *, confidence: float, run: int, beside: Sequence[float]
+) -> tuple[Tried, ...]:
+    """Each with the state that it keeps when everything that was run shares the error."""
+    values = [one.numbers.p_value for one in tried]
+    rejected = holm([*values, *beside], error=round(1.0 - confidence, 15), run=run)
+    return tuple(
+        one if one.state not in ("refuted", "warning") or kept else replace(one, state=_spared(one))
+        for one, kept in zip(tried, rejected, strict=False)
+    )
+
+
+def _spared(one: Tried) -> State:
+    """What is left of an accusation that the shared error does not bear."""
+    if one.kind == "attack":
+        return "warning" if one.state == "refuted" else "consistent"
+    assert isinstance(one.numbers, AuditNumbers)
+    known = one.numbers.no_noise is not None
+    return "not a test" if known and not one.numbers.can_fail else "consistent"
 
 
 def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
@@ -257,15 +334,31 @@ _ALWAYS = (
     "The computer itself: timing, logs, memory, and who can read the private table.",
 )
 _KINDS = (
-    ("audit", "Audits with planted records: none was run, so nothing checks the program against the proof."),
+    (
+        "audit",
+        "Audits: none that could have failed was run, so nothing checks the program against the proof.",
+    ),
     ("attack", "Membership attacks on this release: none was run."),
 )
 _INVERSION = "Guessing an attribute of a person from the others (inversion): not attacked here."
 
 
-def not_tested(tried: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """What a reader might take for tested and was not, given (kind, name) of everything that was tried."""
-    kinds = {kind for kind, _ in tried}
+class _Told(Protocol):
+    """An attempt, as evidence or as the record has it."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+
+def not_tested(tried: Sequence[_Told]) -> tuple[str, ...]:
+    """What a reader might take for tested and was not, given everything that was tried."""
+    kinds = {one.kind for one in tried if one.state != "not a test"}
     missing = [text for kind, text in _KINDS if kind not in kinds]
-    inverted = any("inversion" in name.lower() for _, name in tried)
+    inverted = any("inversion" in one.name.lower() for one in tried)
     return (*missing, *(() if inverted else (_INVERSION,)), *_ALWAYS)

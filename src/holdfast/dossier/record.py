@@ -22,7 +22,9 @@ from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.release import Provenance, Release
 from holdfast.release.certificate import Certificate
 
-FORMAT = "holdfast-dossier/1"
+FORMAT = "holdfast-dossier/2"
+OLDER = ("holdfast-dossier/1",)
+"""Formats of earlier versions: their records lack fields that came later, and hold nothing that went away."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,14 +157,30 @@ class Record(Section):
     not_tested: tuple[str, ...]
     payments: tuple[Payment, ...]
     budgets: tuple[DatasetBudget, ...]
+    also_run: int = 0
+    """Audits and attacks that were run and are not on the page: they share the error."""
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The record that `to_json` wrote; `FormatError` for one with anything more or less."""
+        """The record that `to_json` wrote, now or in an earlier version; `FormatError` for anything more or less."""
         made = super().from_json(data)
-        if made.to_json() != data:
+        if made.format not in (FORMAT, *OLDER):
+            raise FormatError(f"a stored record has the format {FORMAT} or an older one")
+        if not _holds(made.to_json(), data, older=made.format in OLDER):
             raise FormatError("a stored record holds what this version does not know")
         return made
+
+
+def _holds(made: Any, written: Any, *, older: bool) -> bool:
+    """Whether what was read is what was written; an older record may lack what came later."""
+    match made, written:
+        case dict(), dict():
+            same = written.keys() <= made.keys() if older else written.keys() == made.keys()
+            return same and all(_holds(made[key], written[key], older=older) for key in written)
+        case list(), list():
+            pairs = zip(made, written, strict=False)
+            return len(made) == len(written) and all(_holds(a, b, older=older) for a, b in pairs)
+    return bool(made == written)
 
 
 # Sections whose sources are a release and the ledger that paid for it.

@@ -28,10 +28,13 @@ class StoredAttack:
     found: tuple[tuple[float, float], ...]
     reached: str
     text: str
+    error: float = 1.0
+    """The smallest error at which that verdict is reached, as far as is known."""
     audience: str = "internal"
 
     def __post_init__(self) -> None:
         require(0 <= self.auc <= 1, "auc", self.auc, "in [0, 1]")
+        require(0 <= self.error <= 1, "error", self.error, "in [0, 1]")
         require(
             all(0 <= x <= 1 and 0 <= y <= 1 for x, y in self.found), "found", "...", "made of rates in [0, 1]"
         )
@@ -49,6 +52,10 @@ class StoredAttack:
     def verdict(self, claim: Guarantee, /) -> str:
         """What was found when it was run."""
         return self.reached
+
+    def p_value(self, claim: Guarantee, /) -> float:
+        """The smallest error at which that was found; without it stored, the error that was allowed."""
+        return self.error
 
     def summary(self) -> str:
         """The figures in a line."""
@@ -81,6 +88,7 @@ class StoredAttack:
             auc=float(data["auc"]),
             found=points,
             reached=str(data["verdict"]),
+            error=float(data.get("p_value", 1.0 - data.get("confidence", 0.95))),
             text=f"attack {data['attack']}: AUC {data['auc']:.4f}, {data['members']} members, "
             f"{data['non_members']} non-members; {rates}; verdict: {data['verdict']}",
         )

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from holdfast.audit.result import AuditResult
-from holdfast.dossier.evidence import Picture, audited, not_tested, picture
+from holdfast.dossier.evidence import Picture, audience_of, audited, not_tested, picture
 from holdfast.dossier.page import MOST_BYTES, record_of, render, seal_of, written_seal
 from holdfast.dossier.promise import promise, together
-from holdfast.dossier.record import FORMAT, Record, described, file_digest, payment
+from holdfast.dossier.record import FORMAT, OLDER, Record, described, file_digest, payment
 from holdfast.dossier.section import Section, visible
 from holdfast.errors import FormatError, HoldfastError
 from holdfast.ledger import Ledger
@@ -137,7 +137,7 @@ def _page(path: Path, report: _Report) -> Record | None:
         seal == seal_of(text), "the page has its seal", "the page was changed: it does not have its seal"
     )
     if not report.hold(
-        written.get("format") == FORMAT,
+        written.get("format") in (FORMAT, *OLDER),
         f"the record has the format {FORMAT}",
         f"the record has another format than {FORMAT}",
     ):
@@ -205,7 +205,14 @@ def _evidence(record: Record, releases: Sequence[Release[Any]], report: _Report)
     """Audits held against the promise again; the curves of attacks are only where they were measured."""
     guarantee = together(releases)
     audits = [AuditResult.from_json(one) for one in record.audits]
-    again = audited(audits, guarantee, confidence=record.confidence)
+    beside = [one.numbers.p_value for one in record.tried if one.kind == "attack"]
+    again = audited(
+        audits,
+        guarantee,
+        confidence=record.confidence,
+        run=len(record.tried) + record.also_run,
+        beside=beside,
+    )
     written = [one for one in record.tried if one.kind == "audit"]
     report.same("the audits", written, [one.attempt for one in again])
     report.same(
@@ -214,13 +221,17 @@ def _evidence(record: Record, releases: Sequence[Release[Any]], report: _Report)
         _lines(picture(guarantee, again)),
     )
     tried = [(one.kind, one.name) for one in record.tried]
-    report.same("what was not tested", record.not_tested, not_tested(tried))
+    report.same("what was not tested", record.not_tested, not_tested(record.tried))
     listed = [one.contradiction for one in record.tried if one.contradiction]
     report.same("the contradictions", record.contradictions, listed)
     if record.accuracy or any(kind == "attack" for kind, _ in tried):
         report.skipped.append("attacks and accuracy: their private data are not part of a dossier")
         if record.audience != "internal":
             report.problems.append("a public edition holds results that are for internal use")
+    if record.audience != "internal" and any(audience_of(one) == "internal" for one in audits):
+        report.problems.append(
+            "a public edition holds audits on real rows, or on coins that are not holdfast's"
+        )
 
 
 def _lines(picture: Picture) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from .account import Account as Account
 from .account import Permit as Permit
+from .account import Witness as Witness
 from .adjacency import Adjacency as Adjacency
 from .adjacency import PrivacyUnit as PrivacyUnit
 from .adjacency import resolve_adjacency as resolve_adjacency

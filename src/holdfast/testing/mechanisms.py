@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -30,6 +31,8 @@ BAD_NUMBERS = (0, -1.0, float("nan"), float("inf"))
 """No parameter of a mechanism may be one of these."""
 BAD_VALUES: tuple[Any, ...] = ([float("nan")], [float("inf"), 0.0], ["a"], [], [True], [1j])
 """Nothing that could be released."""
+RATIOS = 100
+"""Draws at which likelihood ratios are compared."""
 
 
 def declares_what_it_rests_on(kind: type[Mechanism]) -> None:
@@ -157,6 +160,60 @@ def the_worst_pair_is_one_sensitivity_apart(mechanism: Mechanism) -> None:
     ensure(mechanism.distance(low, low) == 0.0, "a value has a distance from itself")
 
 
+def the_log_ratio_is_that_of_the_declared_law(mechanism: Mechanism) -> None:
+    """`log_ratio` is 0 for one value, turns with the pair, and is what `cdf` says in a cell around each draw."""
+    low, high = map(mechanism.check, mechanism.worst_pair())
+    source = Source(seed=11)
+    outputs = [mechanism.sample(low, source) for _ in range(RATIOS)]
+    numbers = np.array([float(np.ravel(output)[0]) for output in outputs])
+    gaps = np.diff(np.unique(numbers))
+    ensure(gaps.size > 0, "all draws are equal")
+    # A law on few points is compared point by point, another one in cells that are narrow beside its spread.
+    few = gaps.size < RATIOS // 2
+    width = 0.5 * float(gaps.min()) if few else 1e-3 * float(np.median(np.abs(numbers - np.median(numbers))))
+    cells = [
+        mechanism.cdf(value, numbers + width) - mechanism.cdf(value, numbers - width) for value in (low, high)
+    ]
+    expected = np.log(cells[0]) - np.log(cells[1])
+    for output, ratio in zip(outputs, expected.tolist(), strict=True):
+        ensure(mechanism.log_ratio(low, low, output) == 0.0, "a value has a log-ratio against itself")
+        found = mechanism.log_ratio(low, high, output)
+        ensure_near(found, ratio, "the log-ratio", within=1e-2)
+        ensure_near(mechanism.log_ratio(high, low, output), -found, "the ratio turned round", within=1e-9)
+
+
+def the_log_ratio_changes_one_law_into_the_other(mechanism: Mechanism) -> None:
+    """P[l > 0] under the second value is the mean of e^-l where l > 0 under the first, in any dimension.
+
+    A change of measure: it fails for a ratio that the sampler does not have. Both sides lie between 0 and 1, so that no
+    heavy tail decides.
+    """
+    for first, second in _shifted(mechanism):
+        ratios = []
+        for number, centre in enumerate((first, second)):
+            source = Source(seed=12 + number)
+            drawn = [mechanism.sample(centre, source) for _ in range(5 * RATIOS)]
+            ratios.append(np.array([mechanism.log_ratio(first, second, output) for output in drawn]))
+        weighed, counted = np.where(ratios[0] > 0, np.exp(-ratios[0]), 0.0), np.where(ratios[1] > 0, 1.0, 0.0)
+        error = math.sqrt((float(np.var(weighed)) + float(np.var(counted))) / (5 * RATIOS))
+        gap = abs(float(np.mean(weighed) - np.mean(counted)))
+        # The seeds are fixed: a mechanism passes always or never.
+        ensure(gap <= 4.0 * error + 1e-12, f"the two sides differ by {gap:.3g}, with an error of {error:.3g}")
+
+
+def _shifted(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
+    """The worst pair, and every probe with its first number moved as the pair's is."""
+    low, high = map(mechanism.check, mechanism.worst_pair())
+    yield low, high
+    for probe in map(mechanism.check, mechanism.probes()):
+        moved = probe.copy()
+        moved.flat[0] += probe.dtype.type(high.flat[0] - low.flat[0])
+        try:
+            yield probe, mechanism.check(moved)
+        except ParameterError:  # a code that does not exist
+            continue
+
+
 EACH_EXAMPLE: tuple[Callable[[Mechanism], None], ...] = (
     is_stored_without_loss,
     refuses_parameters_outside_their_range,
@@ -165,6 +222,8 @@ EACH_EXAMPLE: tuple[Callable[[Mechanism], None], ...] = (
     half_of_the_noise_breaks_the_declared_law,
     the_declared_law_is_a_law,
     the_worst_pair_is_one_sensitivity_apart,
+    the_log_ratio_is_that_of_the_declared_law,
+    the_log_ratio_changes_one_law_into_the_other,
 )
 SLOW: tuple[Callable[[Mechanism], None], ...] = (is_not_refuted, a_third_of_the_noise_is_refuted)
 

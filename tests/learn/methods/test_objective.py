@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn.methods.objective import METHOD, PURE_OUTPUT_SHARE, Losses, objective_mechanism
-from holdfast.learn.methods.softmax_objective import pure_penalty
+from holdfast.learn.methods.softmax_objective import SoftmaxLosses, pure_penalty
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberHinge, Logistic, Squared
+from holdfast.learn.problem.losses import HuberHinge, Logistic, Softmax, Squared
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import (
@@ -383,3 +383,43 @@ def test_the_strict_linear_term_is_on_a_grid_within_the_tolerance() -> None:
     step = np.gcd.reduce(np.round(term * 2**20).astype(np.int64)) / 2**20
     assert 0.5 * 0.25 / 2 <= math.sqrt(100) * step <= 0.25
     assert float(np.mean(np.abs(term))) == pytest.approx(10.0, rel=0.4)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_objectives_are_compared_where_they_were_released(several: bool) -> None:
+    """Distance and log-ratio of real losses, against finite differences of the density of the minimiser."""
+    random = np.random.default_rng(3)
+    x = random.uniform(-0.4, 0.4, size=(12, 2))
+    y = random.integers(0, 3, size=12).astype(float) if several else np.sign(random.normal(size=12))
+    loss: Any = Softmax(classes=3) if several else Logistic()
+    problem = Problem(loss=loss, dimension=2)
+
+    def losses(rows: int) -> Any:
+        examples = ArrayExamples(
+            features=x[:rows], labels=y[:rows], adjacency=Adjacency.add_remove, public_count=12
+        )
+        if several:
+            return SoftmaxLosses(examples=examples, problem=problem, loss=loss)
+        return Losses(examples=examples, problem=problem)
+
+    penalty = 0.7
+    mechanism = PureObjectivePerturbation(
+        scale=1.0, output_epsilon=0.01, tolerance=1e-9, lipschitz=problem.lipschitz, smoothness=2.0, penalty=penalty,
+        adjacency=Adjacency.add_remove, arithmetic="idealised",
+    )  # fmt: skip
+    one, two = losses(12), losses(11)
+    at = random.normal(size=one.dimension)
+    gap = np.linalg.norm(one.gradient(at) - two.gradient(at)) / float(mechanism.gradient_change)
+    assert 0 < gap <= mechanism.distance(one, two, at=at) <= 1
+    with pytest.raises(ParameterError, match="at must be a released point"):
+        mechanism.distance(one, two)
+
+    def log_density(objective: Any) -> float:
+        def b(w: Any) -> Any:
+            return -(objective.gradient(w) + penalty * w)
+
+        steps = 1e-6 * np.eye(at.size)
+        jacobian = np.stack([(b(at + step) - b(at - step)) / 2e-6 for step in steps])
+        return float(-np.linalg.norm(b(at)) + np.linalg.slogdet(jacobian)[1])
+
+    assert mechanism.log_ratio(one, two, at) == pytest.approx(log_density(one) - log_density(two), abs=1e-6)

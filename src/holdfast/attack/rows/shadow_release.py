@@ -87,6 +87,7 @@ def shadow_release(
         attack="shadow_release", member_scores=inside, non_member_scores=outside, game="flipped", adjacency=relation,
         proved=None if proved is None else proved_curve(proved, relation),
         audited=audited_curve(inside, outside, confidence=confidence), confidence=confidence,
+        audited_at=lambda sure: audited_curve(inside, outside, confidence=sure),
         seconds=time.perf_counter() - start,
     )  # fmt: skip
 

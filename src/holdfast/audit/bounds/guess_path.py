@@ -48,6 +48,8 @@ def crossing(level: float, looks: ArrayLike, *, epsilon: float) -> float:
     from scipy.signal import lfilter
 
     q = keep_probability(epsilon)
+    if q == 1.0:  # beyond an epsilon of 36 every guess may be right
+        return 1.0
     deadlines = _deadlines(level, _as_looks(looks), epsilon)
     crossed, first, law = 0.0, 0, np.ones(1)  # law[i] = P[not crossed, last wrong guess at time first + i]
     for deadline in deadlines:

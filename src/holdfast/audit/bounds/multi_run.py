@@ -15,8 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast.audit.bounds.fdp import gaussian_epsilon
 from holdfast.audit.bounds.one_run import error_of
+from holdfast.audit.bounds.signal import Signal
 from holdfast.errors import require
+from holdfast.privacy.tradeoff import TradeOff
 from holdfast.privacy.tradeoff import clopper_pearson_upper as clopper_pearson_upper
+
+Floats = NDArray[np.float64]
 
 _PANELS = 12
 """Panels of the quadrature of the Bayesian bound; 32 nodes in each."""
@@ -44,7 +48,11 @@ class ErrorRates:
 
     def limits(self, confidence: float) -> tuple[float, float]:
         """Upper limits on both rates that hold together, and for every threshold tried (Clopper and Pearson)."""
-        share = error_of(confidence) / (2 * self.tried)
+        return self.limits_at(error_of(confidence))
+
+    def limits_at(self, error: float) -> tuple[float, float]:
+        """The same limits at an error instead of a confidence."""
+        share = error / (2 * self.tried)
         return (
             clopper_pearson_upper(self.false_alarms, self.without, error=share),
             clopper_pearson_upper(self.misses, self.with_canary, error=share),
@@ -96,23 +104,11 @@ def bayesian_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, credibilit
     7.21
     """
     from scipy.optimize import brentq
-    from scipy.special import betaincc, betaincinv
 
-    require(0 <= delta < 1, "delta", delta, "in [0, 1)")
-    target = error_of(credibility) / errors.tried
-    c, d = errors.misses + 0.5, errors.with_canary - errors.misses + 0.5
-    # The false-alarm rate at the nodes of a quadrature over its posterior quantiles.
-    nodes, weights = np.polynomial.legendre.leggauss(32)
-    uniform = (np.arange(_PANELS)[:, None] + (nodes + 1.0) / 2.0).ravel() / _PANELS
-    rates = betaincinv(errors.false_alarms + 0.5, errors.without - errors.false_alarms + 0.5, uniform)
-    weight = np.tile(weights / (2.0 * _PANELS), _PANELS)
+    target = error_of(credibility)
 
     def excess(epsilon: float) -> float:
-        # Miss rates that contradict neither direction of (epsilon, delta).
-        lines = np.maximum(
-            1.0 - delta - math.exp(epsilon) * rates, (1.0 - delta - rates) * math.exp(-epsilon)
-        )
-        return float(weight @ betaincc(c, d, np.clip(lines, 0.0, 1.0))) - target
+        return bayesian_mass(errors, epsilon=epsilon, delta=delta) - target
 
     if excess(0.0) >= 0.0:
         return 0.0
@@ -120,6 +116,65 @@ def bayesian_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, credibilit
     while excess(high) < 0.0 and high < 512.0:
         high *= 2.0
     return float(brentq(excess, 0.0, high, xtol=1e-9))
+
+
+def bayesian_mass(errors: ErrorRates, *, epsilon: float, delta: float = 0.0) -> float:
+    """How probable the posterior finds it that (epsilon, delta) holds, times the number of thresholds tried."""
+    from scipy.special import betaincc, betaincinv
+
+    require(0 <= delta < 1, "delta", delta, "in [0, 1)")
+    c, d = errors.misses + 0.5, errors.with_canary - errors.misses + 0.5
+    # The false-alarm rate at the nodes of a quadrature over its posterior quantiles.
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    uniform = (np.arange(_PANELS)[:, None] + (nodes + 1.0) / 2.0).ravel() / _PANELS
+    rates = betaincinv(errors.false_alarms + 0.5, errors.without - errors.false_alarms + 0.5, uniform)
+    weight = np.tile(weights / (2.0 * _PANELS), _PANELS)
+    # Miss rates that contradict neither direction of (epsilon, delta).
+    lines = np.maximum(1.0 - delta - math.exp(epsilon) * rates, (1.0 - delta - rates) * math.exp(-epsilon))
+    return errors.tried * float(weight @ betaincc(c, d, np.clip(lines, 0.0, 1.0)))
+
+
+# Against a whole curve, and how probably.
+def contradicted(proved: TradeOff, false_alarm: float, miss: float) -> bool:
+    """Whether a test with at most these two error rates beats what is proved.
+
+    One point is enough: a proved curve is convex, so a polygon of coin tosses through the point and the two corners
+    dips below it at the point or nowhere.
+
+    >>> coin = TradeOff([0, 1], [1, 0], claim="proved")
+    >>> contradicted(coin, 0.2, 0.7), contradicted(coin, 0.3, 0.7)
+    (True, False)
+    """
+    return proved.miss_at(false_alarm) > miss + 1e-12
+
+
+def power(proved: TradeOff, errors: ErrorRates, *, beta: float, signal: Signal) -> float:
+    """P[contradiction] with so many trainings at error beta, by both binomial laws, at the best threshold.
+
+    >>> from holdfast.privacy import GaussianDP
+    >>> runs = ErrorRates(false_alarms=0, without=500, misses=0, with_canary=500)
+    >>> round(power(GaussianDP(1.0).trade_off(), runs, beta=0.05, signal=Signal(normal=1 / 1.5)), 2)
+    0.96
+    """
+    from scipy.special import betaincinv
+    from scipy.stats import binom
+
+    def limits(trials: int) -> Floats:
+        counts = np.arange(trials)
+        upper = betaincinv(counts + 1.0, trials - counts, 1.0 - beta / (2 * errors.tried))
+        return np.append(upper, 1.0)
+
+    alarms, misses = limits(errors.without), limits(errors.with_canary)
+    allowed = np.array([proved.miss_at(float(rate)) for rate in alarms])
+    # With so many false alarms, at most so many misses contradict; -1 where none does.
+    most = np.searchsorted(misses, allowed - 1e-12, side="left") - 1
+    best = 0.0
+    for threshold in np.linspace(-0.5, 1.5, 81):
+        alarm, miss = float(signal.tails(threshold)), 1.0 - float(signal.tails(threshold - 1.0))
+        chance = binom.pmf(np.arange(errors.without + 1), errors.without, alarm)
+        enough = np.where(most >= 0, binom.cdf(np.maximum(most, 0), errors.with_canary, miss), 0.0)
+        best = max(best, float(chance @ enough))
+    return min(1.0, best)
 
 
 # From scores to errors: three honest ways to a threshold.

@@ -59,8 +59,18 @@ class Losses:
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
         """A certified minimiser of sum + (penalty/2)|w|^2 + <linear, w>."""
-        risk = Risk(examples=self.examples, problem=self.problem, penalty=penalty, linear=linear)
-        return minimise_certified(risk, tolerance=tolerance)
+        return minimise_certified(self._risk(penalty, linear), tolerance=tolerance)
+
+    def gradient(self, at: Floats) -> Floats:
+        """Of the sum of losses; private."""
+        return self._risk(1.0, -at).gradient(at)[0]
+
+    def log_determinant(self, at: Floats, *, penalty: float) -> float:
+        """ln det(sum of second derivatives + penalty I); private."""
+        return float(np.linalg.slogdet(self._risk(penalty, None).hessian(at, precise=True))[1])
+
+    def _risk(self, penalty: float, linear: Floats | None) -> Risk:
+        return Risk(examples=self.examples, problem=self.problem, penalty=penalty, linear=linear)
 
 
 def objective_perturbation(
@@ -246,7 +256,7 @@ class _Recipe:
         made = PureObjectivePerturbation(
             scale=1.0, output_epsilon=output, tolerance=1.0, arithmetic=arithmetic, **self._constants
         )
-        left = epsilon - made.log_ratio - output
+        left = epsilon - made.log_determinants - output
         scale = round_up(made.gradient_change) / left * (1.0 + 1e-15)
         spread = scale * (self.problem.dimension + 10.0 * math.sqrt(self.problem.dimension))
         while True:

@@ -166,7 +166,7 @@ def softmax_mechanism(
         scale=1.0, output_epsilon=output, tolerance=1.0, arithmetic=arithmetic, lipschitz=problem.lipschitz,
         smoothness=penalty * ratio * (1.0 + 1e-12), penalty=penalty, adjacency=adjacency,
     )  # fmt: skip
-    left = epsilon - made.log_ratio - output
+    left = epsilon - made.log_determinants - output
     if left <= 0:
         raise ParameterError(
             f"penalty must be larger on the sum of losses, got {penalty!r}: determinants alone would cost epsilon"
@@ -196,10 +196,20 @@ class SoftmaxLosses:
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
         """A certified minimiser of sum + (penalty/2)|V|^2 + <linear, V>."""
-        risk = MulticlassRisk(
+        return minimise_certified(self._risk(penalty, linear), tolerance=tolerance)
+
+    def gradient(self, at: Floats) -> Floats:
+        """Of the sum of losses; private."""
+        return self._risk(1.0, -at).gradient(at)[0]
+
+    def log_determinant(self, at: Floats, *, penalty: float) -> float:
+        """ln det(sum of second derivatives + penalty I); private."""
+        return float(np.linalg.slogdet(self._risk(penalty, None).hessian(at, precise=True))[1])
+
+    def _risk(self, penalty: float, linear: Floats | None) -> MulticlassRisk:
+        return MulticlassRisk(
             examples=self.examples, problem=self.problem, loss=self.loss, penalty=penalty, linear=linear
         )
-        return minimise_certified(risk, tolerance=tolerance)
 
 
 def softmax_objective(
@@ -254,7 +264,8 @@ def softmax_objective(
         theorem=THEOREM if whitening is None else f"{THEOREM}; rows whitened by Laplace-noised squares of columns",
         parameters={
             "engine": "objective", "mechanism": mechanism.to_json(), "sum_penalty": float(mechanism.penalty),
-            "log_determinant": mechanism.log_ratio, "preconditioner": "none" if whitening is None else "diagonal",
+            "log_determinant": mechanism.log_determinants,
+            "preconditioner": "none" if whitening is None else "diagonal",
             **({} if whitening is None else {"share": SHARE, "clip": norm}), "arithmetic": arithmetic,
         },
         assumptions=(

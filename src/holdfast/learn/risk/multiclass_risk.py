@@ -69,14 +69,15 @@ class MulticlassRisk(PenalisedRisk):
         sizes = (float(np.linalg.norm(part)) for part in (data / self.divisor, self.penalty * w, linear))
         return data / self.divisor + self.penalty * w + linear, self._doubt(w, blocks, sum(sizes))
 
-    def hessian(self, w: Floats, *, every: int = 1) -> Floats:
+    def hessian(self, w: Floats, *, every: int = 1, precise: bool = False) -> Floats:
         """The second derivative from every so many-th row, in single precision: it proves nothing."""
-        turned, basis = self.of_classes(w), self._basis.astype(np.float32)
+        kind: Any = np.float64 if precise else np.float32
+        turned, basis = self.of_classes(w), self._basis.astype(kind)
         width, several = self.problem.dimension, self._basis.shape[1]
         total = np.zeros((several, width, several, width))
         for block, _ in self._passes.blocks():
-            x = block[::every].astype(np.float32)
-            own, shared = (part.astype(np.float32) for part in self.loss.second(block[::every] @ turned.T))
+            x = block[::every].astype(kind)
+            own, shared = (part.astype(kind) for part in self.loss.second(block[::every] @ turned.T))
             means = shared @ basis
             for a in range(several):
                 for b in range(a, several):

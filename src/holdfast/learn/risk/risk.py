@@ -175,16 +175,16 @@ class Risk(PenalisedRisk):
         )
         return gradient, data / self.divisor + 4.0 * 2.0**-53 * own
 
-    def hessian(self, w: Floats, *, every: int = 1) -> Floats:
+    def hessian(self, w: Floats, *, every: int = 1, precise: bool = False) -> Floats:
         """The second derivative, in single precision: it steers the solver and proves nothing.
 
         Or an estimate from every so many-th row.
         """
-        total = np.zeros((w.size, w.size))
+        total, kind = np.zeros((w.size, w.size)), np.float64 if precise else np.float32
         for block, labels in self._cached():
             x, y = block[::every], labels[::every]
-            scaled = x.astype(np.float32)
-            scaled *= np.sqrt(self.problem.loss.curvatures(x @ w, y)).astype(np.float32)[:, None]
+            scaled: Any = x.astype(kind)
+            scaled *= np.sqrt(self.problem.loss.curvatures(x @ w, y)).astype(kind)[:, None]
             total += scaled.T @ scaled  # one matrix with itself: half the work of two
         return np.asarray(total * (every / self.divisor) + self.penalty * np.eye(w.size))
 

@@ -21,8 +21,9 @@ from holdfast.privacy.account.currency import (
     PureCurrency,
     RenyiCurrency,
 )
-from holdfast.privacy.account.journal import Charge, Journal, MemoryJournal, Process
+from holdfast.privacy.account.journal import Charge, Entry, Journal, MemoryJournal, Process
 from holdfast.privacy.account.payload import decode_payload, encode_payload
+from holdfast.privacy.account.witness import Witness
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
@@ -59,7 +60,7 @@ class Account:
         self.currency = _currency(currency, limit, order, plan)
         for mechanism, _ in plan or ():
             mechanism.require_adjacency(self.adjacency)
-        self.source = Source(seed)
+        self.source: Source = Source(seed)
         self.journal: Journal = MemoryJournal() if journal is None else journal
         # A limit is translated once: a ledger hands in what it wrote down when the account was opened.
         cap = self.currency.limit(limit) if translated is None else translated
@@ -78,10 +79,10 @@ class Account:
         mechanism.require_adjacency(self.adjacency)
         checked = mechanism.check(value)
         process, source = Process(), self.source
-        entry = self.journal.charge(self._charge(mechanism, 1, source, key=key, label=label), self._caps)
+        entry = self._pay(self._charge(mechanism, 1, source, key=key, label=label), source)
         if entry.state == "charged":
             try:
-                noisy = mechanism.sample(checked, source)
+                noisy = _draw(mechanism, checked, source)
                 kept = None if key is None else encode_payload(noisy)
             except BaseException:
                 self.journal.settle(entry.number, "abandoned", None)
@@ -118,7 +119,7 @@ class Account:
         mechanism.require_adjacency(self.adjacency)
         source = self.source
         charge = self._charge(mechanism, times, source, delta=delta, key=key, label=label)
-        entry = self.journal.charge(charge, self._caps)
+        entry = self._pay(charge, source)
         if entry.state != "charged":
             raise AlreadyReleased(
                 f"the permit of key {key!r} was already drawn from; use a new key, which is charged again"
@@ -137,6 +138,15 @@ class Account:
         ZCDP(rho=0.25)
         """
         return tuple(self._child(share, self._places) for share in self._fractions(shares))
+
+    def watch(self, witness: Witness) -> None:
+        """From now on a witness sees every charge and every draw of this account, of its shares and of its parts.
+
+        Values leave to the witness, so nothing drawn from here on is private: charges and releases say `seeded`.
+        Shares that were split off before keep their own source.
+        """
+        require(isinstance(witness, Witness), "witness", type(witness).__name__, "a Witness")
+        self.source = witness
 
     # Reading.
 
@@ -227,6 +237,13 @@ class Account:
         require(sum(exact) <= 1, "shares", shares, "fractions that sum to at most 1")
         return exact
 
+    def _pay(self, charge: Charge, source: Source) -> Entry:
+        """Into the journal, under every cap; and before a witness, where there is one."""
+        entry = self.journal.charge(charge, self._caps)
+        if isinstance(source, Witness):
+            source.charged(charge)
+        return entry
+
     def _child(self, share: Fraction, places: dict[str, count[int]], mark: str = "") -> Account:
         child = object.__new__(Account)
         child.__dict__.update(self.__dict__)
@@ -276,7 +293,7 @@ class Permit:
         # Looking at a value may run the caller's code, which may draw as well: it is done before a use is counted.
         checked = self.mechanism.check(value)
         self._count_one_use()
-        noisy = self.mechanism.sample(checked, self._source)
+        noisy = _draw(self.mechanism, checked, self._source)
         _require_here(self._process, self.mechanism)
         return noisy
 
@@ -353,3 +370,10 @@ def _currency(
         "gdp": GaussianCurrency,
     }
     return simple[currency]()
+
+
+def _draw(mechanism: Mechanism, checked: Any, source: Source) -> Any:
+    """The one place where noise is drawn for what was paid."""
+    if isinstance(source, Witness):
+        return source.drawn(mechanism, checked)
+    return mechanism.sample(checked, source)

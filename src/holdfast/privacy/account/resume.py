@@ -19,6 +19,7 @@ from holdfast.noise.source import Source
 from holdfast.privacy.account.account import Account, Permit
 from holdfast.privacy.account.currency import Cost
 from holdfast.privacy.account.journal import Charge
+from holdfast.privacy.account.witness import Witness
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 
@@ -102,6 +103,12 @@ class ResumableAccount(Account):
             # that runs again must flip them alike: they are made from the key.
             made.source = Source(seed=int.from_bytes(_digest(key)[:16], "little"))
         return made
+
+    def watch(self, witness: Witness) -> None:
+        """The account that pays is seen; under a key, the job's own coins stay what the key makes them."""
+        self._paying.watch(witness)
+        if self._key is None:
+            self.source = witness
 
     def release(self, mechanism: Mechanism, value: Any, *, key: str | None = None, label: str = "") -> Any:
         """Charge and draw, or give back what the first run drew, under the next number.

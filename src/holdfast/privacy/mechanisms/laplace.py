@@ -69,9 +69,17 @@ class Laplace(Mechanism):
             return laplace_cdf((at - float(value.flat[0])) / float(self.scale))
         return discrete_release_cdf(value, at, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
         """Sum of absolute differences."""
         return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
+
+    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+        """(|y - second|_1 - |y - first|_1) / scale; from rounded centres where arithmetic is strict."""
+        if self.arithmetic == "idealised":
+            return absolute_excess(output, first, second) / float(self.scale)
+        return discrete_release_ratio(
+            first, second, output, scale=self.scale, l1_sensitivity=self.l1_sensitivity
+        )
 
     def probes(self) -> tuple[NDArray[Any], ...]:
         """The pair, a vector, and integers."""
@@ -134,9 +142,14 @@ class DiscreteLaplace(OnGrid):
         """The two-sided geometric law in steps."""
         return discrete_laplace_cdf(self.steps_from(value, at), float(self.scale) / float(self.step))
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
         """Sum of absolute differences."""
         return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
+
+    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+        """(|k'|_1 - |k|_1) / scale, in steps k from each rounded centre."""
+        near, far = (np.abs(self.steps_between(centre, output)) for centre in (first, second))
+        return float(np.sum(far - near)) / (float(self.scale) / float(self.step))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -189,3 +202,21 @@ def discrete_release_cdf(
     growth = float(1 + value.size * grid.step / as_written(l1_sensitivity))
     steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
     return discrete_laplace_cdf(steps, float(scale) * growth / float(grid.step))
+
+
+def absolute_excess(output: NDArray[Any], first: NDArray[Any], second: NDArray[Any]) -> float:
+    """|y - second|_1 - |y - first|_1."""
+    near, far = (np.abs(np.subtract(output, centre, dtype=float)) for centre in (first, second))
+    return float(np.sum(far - near))
+
+
+def discrete_release_ratio(
+    first: NDArray[Any], second: NDArray[Any], output: NDArray[Any], *, scale: Number, l1_sensitivity: Number
+) -> float:
+    """The log-ratio of a strict release, whose scale grows by d g as its law's does."""
+    if first.dtype == np.int64:
+        return absolute_excess(output, first, second) / float(scale)
+    grid = Grid.for_noise(as_written(scale), as_written(l1_sensitivity) / first.size)
+    growth = float(1 + first.size * grid.step / as_written(l1_sensitivity))
+    near, far = (grid.values(grid.nearest(centre)) for centre in (first, second))
+    return absolute_excess(output, near, far) / (float(scale) * growth)

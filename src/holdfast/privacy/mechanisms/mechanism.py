@@ -88,8 +88,18 @@ class Mechanism(metaclass=FixedNumbers):
         """
 
     @abstractmethod
-    def distance(self, first: Any, second: Any) -> float:
-        """How far apart two values are, in the norm and in units of the declared sensitivity."""
+    def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
+        """How far apart two values are, in the norm and in units of the declared sensitivity: 1 is the bound.
+
+        `at` is a release, for values that are functions and are compared where it lies; others do not need it.
+        """
+
+    @abstractmethod
+    def log_ratio(self, first: Any, second: Any, output: Any) -> float:
+        """ln of how much likelier the whole release `output` is for the first value than for the second.
+
+        By the declared law, as `cdf` is. Where a sample was drawn, it is the ratio given the sample.
+        """
 
     def probes(self) -> tuple[Any, ...]:
         """Values at which draws are compared with `cdf`; a vector longer than the pair's has equal entries."""
@@ -210,10 +220,27 @@ class OnGrid(Mechanism):
             np.floor(steps + np.abs(steps) * 2.0**-50) - nearest_steps(value, self.step).flat[0]
         )
 
+    def steps_between(self, value: NDArray[Any], output: NDArray[Any]) -> NDArray[np.float64]:
+        """How many steps each number of a release lies from its rounded centre."""
+        return np.asarray(
+            np.rint(np.asarray(output) / float(self.step)) - nearest_steps(value, self.step), dtype=np.float64
+        )
+
     def worst_pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """A shift by the whole sensitivity."""
         dtype = np.int64 if self.grid is None else np.float64
         return np.zeros(1, dtype), np.array([self.sensitivity]).astype(dtype)
+
+
+def euclidean(first: Any, second: Any) -> float:
+    """The length of the difference, of integers too; numbers whose squares overflow are no exception.
+
+    >>> euclidean(np.array([3, 0]), np.array([0, 4]))
+    5.0
+    """
+    change = np.abs(np.subtract(first, second, dtype=float))
+    largest = float(change.max(initial=0.0))
+    return largest * float(np.linalg.norm(change / largest)) if 0 < largest < np.inf else largest
 
 
 def index_cdf(probabilities: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:

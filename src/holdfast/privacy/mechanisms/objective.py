@@ -21,7 +21,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.objective import ObjectiveCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import laplace_cdf
-from holdfast.privacy.mechanisms.mechanism import Mechanism, vector
+from holdfast.privacy.mechanisms.mechanism import Mechanism, euclidean, vector
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
 from holdfast.privacy.rounding import Grid, Number, as_written, root_above, round_up
 
@@ -40,6 +40,12 @@ class PerturbedObjective(Protocol):
 
         For every linear term; a point without the certificate is never returned.
         """
+
+    def gradient(self, at: Floats) -> Floats:
+        """Of the sum of losses alone. Private: asked by whoever replays a run, never by a release."""
+
+    def log_determinant(self, at: Floats, *, penalty: float) -> float:
+        """ln det of the sum's second derivative + penalty I. Private, as the gradient is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +77,7 @@ class _Perturbed(Mechanism):
         return self._records * as_written(self.lipschitz)
 
     @property
-    def log_ratio(self) -> float:
+    def log_determinants(self) -> float:
         """ln(1 + beta/penalty), rounded up: the determinants' ratio for a rank-one Hessian, in every adjacency."""
         ratio = round_up(as_written(self.smoothness) / as_written(self.penalty))
         return math.log1p(ratio) * (1.0 + 4e-16)
@@ -100,7 +106,7 @@ class _Perturbed(Mechanism):
 
     def sample(self, value: Any, source: Source) -> Floats:
         """Draw b, minimise with it, add noise to what the solver found."""
-        objective: PerturbedObjective = value if hasattr(value, "minimise") else _Linear(value)
+        objective = _objective(value)
         linear = self.linear_term(objective.dimension, source)
         # Soundness, section 4: tolerance covers the solver's residual and the rounding of b, half each.
         found = objective.minimise(linear, penalty=float(self.penalty), tolerance=float(self.tolerance) / 2)
@@ -111,9 +117,35 @@ class _Perturbed(Mechanism):
         size = float(self.lipschitz)
         return np.array([-size if self._records == 2 else 0.0]), np.array([size])
 
-    def distance(self, first: Floats, second: Floats) -> float:
-        """Between sums of gradients, in units of what one record changes."""
-        return float(np.linalg.norm(np.subtract(first, second))) / float(self.gradient_change)
+    def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
+        """Between sums of gradients, in units of what one record changes; or between determinants, if that is more.
+
+        Objectives are compared at a released point, which `at` gives; arrays are as far apart everywhere.
+        """
+        one, two = _objective(first), _objective(second)
+        place = np.zeros(one.dimension) if at is None else np.asarray(at, dtype=np.float64)
+        require(
+            at is not None or not hasattr(first, "minimise"), "at", at, "a released point, for objectives"
+        )
+        gradients = euclidean(one.gradient(place), two.gradient(place)) / float(self.gradient_change)
+        penalty = float(self.penalty)
+        turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
+        return max(gradients, abs(turned) / self.log_determinants)
+
+    def log_ratio(self, first: Any, second: Any, output: Any) -> float:
+        """b = -(gradient + penalty w) <-> w is a bijection: the law of b at both, and the determinants (section 4).
+
+        As if the noise on the minimiser were part of b, of which it is about a thousandth.
+        """
+        place, penalty = np.asarray(output, dtype=np.float64), float(self.penalty)
+        one, two = _objective(first), _objective(second)
+        near, far = (-(objective.gradient(place) + penalty * place) for objective in (one, two))
+        turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
+        return self.linear_log_ratio(near, far) + turned
+
+    @abstractmethod
+    def linear_log_ratio(self, first: Floats, second: Floats) -> float:
+        """ln of the density of the linear term at one b over that at another."""
 
     def probes(self) -> tuple[Floats, ...]:
         """The pair, and vectors."""
@@ -132,6 +164,17 @@ class _Linear:
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
         return np.asarray((self.total.ravel() - linear) / penalty)
+
+    def gradient(self, at: Floats) -> Floats:
+        return -self.total.ravel()
+
+    def log_determinant(self, at: Floats, *, penalty: float) -> float:
+        return self.dimension * math.log(penalty)
+
+
+def _objective(value: Any) -> PerturbedObjective:
+    made: PerturbedObjective = value if hasattr(value, "minimise") else _Linear(np.asarray(value))
+    return made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +204,7 @@ class ObjectivePerturbation(_Perturbed):
         """Soundness, section 4, with the output noise composed."""
         return ObjectiveCurve(
             mu=self.gradient_change / as_written(self.sigma),
-            log_ratio=self.log_ratio,
+            log_ratio=self.log_determinants,
             freedom=self._records,
             output_mu=self.output_sensitivity / as_written(self.output_sigma),
         )
@@ -186,8 +229,17 @@ class ObjectivePerturbation(_Perturbed):
         """(v - b) / penalty and the output noise are normal; the grid is far below either."""
         from scipy.special import ndtr
 
-        spread = math.hypot(float(self.sigma) / float(self.penalty), float(self.output_sigma))
-        return np.asarray(ndtr((at - float(value.flat[0]) / float(self.penalty)) / spread))
+        centre = float(value.flat[0])
+        return np.asarray(ndtr((float(self.penalty) * at - centre) / self._spread))
+
+    def linear_log_ratio(self, first: Floats, second: Floats) -> float:
+        """(|b'|^2 - |b|^2) / (2 sigma^2)."""
+        return float(np.sum(second**2 - first**2)) / (2.0 * self._spread**2)
+
+    @property
+    def _spread(self) -> float:
+        """Of b, and of penalty times the output noise, together."""
+        return math.hypot(float(self.sigma), float(self.penalty) * float(self.output_sigma))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -230,7 +282,7 @@ class PureObjectivePerturbation(_Perturbed):
     def curve(self) -> PrivacyCurve:
         """Gradients, determinants, output noise."""
         gradients = self.gradient_change / as_written(self.scale)
-        return PureDP(gradients + Fraction(self.log_ratio) + as_written(self.output_epsilon))
+        return PureDP(gradients + Fraction(self.log_determinants) + as_written(self.output_epsilon))
 
     @property
     def output_noise(self) -> VectorLaplace:
@@ -258,6 +310,13 @@ class PureObjectivePerturbation(_Perturbed):
         if self.arithmetic == "strict":
             return laplace_cdf((at - centre) / (spread * float(root_above(value.size))))
         return gamma_norm_cdf((at - centre) / spread, dimension=value.size)
+
+    def linear_log_ratio(self, first: Floats, second: Floats) -> float:
+        """(|b'| - |b|) / scale, in the norm of the law that was drawn."""
+        if self.arithmetic == "idealised":
+            return (float(np.linalg.norm(second)) - float(np.linalg.norm(first))) / float(self.scale)
+        spread = float(self.scale) * float(root_above(first.size))
+        return float(np.sum(np.abs(second) - np.abs(first))) / spread
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

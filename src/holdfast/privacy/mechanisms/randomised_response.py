@@ -80,9 +80,16 @@ class RandomisedResponse(Mechanism):
         odds[int(value.flat[0])] = math.exp(self.epsilon)
         return index_cdf(odds, at)
 
-    def distance(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+    def distance(self, first: NDArray[np.int64], second: NDArray[np.int64], *, at: Any = None) -> float:
         """The number of changed answers."""
         return float(np.count_nonzero(np.not_equal(first, second)))
+
+    def log_ratio(
+        self, first: NDArray[np.int64], second: NDArray[np.int64], output: NDArray[np.int64]
+    ) -> float:
+        """epsilon for each answer that tells the first code, less epsilon for each that tells the second."""
+        told = np.count_nonzero(np.equal(output, first)) - np.count_nonzero(np.equal(output, second))
+        return float(self.epsilon) * float(told)
 
     def probes(self) -> tuple[NDArray[np.int64], ...]:
         """The pair, and the last code twice."""

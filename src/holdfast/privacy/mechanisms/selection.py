@@ -6,6 +6,7 @@ in pure DP. Strict arithmetic rounds scores to a public grid and chooses exactly
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -73,8 +74,8 @@ class Selection(Mechanism):
         grid = Grid.for_noise(exact, exact)
         return grid.nearest(scores), as_written(self.epsilon) * grid.step / (halves * (exact + grid.step))
 
-    def declared_odds(self, scores: NDArray[Any]) -> NDArray[np.float64]:
-        """exp of epsilon score / (2 sensitivity), or of twice that for monotone scores; the largest is 1.
+    def log_odds(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """epsilon score / (2 sensitivity), or twice that for monotone scores; the largest is 0.
 
         Written apart from `on_grid`, for the law test: strict arithmetic rounds real scores to a grid and
         enlarges the sensitivity by its step.
@@ -84,15 +85,26 @@ class Selection(Mechanism):
             exact = as_written(self.sensitivity)
             step = float(Grid.for_noise(exact, exact).step)
             values, reach = np.rint(values / step) * step, reach + step
-        log_odds = values * float(self.epsilon) / (reach if self.monotone else 2.0 * reach)
-        return np.asarray(np.exp(log_odds - log_odds.max()))
+        odds = values * float(self.epsilon) / (reach if self.monotone else 2.0 * reach)
+        return np.asarray(odds - odds.max())
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
-        """The largest change of a score over the sensitivity; infinite where monotone scores move both ways."""
+    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
+        """The largest change of a score over the sensitivity.
+
+        Of monotone scores that move both ways, the changes up and down together: the law sees differences of scores
+        only, and a change from -a to b is one from 0 to a + b.
+        """
         change = np.subtract(first, second, dtype=float)
-        if self.monotone and np.min(change) < 0 < np.max(change):
-            return float("inf")
-        return float(np.max(np.abs(change))) / float(self.sensitivity)
+        up, down = max(0.0, float(np.max(change))), max(0.0, -float(np.min(change)))
+        return (up + down if self.monotone else max(up, down)) / float(self.sensitivity)
+
+    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: Any) -> float:
+        """Between the chances of the chosen index."""
+        return float(self.log_chances(first)[int(output)] - self.log_chances(second)[int(output)])
+
+    @abstractmethod
+    def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """The logarithm of each candidate's chance, by the declared law."""
 
     def probes(self) -> tuple[NDArray[Any], ...]:
         """The pair, and three candidates with integer scores."""
@@ -135,7 +147,12 @@ class Exponential(Selection):
 
     def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The law of the chosen index."""
-        return index_cdf(self.declared_odds(value), at)
+        return index_cdf(np.exp(self.log_odds(value)), at)
+
+    def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Odds over their sum."""
+        odds = self.log_odds(scores)
+        return np.asarray(odds - np.log(np.sum(np.exp(odds))))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -181,7 +198,12 @@ class PermuteAndFlip(Selection):
 
     def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The law of the chosen index."""
-        return index_cdf(_shares(self.declared_odds(value)), at)
+        return index_cdf(np.exp(self.log_chances(value)), at)
+
+    def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Taken when visited, and nobody before."""
+        odds = self.log_odds(scores)
+        return np.asarray(odds + np.log(_left_over(np.exp(odds))))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -189,13 +211,13 @@ class PermuteAndFlip(Selection):
         return cls(epsilon=1.0, sensitivity=1.0), cls(epsilon=1.0, sensitivity=1.0, arithmetic="idealised")
 
 
-def _shares(flips: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The chance of each candidate, from its probability of being taken when visited.
+def _left_over(flips: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The chance that nobody was taken before each candidate, from the probabilities of being taken when visited.
 
     Visit candidate i at a uniform time t: it is chosen if taken, and if nobody before t was:
-    the integral of p_i prod_{j != i} (1 - t p_j), a polynomial, exact by Gauss-Legendre.
+    the integral of prod_{j != i} (1 - t p_j), a polynomial, exact by Gauss-Legendre.
     """
     nodes, weights = np.polynomial.legendre.leggauss(flips.size // 2 + 1)
     untaken = 1.0 - 0.5 * (nodes + 1.0)[:, None] * flips
     others = [np.prod(np.delete(untaken, i, axis=1), axis=1) for i in range(flips.size)]
-    return np.asarray(flips * (0.5 * weights @ np.stack(others, axis=1)))
+    return np.asarray(0.5 * weights @ np.stack(others, axis=1))

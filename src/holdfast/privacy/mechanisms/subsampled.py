@@ -58,9 +58,13 @@ class SampledGaussian(Mechanism):
         """As the Gaussian, on a value computed from the sample."""
         return self._noise.cdf(value, at)
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
         """As the Gaussian, given that the unit was sampled."""
         return self._noise.distance(first, second)
+
+    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+        """As the Gaussian, on values computed from one sample."""
+        return self._noise.log_ratio(first, second, output)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,9 +171,13 @@ class SubsampledPure(Mechanism):
         """As the base, on a value computed from the sample."""
         return self.base.cdf(value, at)
 
-    def distance(self, first: Any, second: Any) -> float:
+    def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
         """As the base, given that the unit was sampled."""
-        return self.base.distance(first, second)
+        return self.base.distance(first, second, at=at)
+
+    def log_ratio(self, first: Any, second: Any, output: Any) -> float:
+        """As the base, on values computed from one sample."""
+        return self.base.log_ratio(first, second, output)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

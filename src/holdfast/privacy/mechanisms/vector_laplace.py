@@ -12,8 +12,13 @@ from holdfast.errors import require
 from holdfast.noise.idealised import gamma_ball
 from holdfast.noise.source import Source
 from holdfast.privacy.curves.curve import PureDP
-from holdfast.privacy.mechanisms.laplace import add_discrete_laplace, discrete_release_cdf, laplace_cdf
-from holdfast.privacy.mechanisms.mechanism import Mechanism
+from holdfast.privacy.mechanisms.laplace import (
+    add_discrete_laplace,
+    discrete_release_cdf,
+    discrete_release_ratio,
+    laplace_cdf,
+)
+from holdfast.privacy.mechanisms.mechanism import Mechanism, euclidean
 from holdfast.privacy.rounding import Number, as_written, root_above
 
 
@@ -72,9 +77,18 @@ class VectorLaplace(Mechanism):
         l1 = root_above(value.size) * as_written(self.l2_sensitivity)
         return discrete_release_cdf(value, at, scale=l1 / as_written(self.epsilon), l1_sensitivity=l1)
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any]) -> float:
+    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
         """Euclidean."""
-        return float(np.linalg.norm(np.subtract(first, second, dtype=float))) / float(self.l2_sensitivity)
+        return euclidean(first, second) / float(self.l2_sensitivity)
+
+    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+        """epsilon (|y - second|_2 - |y - first|_2) / sensitivity, or that of the strict stand-in."""
+        if self.arithmetic == "idealised":
+            spread = float(self.l2_sensitivity) / float(self.epsilon)
+            return (euclidean(output, second) - euclidean(output, first)) / spread
+        l1 = root_above(first.size) * as_written(self.l2_sensitivity)
+        scale = l1 / as_written(self.epsilon)
+        return discrete_release_ratio(first, second, output, scale=scale, l1_sensitivity=l1)
 
     def probes(self) -> tuple[NDArray[Any], ...]:
         """The pair, and vectors: in one dimension a wrong length is right."""

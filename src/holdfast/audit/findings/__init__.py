@@ -1,0 +1,75 @@
+"""What an audit saw, one small class for each design: each answers for its own bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from holdfast.audit.bounds.multi_run import ErrorRates
+from holdfast.audit.bounds.normal_scores import NormalScores
+from holdfast.audit.findings.finding import Finding as Finding
+from holdfast.audit.findings.one_run_guesses import FixedGuesses as FixedGuesses
+from holdfast.audit.findings.one_run_guesses import GaussianGuesses as GaussianGuesses
+from holdfast.audit.findings.one_run_guesses import GuessPath as GuessPath
+from holdfast.audit.findings.trainings import AnytimeGuesses as AnytimeGuesses
+from holdfast.audit.findings.trainings import Trainings as Trainings
+from holdfast.audit.findings.transcripts import Transcripts as Transcripts
+from holdfast.errors import FormatError
+
+FINDINGS: tuple[type[Any], ...] = (
+    FixedGuesses,
+    GuessPath,
+    GaussianGuesses,
+    Trainings,
+    AnytimeGuesses,
+    Transcripts,
+)
+
+
+def bits_as_text(correct: Any) -> str:
+    """Right and wrong guesses as a text of 1 and 0.
+
+    >>> bits_as_text([True, False])
+    '10'
+    """
+    return "".join("1" if bit else "0" for bit in np.asarray(correct, bool))
+
+
+def finding_to_json(finding: Any) -> dict[str, Any]:
+    """Plain data."""
+    fields = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(finding).items()
+    }
+    return {"kind": finding.kind, **fields}
+
+
+def finding_from_json(data: Mapping[str, Any]) -> Finding:
+    """The finding that `finding_to_json` wrote; `FormatError` for anything else."""
+    try:
+        fields = dict(data)
+        kind = fields.pop("kind")
+        (home,) = (f for f in FINDINGS if f.kind == kind)
+        match fields.get("errors"):
+            case list() as several:
+                fields["errors"] = tuple(ErrorRates(**one) for one in several)
+            case dict() as one:
+                fields["errors"] = ErrorRates(**one)
+        if "scores" in fields:
+            fields["scores"] = NormalScores(**fields["scores"])
+        found: Finding = home(**fields)
+    except (TypeError, ValueError, KeyError) as error:
+        raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
+    return found
+
+
+def is_number(value: object) -> bool:
+    """Whether a summary value can be stored."""
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+Sequence = AnytimeGuesses
+"""A former name, which the room still exports."""

@@ -1,0 +1,135 @@
+"""What many transcripts showed: the errors of two tests of which table a run was on, and their normal version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from holdfast.audit.bounds import multi_run
+from holdfast.audit.bounds.fdp import gaussian_epsilon
+from holdfast.audit.bounds.normal_scores import NormalScores
+from holdfast.audit.bounds.one_run import error_of
+from holdfast.audit.bounds.signal import Signal
+from holdfast.audit.findings.finding import smallest_error
+from holdfast.errors import require
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
+from holdfast.privacy.rounding import safe_side
+from holdfast.privacy.tradeoff import TradeOff
+
+BOUNDS = {
+    "clopper-pearson": "Clopper-Pearson limits on both error rates, against the whole curve",
+    "gaussian": "non-central t of normal scores",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transcripts:
+    """Runs of the real code on two public tables that differ in `group` records, told apart by their transcripts.
+
+    `errors` are counted at two thresholds, chosen on other runs: one for the largest epsilon, one for the claim's
+    curve; the error is shared between them. `distance` is the largest distance of the two tables at one release, in
+    units of what is declared for the group: 1 means that any understatement shows.
+    """
+
+    kind: ClassVar[str] = "transcript"
+    entitled: ClassVar[bool] = True
+    errors: tuple[multi_run.ErrorRates, ...]
+    scores: NormalScores
+    distance: float
+    group: int = 1
+    bound: Literal["clopper-pearson", "gaussian"] = "clopper-pearson"
+
+    def __post_init__(self) -> None:
+        require(self.bound in BOUNDS, "bound", self.bound, f"one of {', '.join(BOUNDS)}")
+        require(len(self.errors) >= 1, "errors", len(self.errors), "one threshold or more")
+        require(
+            all(one.tried >= len(self.errors) for one in self.errors), "errors", "...", "sharing the error"
+        )
+        require(isinstance(self.group, int) and self.group >= 1, "group", self.group, "an integer >= 1")
+
+    @property
+    def canaries(self) -> int:
+        """One coin for each counted run."""
+        return self.errors[0].without + self.errors[0].with_canary
+
+    @property
+    def guesses(self) -> int:
+        """Every counted run is guessed."""
+        return self.canaries
+
+    @property
+    def correct(self) -> int:
+        """Runs that the better of the tests put on the right table."""
+        return self.canaries - min(one.false_alarms + one.misses for one in self.errors)
+
+    @property
+    def bounded(self) -> bool:
+        """The normal version only where its assumptions were checked."""
+        return self.bound == "clopper-pearson" or self.scores.checked
+
+    def epsilon_lower(self, *, delta: float, confidence: float) -> float:
+        """The largest epsilon at this delta whose curve for groups is refuted."""
+        if self.bound == "gaussian":
+            return gaussian_epsilon(self.scores.mu_lower(confidence=confidence) / self.group, delta=delta)
+        if self.group == 1:
+            return max(
+                multi_run.epsilon_lower(one, delta=delta, confidence=confidence) for one in self.errors
+            )
+        beta = error_of(confidence)
+
+        def spared(epsilon: float) -> float:
+            return -1.0 if self._refutes(ApproxDP(epsilon, delta).group(self.group), beta) else 1.0
+
+        if spared(0.0) > 0.0:
+            return 0.0
+        high = 1.0
+        while spared(high) < 0.0:
+            high *= 2.0
+        return safe_side(spared, unsafe=high, safe=0.0, tolerance=1e-6)
+
+    def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
+        """Each test is a point that the best one is below; the claim's curve must be below them too."""
+        proved = claim.trade_off()
+        return smallest_error(lambda error: self._contradicts(proved, error))
+
+    def _refutes(self, claim: PrivacyCurve, beta: float) -> bool:
+        return self._contradicts(claim.trade_off(), beta)
+
+    def _contradicts(self, proved: TradeOff, beta: float) -> bool:
+        return any(multi_run.contradicted(proved, *one.limits_at(beta)) for one in self.errors)
+
+    def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
+        """With this confidence the best test is on or below this polygon."""
+        points = [point for one in self.errors if sum(point := one.limits(confidence)) < 1.0]
+        corners = sorted([(0.0, 1.0), *points, (1.0, 0.0)], key=lambda point: (point[0], -point[1]))
+        # Of two points the one that is worse in both rates adds nothing.
+        kept = [
+            (x, y) for x, y in corners if not any(a <= x and b <= y and (a, b) != (x, y) for a, b in corners)
+        ]
+        false_alarm, miss = zip(*kept, strict=True)
+        return TradeOff(false_alarm, miss, claim="audited", confidence=confidence)
+
+    def power(
+        self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
+    ) -> float:
+        """Exact: both error counts are binomial, at the threshold that is best for this signal."""
+        return multi_run.power(claim.trade_off(), self.errors[0], beta=beta, signal=signal)
+
+    def method(self) -> str:
+        """How the bound is computed, in words."""
+        pair = (
+            ""
+            if self.group == 1
+            else f" of groups of {self.group} records, against the promise for such groups"
+        )
+        rests = ""
+        if self.bound == "gaussian":
+            rests = (
+                "; its assumption, fixed normal scores, was checked"
+                if self.scores.checked
+                else "; it rests on normal scores, which the releases do not guarantee"
+            )
+        return (
+            f"runs of the code on two public tables{pair}, likelihood ratio of the transcript, "
+            f"{BOUNDS[self.bound]}{rests}; tests the code, not this run's rows"
+        )

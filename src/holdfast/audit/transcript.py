@@ -1,0 +1,245 @@
+"""The transcript audit: many runs of the real code on two public tables, told apart by everything that was released.
+
+All noise passes through the account, so a run is a transcript: the (mechanism, value, output) of every release. A run
+on one table is replayed on the other with its outputs fed back, and the score is the transcript's likelihood ratio,
+by the declared laws. Any score is valid; this one is the best there is if the code does what it claims (soundness,
+section 22). The audit tests the code on public tables, not one run on its own rows, so its result may be published.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.audit.bounds import multi_run
+from holdfast.audit.bounds.normal_scores import NormalScores
+from holdfast.audit.findings.transcripts import BOUNDS, Transcripts
+from holdfast.audit.power import Design
+from holdfast.audit.result import AuditResult, Rows, claimed_adjacency, claimed_delta, describe_scores
+from holdfast.errors import HoldfastError, ParameterError, require
+from holdfast.noise.source import Source
+from holdfast.privacy.account import Account
+from holdfast.privacy.account.witness import Step, TapeEnded, Witness, replaying
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.guarantee import Guarantee
+from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.privacy.tradeoff import TradeOff
+
+Train = Callable[[Any, Account], Any]
+"""The code under audit: it draws whatever it releases from the account that it is handed."""
+Floats = NDArray[np.float64]
+PILOT = 4
+"""Runs on each table that say what one costs; they are not counted."""
+APART = 1e6
+"""The score of a transcript that the other table cannot give: another number of releases, or other mechanisms."""
+_LAW_LEVEL = 1e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What an audit is going to cost, known before it starts."""
+
+    runs: int
+    seconds: float
+
+    def summary(self) -> str:
+        """Runs and CPU seconds in a line."""
+        return f"{self.runs} runs on each of two tables, about {self.seconds:.0f} CPU seconds"
+
+
+def transcript_audit(
+    train: Train,
+    pair: tuple[Any, Any],
+    *,
+    claim: Guarantee | PrivacyCurve,
+    adjacency: Adjacency | str | None = None,
+    currency: str | None = None,
+    group: int = 1,
+    bound: str = "clopper-pearson",
+    delta: float | None = None,
+    runs: int = 4000,
+    seconds: float | None = None,
+    rows: Rows = "real",
+    seed: int | None = None,
+    announce: Callable[[Budget], None] = lambda budget: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> AuditResult:
+    """Run `train` many times on each of two neighbouring tables, and hold the transcripts against the claim.
+
+    `pair` are two tables that differ in one record, or in a `group` of them: the claim is then held against them as its
+    promise for such groups, which shows more in fewer runs. `currency` is that of the accounts that `train` is handed,
+    whose limit is the claim. `runs` are made on each table, fewer if they would take more than so many CPU `seconds`;
+    `announce` hears of the budget before the first counted run. Half of the runs choose thresholds, half are counted.
+    """
+    relation, shown_delta = claimed_adjacency(claim, adjacency), claimed_delta(claim, delta)
+    require(isinstance(pair, tuple) and len(pair) == 2, "data", type(pair).__name__, "a pair of tables")
+    require(bound in BOUNDS, "bound", bound, f"one of {', '.join(BOUNDS)} for transcript")
+    require(runs >= 64, "runs", runs, ">= 64")
+    require(seconds is None or seconds > 0, "seconds", seconds, "> 0")
+    require(isinstance(group, int) and group >= 1, "group", group, "an integer >= 1")
+    curve = claim.curve if isinstance(claim, Guarantee) else claim
+    game = _Game(train=train, pair=pair, opened=_opening(claim, relation, currency), seeds=Source(seed))
+    budget = _planned(game, runs, seconds)
+    announce(budget)
+    scores = np.empty((2, budget.runs))
+    for place in range(budget.runs):
+        for world in (0, 1):
+            scores[world, place] = game.score(world)
+        progress(place + 1, budget.runs)
+    half = budget.runs // 2
+    proved = (curve if group == 1 else curve.group(group)).trade_off()
+    thresholds = _thresholds(scores[:, :half], proved, delta=shown_delta)
+    errors = tuple(
+        multi_run.at_threshold(scores[0, half:], scores[1, half:], threshold=one, tried=len(thresholds))
+        for one in thresholds
+    )
+    normal = NormalScores.of(scores[0, half:], scores[1, half:], checked=game.normal_by_construction())
+    apart = float(scores[0, :half].mean() - scores[1, :half].mean())
+    return AuditResult(
+        finding=Transcripts(
+            errors=errors, scores=normal, distance=game.distance / group, group=group, bound=bound,  # type: ignore[arg-type]
+        ),
+        delta=shown_delta,
+        coins="holdfast",
+        adjacency=relation,
+        planted=f"{budget.runs} runs on each of two public tables that differ in {group} record{'s' * (group > 1)}",
+        scores=describe_scores(scores[:, half:].ravel(), np.repeat([True, False], budget.runs - half)),
+        rows=rows,
+        design=Design(
+            claim=curve, interference=0.0 if apart > 0.0 else math.inf, measured=True, runs=budget.runs,
+            mu=math.sqrt(apart) if apart > 0.0 else None,
+        ),
+    )  # fmt: skip
+
+
+def _opening(
+    claim: Guarantee | PrivacyCurve, adjacency: Adjacency, currency: str | None
+) -> Callable[[], Account]:
+    """How an account for one run is opened; the limit is translated once."""
+    limit = claim.curve if isinstance(claim, Guarantee) else claim
+    unit = claim.unit if isinstance(claim, Guarantee) else None
+    first = Account(limit, adjacency=adjacency, unit=unit, currency=currency)
+    cost = first.currency.limit(limit)
+    return lambda: Account(limit, adjacency=adjacency, unit=unit, currency=currency, translated=cost)
+
+
+def _planned(game: _Game, runs: int, seconds: float | None) -> Budget:
+    """The number of runs that the budget allows, from what a few of them cost; fixed before any is counted."""
+    start = time.process_time()
+    for _ in range(PILOT):
+        game.score(0)
+        game.score(1)
+    each = (time.process_time() - start) / PILOT
+    if game.coins.asked:
+        raise ParameterError(
+            "train must draw nothing but noise from its account for kind='transcript', got one that draws secret coins "
+            "(batches, orders): the likelihood of a transcript would be an average over them; use kind='multi-run'"
+        )
+    allowed = runs if seconds is None else min(runs, int(seconds / max(each, 1e-9)))
+    require(
+        allowed >= 64,
+        "seconds",
+        seconds,
+        f"enough for 64 runs on each table, about {64 * each:.1f} CPU seconds",
+    )
+    return Budget(runs=allowed, seconds=allowed * each)
+
+
+class _Coins(Source):
+    """The secret coins of a run; it remembers whether anybody asked for some."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed=seed)
+        self.asked = False
+
+    def bytes(self, count: int) -> bytes:
+        """Some coins."""
+        self.asked = True
+        return super().bytes(count)
+
+
+@dataclass(kw_only=True, eq=False)
+class _Game:
+    """Runs and replays of one code on two tables, and what must hold for normal scores."""
+
+    train: Train
+    pair: tuple[Any, Any]
+    opened: Callable[[], Account]
+    seeds: Source
+    distance: float = 0.0
+    coins: _Coins = field(default_factory=lambda: _Coins(0))
+    _centres: dict[int, list[Any]] = field(default_factory=dict)
+    _fixed: bool = True
+    _residuals: list[Floats] = field(default_factory=list)
+
+    def score(self, world: int) -> float:
+        """The likelihood ratio of a fresh run on this table, the first table against the second."""
+        seed = int(self.seeds.words(1)[0]) >> 1
+        steps = self._steps(world, seed)
+        sign = 1.0 if world == 0 else -1.0
+        try:
+            other = self._steps(1 - world, seed, outputs=[step.output for step in steps])
+        except (TapeEnded, HoldfastError):
+            return sign * APART
+        if [step.mechanism for step in steps] != [step.mechanism for step in other]:
+            return sign * APART
+        total = 0.0
+        for mine, theirs in zip(steps, other, strict=True):
+            self.distance = max(
+                self.distance, mine.mechanism.distance(mine.value, theirs.value, at=mine.output)
+            )
+            total += mine.mechanism.log_ratio(mine.value, theirs.value, mine.output)
+        self._look(world, steps)
+        return sign * float(np.clip(total, -APART, APART))
+
+    def _steps(self, world: int, seed: int, outputs: list[Any] | None = None) -> Sequence[Step]:
+        account = self.opened()
+        witness = Witness(seed=seed, tape=None if outputs is None else replaying(outputs), coins=self.coins)
+        account.watch(witness)
+        self.train(self.pair[world], account)
+        return witness.seen.steps
+
+    def _look(self, world: int, steps: Sequence[Step]) -> None:
+        """Whether the releases are Gaussian around centres that no run moves; their residuals, for the law."""
+        gaussian = all(isinstance(step.mechanism, Gaussian) for step in steps)
+        centres = self._centres.setdefault(world, [step.value for step in steps])
+        same = len(centres) == len(steps) and all(
+            np.array_equal(one, step.value) for one, step in zip(centres, steps, strict=True)
+        )
+        self._fixed = self._fixed and gaussian and same
+        if self._fixed:
+            self._residuals += [
+                np.ravel(np.subtract(step.output, step.value, dtype=float)) / float(step.mechanism.sigma)  # type: ignore[attr-defined]
+                for step in steps
+            ]
+
+    def normal_by_construction(self) -> bool:
+        """Whether everything that the normal version rests on was checked, the law of the noise among it."""
+        if not self._fixed or self.coins.asked or not self._residuals:
+            return False
+        from scipy.stats import chi2, kstest
+
+        noise = np.concatenate(self._residuals)
+        square = float(chi2.cdf(float(noise @ noise), noise.size))
+        return bool(
+            kstest(noise, "norm").pvalue > _LAW_LEVEL and min(square, 1.0 - square) > _LAW_LEVEL / 2.0
+        )
+
+
+def _thresholds(scores: Floats, proved: TradeOff, *, delta: float) -> tuple[float, float]:
+    """Two, from runs that are not counted: the one with the largest epsilon, and the one furthest below the claim."""
+    candidates = np.unique(np.quantile(scores, np.linspace(0.002, 0.998, 250)))
+    largest = multi_run.best_threshold(scores[0], scores[1], candidates=candidates, delta=delta)
+
+    def margin(threshold: float) -> float:
+        false_alarm, miss = multi_run.at_threshold(scores[0], scores[1], threshold=threshold).limits_at(0.05)
+        return proved.miss_at(false_alarm) - miss
+
+    return largest, float(max(candidates, key=margin))
