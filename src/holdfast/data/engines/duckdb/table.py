@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data.arrow_columns import check_columns
 from holdfast.data.engines.duckdb.source import Scan, scan_of_caller, scan_of_files
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
-from holdfast.data.rows import Batch, Kind, check_columns, encode_batch
+from holdfast.data.rows import Batch, Kind, encode_batch
 from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.statements import Statements, distinct_sets, zero_filled
@@ -29,6 +30,10 @@ DIALECT = Dialect()
 #: Rows whose users are bounded at a time, and the table that holds what is kept of them.
 PART_ROWS = 500_000
 KEPT = "work.kept"
+JOINED_LINES = (
+    "quoted fields of the CSV files may hold line ends, as the schema declares: a stray quote may join its row "
+    "with those that follow, so one person's row could change how others are read"
+)
 #: DuckDB's names of types (without parameters) and how they are read.
 KINDS = {
     **dict.fromkeys(
@@ -49,8 +54,9 @@ _withholding = partial(withholding, "DuckDB")
 
 
 def _open(
-    source: Any, *, table: str | None = None, memory_limit: str | None = None, threads: int | None = None
-) -> tuple[Scan, Callable[[], None]]:
+    source: Any, schema: Schema, *, table: str | None = None, memory_limit: str | None = None,
+    threads: int | None = None,
+) -> tuple[Scan, Callable[[], None]]:  # fmt: skip
     """What reads the source, and what deletes the spilled files."""
     try:
         import duckdb
@@ -75,7 +81,7 @@ def _open(
                 connection.execute(f"SET threads = {int(threads)}")
             connection.execute(f"ATTACH {DIALECT.literal(f'{folder}/work.db')} AS work")
         with _withholding("open the source"):
-            return scan_of_files(source, connection), cleanup
+            return scan_of_files(source, connection, schema), cleanup
         raise AssertionError("the block above returns or raises")
     except BaseException:
         cleanup()
@@ -83,8 +89,8 @@ def _open(
 
 
 def read_all(source: Any) -> Any:
-    """The whole source as one Arrow table: for drafts only."""
-    opened, cleanup = _open(source)
+    """A whole table of a DuckDB file, connection or relation as one Arrow table: for drafts only."""
+    opened, cleanup = _open(source, Schema([]))
     with _withholding("read the rows"):
         made = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
     cleanup()
@@ -101,13 +107,13 @@ def connect(
     **options: Any,
 ) -> DuckDBTable:
     """Open files, a DuckDB file, a connection or a relation; nothing but column names and types is read."""
-    opened, cleanup = _open(source, **options)
+    opened, cleanup = _open(source, schema, **options)
     try:
-        kinds = _kinds(opened)
+        kinds = dict(opened.kinds) or _kinds(opened)
         check_columns([column.name for column in schema.columns], list(kinds))
         statements = Statements(
             schema=schema,
-            dialect=DIALECT,
+            dialect=replace(DIALECT, names=opened.names),
             source=opened.source,
             position=opened.position,
             kinds=kinds,
@@ -116,7 +122,10 @@ def connect(
     except BaseException:
         cleanup()
         raise
-    return DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+    made = DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+    if opened.names and schema.csv.quoted_newlines:
+        made.notes = (JOINED_LINES,)
+    return made
 
 
 def _kinds(opened: Scan) -> dict[str, Kind]:
