@@ -1,4 +1,4 @@
-"""check_mechanism(), check_method(), check_engine(): whether an entry of your own keeps the contract that all of ours keep.
+"""check_mechanism(), check_method(), check_engine(): whether your own keeps the contract of all of ours.
 
 As scikit-learn's `check_estimator` does: one call, no test runner. The same checks, one by one and by name, are what
 `mechanism_checks` and `method_checks` give; our own tests run them over every registry.

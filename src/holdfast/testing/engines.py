@@ -92,7 +92,8 @@ def answers_as_memory_does(store: EngineStore, case: DrawnTable) -> None:
 def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> None:
     """Rows of others are kept and read alike; counts and sums move no further than they may."""
     schema = case.schema
-    statistic = RowSum(Encoder(schema))
+    encoder = Encoder(schema)
+    statistic = RowSum(encoder)
     sets = [[name] for name in schema.names]
     read, counts, sums, adjacency = [], [], [], None
     for rows in (case.rows, case.neighbour):
@@ -107,7 +108,7 @@ def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> No
     for names, one, other in zip(sets, counts[0], counts[1], strict=True):
         moved = int(np.abs(one - other).sum())
         ensure(moved <= counts_l1(adjacency, schema.unit), f"the counts of {names} move by {moved}")
-    bound = sum_l2(statistic.encoder.row_norm_bound, adjacency, schema.unit)
+    bound = sum_l2(encoder.row_norm_bound, adjacency, schema.unit)
     moved_sum = float(np.linalg.norm(sums[0] - sums[1]))
     ensure(moved_sum <= bound + 1e-12, f"the sum moves by {moved_sum}, more than {bound}")
 

@@ -80,7 +80,7 @@ class CsvFile:
             if self.format.quoted_newlines:
                 starts, stops, done = rules.joined(raw, starts, stops, last=last)
             rest = block[done:]
-            lines = rules.cleaned(block[:done], raw, starts, stops)
+            lines = rules.cleaned(block[:done], raw[:done], starts, stops)
             if lines:
                 yield from rules.parsed(lines, columns).to_batches()
 
@@ -121,6 +121,8 @@ class LineRules:
 
     def sound(self, raw: Bytes, starts: Places, stops: Places) -> Flags:
         """Which of the records (from a start up to a stop) can be read."""
+        if not len(starts):
+            return np.zeros(0, dtype=np.bool_)
         delimiters = np.flatnonzero(raw == ord(self.delimiter))
         returns = np.flatnonzero(raw == _RETURN)
         returns = returns[raw[returns + 1] != _NEWLINE]
@@ -162,7 +164,7 @@ class LineRules:
         odd = np.flatnonzero((among % 2 == 1) & (stops - starts <= MOST_BYTES))
         pairs, done, place = [], len(raw), 0
         opened, closed = odd[: len(odd) // 2 * 2 : 2], odd[1::2]
-        if len(odd) and len(odd) % 2 == 0 and bool(self.sound(raw, starts[opened], stops[closed]).all()):
+        if len(odd) % 2 == 0 and bool(self.sound(raw, starts[opened], stops[closed]).all()):
             pairs, place = [opened, closed], len(odd)  # as the loop below would find them, one by one
         first, final = (list(one) for one in pairs) if pairs else ([], [])
         while place < len(odd):

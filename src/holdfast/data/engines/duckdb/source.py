@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from holdfast.data.engines.file_rows import PLACE, FileRows, rows_of_files
@@ -17,7 +19,58 @@ from holdfast.errors import DataError, ParameterError, require
 
 _QUOTE = Dialect()
 _STREAM = "holdfast_rows"
+STOP_SECONDS = 10.0
+"""How long an interrupted statement is waited for."""
+T = TypeVar("T")
 _NUMBERED = "row_number() OVER ()"
+
+
+class Runner:
+    """Runs statements, each on a cursor of its own (`begin`), so that streams do not disturb each other."""
+
+    def __init__(self, begin: Callable[[], Any]) -> None:
+        self._begin = begin
+        self._latest: deque[Any] = deque(maxlen=4)
+
+    def __call__(self, statement: str, streams: Mapping[str, Any] | None = None) -> Any:
+        """A relation; the streams are Arrow's, by the names under which the statement reads them."""
+        cursor = self._begin()
+        for name, stream in (streams or {}).items():
+            cursor.register(name, stream)
+        self._latest.append(cursor)
+        return cursor.sql(statement)
+
+    def interrupt(self) -> None:
+        """End the statements that may be running."""
+        for cursor in self._latest:
+            cursor.interrupt()
+
+
+def interruptible(call: Callable[[], T], interrupt: Callable[[], None]) -> T:
+    """The result of a call, made in another thread so that Ctrl-C can end it: DuckDB does not listen while it works."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    made: list[T] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            made.append(call())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(1.0)
+    except KeyboardInterrupt:
+        interrupt()
+        thread.join(STOP_SECONDS)
+        raise KeyboardInterrupt from None  # without the statement, and what DuckDB says of it
+    if failed:
+        raise failed[0]
+    return made[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +84,7 @@ class Scan:
     source: str
     position: str
     run: Callable[[str], Any]
+    interrupt: Callable[[], None] = lambda: None
     can_write: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, Kind] = field(default_factory=dict)
@@ -56,39 +110,42 @@ def scan_of_files(source: Any, connection: Any, schema: Schema) -> Scan:
         numbers = [column.name for column in schema.columns if isinstance(column, Numeric)]
         return scan_of_rows(rows_of_files(text, csv=schema.csv, numbers=numbers), connection)
 
-    def run(statement: str) -> Any:
-        return connection.cursor().sql(statement)  # a cursor each, so that streams do not disturb each other
-
+    run = Runner(connection.cursor)
     name = _attach(text, connection)
-    return Scan(source=name, position=_rowid(run, name), run=run, can_write=True)
+    return Scan(source=name, position=_rowid(run, name), run=run, interrupt=run.interrupt, can_write=True)
 
 
 def scan_of_rows(rows: FileRows, connection: Any) -> Scan:
     """How a connection of our own reads files: as a stream of Arrow batches, opened anew for each statement."""
+    runner = Runner(connection.cursor)
 
     def run(statement: str) -> Any:
         used = {int(place) for place in re.findall(r"\bn([0-9]+)\b", statement)}
-        cursor = connection.cursor()
-        cursor.register(_STREAM, rows.reader([place for place in range(len(rows.names)) if place in used]))
-        return cursor.sql(statement)
+        stream = rows.reader([place for place in range(len(rows.names)) if place in used])
+        return runner(statement, {_STREAM: stream})
 
     names = {name: f"n{place}" for place, name in enumerate(rows.names)}
-    return Scan(source=_STREAM, position=PLACE, run=run, can_write=True, names=names, kinds=rows.kinds)
+    return Scan(
+        source=_STREAM,
+        position=PLACE,
+        run=run,
+        interrupt=runner.interrupt,
+        can_write=True,
+        names=names,
+        kinds=rows.kinds,
+    )
 
 
 def _of_connection(connection: Any, name: str) -> Scan:
     """A table of the caller's connection, through cursors unless it is one that only the connection sees."""
     import duckdb
 
-    def through_cursor(statement: str) -> Any:
-        return connection.cursor().sql(statement)
-
-    run: Callable[[str], Any] = through_cursor
+    run = Runner(connection.cursor)
     try:
         run(f"SELECT * FROM {name} LIMIT 0")
     except duckdb.Error:
-        run = connection.sql
-    return Scan(source=name, position=_rowid(run, name), run=run)
+        run = Runner(lambda: connection)
+    return Scan(source=name, position=_rowid(run, name), run=run, interrupt=run.interrupt)
 
 
 def _rowid(run: Callable[[str], Any], name: str) -> str:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.arrow_columns import check_columns
-from holdfast.data.engines.duckdb.source import Scan, scan_of_caller, scan_of_files
+from holdfast.data.engines.duckdb.source import Scan, interruptible, scan_of_caller, scan_of_files
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data.rows import Batch, Kind, encode_batch
 from holdfast.data.schema import Schema
@@ -26,6 +26,7 @@ from holdfast.errors import missing_extra, require, withholding
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
+T = TypeVar("T")
 DIALECT = Dialect()
 #: Rows whose users are bounded at a time, and the table that holds what is kept of them.
 PART_ROWS = 500_000
@@ -163,18 +164,22 @@ class DuckDBTable(Table):
         memory. A connection of the caller's is only read from: there the rows are chosen in each statement.
         """
         if self._statements.bounded and self._opened.can_write and self._statements.kept is None:
-            with _withholding("choose the rows of each user"):
-                rows = self._opened.run(f"SELECT count(*) FROM {self._opened.source}").fetchall()[0][0]
-                parts = 1 + int(rows) // PART_ROWS
-                self._opened.run(f"CREATE TABLE {KEPT} AS {self._statements.kept_part(0, parts)}")
-                for part in range(1, parts):
-                    self._opened.run(f"INSERT INTO {KEPT} {self._statements.kept_part(part, parts)}")
+            parts = 1 + self._number(f"SELECT count(*) FROM {self._opened.source}") // PART_ROWS
+            for part in range(parts):
+                put = f"INSERT INTO {KEPT}" if part else f"CREATE TABLE {KEPT} AS"
+                statement = f"{put} {self._statements.kept_part(part, parts)}"
+                self._do("choose the rows of each user", partial(self._opened.run, statement))
             self._statements = replace(self._statements, kept=KEPT)
         return self._statements
 
     def _number(self, statement: str) -> int:
-        with _withholding("count"):
-            return int(self._opened.run(statement).fetchall()[0][0])
+        return int(self._do("count", lambda: self._opened.run(statement).fetchall())[0][0])
+
+    def _do(self, doing: str, call: Callable[[], T]) -> T:
+        """A call of DuckDB that may take long: it can be interrupted, and what it says of a failure is withheld."""
+        with _withholding(doing):
+            return interruptible(call, self._opened.interrupt)
+        raise AssertionError("the block above returns or raises")
 
     def _rows(self) -> int:
         return self._number(self._ready().count())
@@ -184,14 +189,15 @@ class DuckDBTable(Table):
 
     def _arrow(self, statement: str, rows: int) -> Iterator[Any]:
         """The result as Arrow record batches of at most that many rows."""
-        with _withholding("read the rows"):
+
+        def begin() -> Any:
             relation = self._opened.run(statement)
             reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # DuckDB 1.x
-            stream = reader(rows)
+            return reader(rows)
+
+        stream = self._do("read the rows", begin)
         while True:
-            batch = None
-            with _withholding("read the rows"):
-                batch = next(stream, None)
+            batch = self._do("read the rows", partial(next, stream, None))
             if batch is None:
                 return
             yield batch

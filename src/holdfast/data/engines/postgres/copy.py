@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Literal
 
-from holdfast.data.engines.duckdb.source import Scan
+from holdfast.data.engines.duckdb.source import Runner, Scan
 from holdfast.data.engines.duckdb.table import DuckDBTable, _withholding
 from holdfast.data.rows import Kind
 from holdfast.data.schema import Schema
@@ -59,9 +59,8 @@ def pull(
             connection.execute(f"CREATE TABLE {COPY} ({listed})")
         for batch in batches():
             _append(connection, batch)
-        scan = Scan(
-            source=COPY, position="rowid", run=lambda sql: connection.cursor().sql(sql), can_write=True
-        )
+        run = Runner(connection.cursor)
+        scan = Scan(source=COPY, position="rowid", run=run, interrupt=run.interrupt, can_write=True)
         local = Statements(
             schema=schema,
             dialect=Dialect(names={name: f"r{place}" for place, name in enumerate(names)}),

@@ -15,6 +15,7 @@ All ways answer from one snapshot, need the right to read the table and no other
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -36,7 +37,7 @@ from holdfast.data.schema import Schema
 from holdfast.data.sql.statements import Statements, distinct_sets, zero_filled
 from holdfast.data.sql.sums import SpelledStatistic, StatementRow, sum_in_sql
 from holdfast.data.table import CHUNK_ROWS, Statistic, Table
-from holdfast.errors import DataError, ParameterError, require
+from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
 from holdfast.kernel.options import SgdOptions
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -47,6 +48,10 @@ MOST_SETS = 500
 """Of grouping sets in one query; PostgreSQL takes 4096."""
 Way = Literal["auto", "pull", "sql", "extension"]
 WAYS = ("auto", "pull", "sql", "extension")
+FILTERED = (
+    "row-level security hides rows of the table from this user: the table is what its policies show, and each policy "
+    "decides by the row alone"
+)
 PULL_VALUES = 2**25
 """Expected values (rows times declared columns) up to which `"auto"` rather pulls, and keeps the copy in memory."""
 
@@ -95,10 +100,14 @@ def connect(
     except BaseException:
         session.close()
         raise
-    return PostgresTable(
+    made = PostgresTable(
         schema, session, statements, way=way, keep=kept, large=values > PULL_VALUES, adjacency=adjacency,
         n_public=n_public,
     )  # fmt: skip
+    if relation.filtered:
+        made.notes = (FILTERED,)
+        warnings.warn(FILTERED, AssumptionWarning, stacklevel=4)
+    return made
 
 
 class PostgresTable(Table):
