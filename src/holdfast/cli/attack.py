@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,13 +138,15 @@ def synthetic(
         raise ParameterError(
             "--schema must be given with a Parquet or CSV file: it says how columns are read"
         )
+    schema = None if schema_file is None else Schema.load(schema_file)
+    read = partial(read_table, csv=None if schema is None else schema.csv)
     report = synthetic_membership(
-        read_table(rows) if frames else rows,
-        members=read_table(members),
-        non_members=read_table(non_members),
-        reference=None if reference is None else read_table(reference),
+        read(rows) if frames else rows,
+        members=read(members),
+        non_members=read(non_members),
+        reference=None if reference is None else read(reference),
         attacks=_named(attacks),
-        schema=None if schema_file is None else Schema.load(schema_file),
+        schema=schema,
         random_state=seed,
     )
     _show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)

@@ -95,5 +95,5 @@ def _methods(
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
     return compare_methods(
-        read_columns(data, schema.names, name="data"), schema, target=target, methods=chosen, **told
+        read_columns(data, schema, name="data"), schema, target=target, methods=chosen, **told
     )

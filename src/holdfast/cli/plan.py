@@ -144,7 +144,7 @@ def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: 
     schema = Schema.load(schema_file)
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
-    columns = read_columns(data, schema.names, name="public-data")
+    columns = read_columns(data, schema, name="public-data")
     return rehearse(columns, schema, target=target, **told)
 
 

@@ -10,6 +10,7 @@ from .engines import open_table as open_table
 from .order import Order as Order
 from .rows import Batch as Batch
 from .schema import Categorical as Categorical
+from .schema import CsvFormat as CsvFormat
 from .schema import Identifier as Identifier
 from .schema import Numeric as Numeric
 from .schema import Schema as Schema

@@ -8,15 +8,18 @@ assumptions until somebody replaces them.
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from typing import Any
 
 import numpy as np
 
-from holdfast.data.rows import Kind, kind_of, numbers, texts
-from holdfast.data.schema import Categorical, Identifier, Numeric, Schema
+from holdfast.data.engines.file_rows import CsvRows, pointed, rows_of_files
+from holdfast.data.rows import Kind, MixedColumn, kind_of, numbers, texts
+from holdfast.data.schema import Categorical, CsvFormat, Identifier, Numeric, Schema
 from holdfast.data.schema.columns import Column
-from holdfast.errors import DataError, NotPrivateWarning
+from holdfast.data.sniff import sniffed_format
+from holdfast.errors import DataError, NotPrivateWarning, withholding
 
 #: A column with more distinct texts than this is taken for an identifier.
 MOST_CATEGORIES = 200
@@ -31,13 +34,16 @@ def draft_schema(source: Any) -> Schema:
         "a draft schema shows values taken from the data; replace each marked one before publishing it",
         NotPrivateWarning, stacklevel=2,
     )  # fmt: skip
-    columns = [_guess(name, values) for name, values in _columns(source).items()]
-    return Schema(columns, description="a draft: replace what was taken from the data, then remove the marks")
+    values, csv = _columns(source)
+    columns = [_guess(name, column, csv.decimal) for name, column in values.items()]
+    said = "a draft: replace what was taken from the data, then remove the marks"
+    return Schema(columns, description=said, csv=csv)
 
 
-def _columns(source: Any) -> dict[str, Any]:
+def _columns(source: Any) -> tuple[dict[str, Any], CsvFormat]:
+    """The whole table, and how its files are written."""
+    from holdfast.data.arrow_columns import arrow_columns
     from holdfast.data.engines import engine_for
-    from holdfast.data.rows import arrow_columns
 
     engine = engine_for(source)
     if engine.name == "memory":
@@ -46,11 +52,21 @@ def _columns(source: Any) -> dict[str, Any]:
             if isinstance(source, dict)
             else list(getattr(source, "column_names", source.columns))
         )
-        return arrow_columns(source, [_as_name(name) for name in names])
-    from holdfast.data.engines.duckdb.table import read_all
+        return arrow_columns(source, [_as_name(name) for name in names]), CsvFormat()
+    csv = CsvFormat()
+    if isinstance(source, str | os.PathLike) and not os.fspath(source).startswith("duckdb://"):
+        rows = rows_of_files(os.fspath(source))
+        first = rows.files[0]
+        if isinstance(first, CsvRows):
+            csv = sniffed_format(first.file.path)
+            rows = rows_of_files(os.fspath(source), csv=csv)
+        with withholding("Arrow", "read the rows"):
+            made = rows.table()
+    else:
+        from holdfast.data.engines.duckdb.table import read_all
 
-    made = read_all(source)
-    return {name: made.column(name) for name in made.column_names}
+        made = read_all(source)
+    return {name: made.column(place) for place, name in enumerate(made.column_names)}, csv
 
 
 def _as_name(name: Any) -> str:
@@ -59,12 +75,12 @@ def _as_name(name: Any) -> str:
     return name
 
 
-def _guess(name: str, values: Any) -> Column:
+def _guess(name: str, values: Any, decimal: str) -> Column:
     """Numbers become Numeric, few texts Categorical, many texts an Identifier."""
-    kind = kind_of(values.type)
+    kind = Kind.text if isinstance(values, MixedColumn) else kind_of(values.type)
     words = texts(values)
     some_missing = words.null_count > 0
-    raw = numbers(values)
+    raw = numbers(pointed(values) if decimal == "," and kind is Kind.text else values)
     finite = raw[np.isfinite(raw)]
     if kind is Kind.boolean:
         return Categorical(name, ["false", "true"], null="(missing)" if some_missing else None)

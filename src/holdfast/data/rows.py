@@ -6,16 +6,19 @@ No value can make it raise. This is the meaning of a schema; SQL engines compute
 * a value is read as a number (`Numeric`) or as a text (`Categorical`, `Identifier`);
 * a number comes from numbers and truth values as they are, and from texts that are plain decimals
   (`"12"`, `" -1.5e3 "`); NaN, other texts, dates and nested values are missing; infinities are clipped;
-* a text comes from whole numbers, truth values (`true`), dates and timestamps (ISO, UTC); a floating or
-  decimal number matches a category that is a numeral of the same value; nested and binary values are missing.
+* a text comes from whole numbers, truth values (`true`), dates and timestamps (ISO, UTC); a number of any type
+  matches a category that is a numeral of the same value; nested and binary values are missing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+import struct
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -140,6 +143,22 @@ def kind_of(dtype: Any) -> Kind:
     return next((kind for test, kind in tests if test(dtype)), Kind.unknown)
 
 
+@dataclass(frozen=True, kw_only=True)
+class MixedColumn:
+    """The readings of a column whose elements have several types (`holdfast.data.arrow_columns`).
+
+    `by_value` marks floating and decimal numbers, `whole` integers: how an element is compared with categories.
+    """
+
+    numbers: Floats
+    texts: Any
+    by_value: NDArray[np.bool_]
+    whole: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
 def numbers(values: Any) -> NDArray[np.float64]:
     """Arrow values as float64; NaN where they are missing.
 
@@ -150,7 +169,9 @@ def numbers(values: Any) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = _plain(values)
+    if isinstance(values, MixedColumn):
+        return values.numbers.copy()
+    values = plain_array(values)
     kind = kind_of(values.type)
     if kind is Kind.decimal:  # through text, because engines round decimals to doubles differently
         values, kind = values.cast(pa.large_string()), Kind.text
@@ -170,11 +191,13 @@ def numbers(values: Any) -> NDArray[np.float64]:
 
 
 def texts(values: Any) -> Any:
-    """Arrow values as an Arrow array of texts; null where they are missing."""
+    """Arrow values as an Arrow array of texts; null where they are missing. Numbers are written as identifiers are."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = _plain(values)
+    if isinstance(values, MixedColumn):
+        return values.texts
+    values = plain_array(values)
     kind = kind_of(values.type)
     if kind in (Kind.timestamp, Kind.zoned):
         micro = values.cast(pa.timestamp("us", tz=values.type.tz), safe=False)
@@ -185,7 +208,8 @@ def texts(values: Any) -> Any:
             else written
         )
     if kind in (Kind.floating, Kind.decimal):
-        return pa.array([_numeral(number) for number in numbers(values).tolist()], pa.large_string())
+        listed = numbers(values).tolist() if kind is Kind.floating else values.to_pylist()
+        return pa.array([identifier_of_number(number) for number in listed], pa.large_string())
     if kind is Kind.unknown:
         return pa.nulls(len(values), pa.large_string())
     return values.cast(pa.large_string())
@@ -212,25 +236,61 @@ def numeric_cells(
 
 def categorical_cells(column: Categorical, values: Any) -> NDArray[np.int64]:
     """The cell of each value: its category, or where `other` and `null` say."""
+    if isinstance(values, MixedColumn):
+        cells = _text_cells(column, values.texts, whole=False)
+        for chosen, found in (
+            (values.whole, _text_cells(column, values.texts, whole=True)),
+            (values.by_value, _numeral_cells(column, values.numbers)),
+        ):
+            cells[chosen] = found[chosen]
+        return cells
+    values = plain_array(values)
+    kind = kind_of(values.type)
+    if kind in (Kind.floating, Kind.decimal):
+        return _numeral_cells(column, numbers(values))
+    return _text_cells(column, texts(values), whole=kind is Kind.integer)
+
+
+def _text_cells(column: Categorical, words: Any, *, whole: bool) -> NDArray[np.int64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = _plain(values)
-    if kind_of(values.type) in (Kind.floating, Kind.decimal):
-        return _numeral_cells(column, numbers(values))
-    words = texts(values)
-    position = pc.index_in(words, value_set=pa.array(column.categories, pa.large_string()))
-    cells = np.array(pc.fill_null(position, column.other_code).to_numpy(zero_copy_only=False), dtype=np.int64)
+    known = category_texts(column, whole=whole)
+    position = pc.index_in(words, value_set=pa.array(list(known), pa.large_string()))
+    codes = np.array([*known.values(), column.other_code], dtype=np.int64)
+    cells = codes[np.array(pc.fill_null(position, len(known)).to_numpy(zero_copy_only=False), dtype=np.int64)]
     cells[words.is_null().to_numpy(zero_copy_only=False)] = column.null_code
     return cells
 
 
+def category_texts(column: Categorical, *, whole: bool) -> dict[str, int]:
+    """The texts that stand for a category. A whole number also stands for a category that is a numeral of its value.
+
+    >>> category_texts(Categorical("grade", ["1.0", "2", "x"]), whole=True)
+    {'1.0': 0, '2': 1, 'x': 2, '1': 0}
+    """
+    found = {str(category): code for code, category in enumerate(column.categories)}
+    if whole:
+        for category, code in list(found.items()):
+            if re.fullmatch(NUMERAL, category, flags=re.ASCII):
+                number = Fraction(category)
+                if number.denominator == 1:
+                    found.setdefault(str(number), code)
+    return found
+
+
 def category_numbers(column: Categorical) -> list[tuple[int, float]]:
-    """Code and number of each category that is a numeral; the first of equal numbers only."""
+    """Code and number of each category that is a numeral; of equal numbers the one written shortest as such, or first.
+
+    >>> category_numbers(Categorical("grade", ["01", "1", "2.50"]))
+    [(1, 1.0), (2, 2.5)]
+    """
     found: dict[float, int] = {}
-    for code, category in enumerate(column.categories):
-        if re.fullmatch(NUMERAL, str(category), flags=re.ASCII):
-            found.setdefault(float(category), code)
+    for code, category in enumerate(map(str, column.categories)):
+        if re.fullmatch(NUMERAL, category, flags=re.ASCII):
+            number = float(category)
+            if number not in found or category == f"{number:.15g}":
+                found[number] = code
     return [(code, number) for number, code in found.items()]
 
 
@@ -242,7 +302,7 @@ def _numeral_cells(column: Categorical, raw: NDArray[np.float64]) -> NDArray[np.
     return cells
 
 
-def _plain(values: Any) -> Any:
+def plain_array(values: Any) -> Any:
     """One contiguous array without dictionary encoding."""
     import pyarrow as pa
 
@@ -262,84 +322,20 @@ def _parse(words: Any) -> Any:
     return padded.cast(pa.float64())
 
 
-def _numeral(number: float) -> str | None:
-    """A number as identifier text: `7.0` is `"7"`, as in a column of whole numbers.
+def identifier_of_number(number: float | Decimal | None) -> str | None:
+    """The text by which a number identifies somebody, in every engine: no two numbers of a column share one.
 
-    >>> _numeral(7.0), _numeral(float("nan"))
-    ('7', None)
+    Whole numbers are written with their digits, as in a column of whole numbers; other doubles by their 64 bits,
+    because engines do not agree on the digits of a double; other decimals exactly, without zeros at the end.
+
+    >>> identifier_of_number(7.0), identifier_of_number(Decimal("7.50")), identifier_of_number(float("nan"))
+    ('7', '7.5', None)
     """
-    if number != number:
+    if number is None or number != number:
         return None
+    if isinstance(number, Decimal):
+        written = format(number, "f")
+        short = written.rstrip("0").rstrip(".") if "." in written else written
+        return "0" if short == "-0" else short
     whole = abs(number) < 2**53 and number == int(number)
-    return str(int(number)) if whole else repr(number)
-
-
-# Columns of a data frame, Arrow table or mapping.
-
-
-def arrow_column(values: Any) -> Any:
-    """An Arrow array of any one-dimensional values; mixed ones are read as texts, one by one.
-
-    >>> arrow_column([1, "two", None, 3.0]).to_pylist()
-    ['1', 'two', None, '3']
-    """
-    import pyarrow as pa
-
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return _plain(values)
-    try:
-        made = pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        made = pa.array(_one_by_one(values), pa.large_string())
-    return _plain(made)
-
-
-def _one_by_one(values: Iterable[Any]) -> list[str | None]:
-    return [_element_text(value) for value in values]
-
-
-def _element_text(value: Any) -> str | None:
-    """One element of a mixed column as text, None where there is none."""
-    try:
-        if value is None or value != value or isinstance(value, bytes):
-            return None
-        if isinstance(value, bool | np.bool_):
-            return "true" if value else "false"
-        if isinstance(value, float | np.floating):
-            return _numeral(float(value))
-        text = str(value)
-        text.encode()
-    except Exception:  # whatever an object's own methods raise, a value never raises here
-        return None
-    return text
-
-
-def arrow_columns(source: Any, names: list[str]) -> dict[str, Any]:
-    """The named columns as Arrow arrays of equal length."""
-    present = list(source.keys()) if isinstance(source, Mapping) else _column_names(source)
-    check_columns(names, present)
-    columns = {name: _column(source, name) for name in names}
-    if len({len(column) for column in columns.values()}) > 1:
-        raise DataError("all columns must have the same number of rows")
-    return columns
-
-
-def check_columns(names: list[str], present: list[Any]) -> None:
-    """Refuse a table that lacks a declared column, before anything is read."""
-    missing = [name for name in names if present.count(name) != 1]
-    if missing:
-        raise DataError(
-            f"the table must have each declared column exactly once; missing or repeated: {missing}"
-        )
-
-
-def _column_names(source: Any) -> list[Any]:
-    return list(source.column_names) if hasattr(source, "column_names") else list(source.columns)
-
-
-def _column(source: Any, name: str) -> Any:
-    values = source[name]
-    if getattr(values, "ndim", 1) != 1:
-        raise DataError(f"column {name!r} must have one dimension")
-    to_arrow = getattr(values, "to_arrow", None)
-    return arrow_column(values if to_arrow is None else to_arrow())
+    return str(int(number)) if whole else format(struct.unpack(">Q", struct.pack(">d", number))[0], "064b")

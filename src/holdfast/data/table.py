@@ -56,6 +56,9 @@ class Table(ABC):
     #: The optional questions this engine answers.
     capabilities: frozenset[str] = frozenset({"sums", "map_partitions"})
 
+    #: What the way in which these rows are read rests on.
+    notes: tuple[str, ...] = ()
+
     def __init__(self, schema: Schema, *, adjacency: Adjacency, n_public: int | None) -> None:
         self.schema = schema
         self.adjacency = adjacency
@@ -69,7 +72,7 @@ class Table(ABC):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a promise about this table rests on beyond its theorem."""
-        return self.schema.assumptions
+        return self.schema.assumptions + self.notes
 
     def can(self, capability: str) -> bool:
         """Whether the engine answers this optional question, such as `"sums"`."""

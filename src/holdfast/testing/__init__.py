@@ -1,4 +1,4 @@
-"""The contracts that every mechanism and method keeps, as functions to call on your own."""
+"""The contracts that every mechanism, method and engine keeps, as functions to call on your own."""
 
 from __future__ import annotations
 

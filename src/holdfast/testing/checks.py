@@ -1,4 +1,4 @@
-"""check_mechanism(), check_method(): whether an entry of your own keeps the contract that all of ours keep.
+"""check_mechanism(), check_method(), check_engine(): whether your own keeps the contract of all of ours.
 
 As scikit-learn's `check_estimator` does: one call, no test runner. The same checks, one by one and by name, are what
 `mechanism_checks` and `method_checks` give; our own tests run them over every registry.
@@ -13,6 +13,7 @@ from holdfast.learn.methods.method import Learner
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.testing.contract import Check, run_all
+from holdfast.testing.engines import EngineStore, engine_checks
 from holdfast.testing.learners import learner_checks
 from holdfast.testing.mechanisms import example_checks, kind_checks
 from holdfast.testing.synthesisers import synthesiser_checks
@@ -38,6 +39,16 @@ def check_method(method: Learner | SynthesisMethod) -> None:
     """
     checks = method_checks(method)
     run_all(method.name, checks)
+
+
+def check_engine(store: EngineStore, *, cases: int = 50, seed: int = 0) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the store keeps the neighbour contract.
+
+    Random tables and neighbours of them are stored, opened and held against the memory engine and each other.
+
+    >>> check_engine(EngineStore(put=lambda rows: {"source": rows}), cases=2)
+    """
+    run_all("the engine", engine_checks(store, cases=cases, seed=seed))
 
 
 def mechanism_checks(mechanism: Mechanism | type[Mechanism]) -> Iterator[Check]:

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.attack.records import Records
-from holdfast.data.engines.files import read_table
-from holdfast.errors import DataError, FormatError, ParameterError, require, withholding
+from holdfast.data.engines.files import numeric_column, read_table
+from holdfast.data.rows import Kind, kind_of
+from holdfast.errors import DataError, FormatError, ParameterError, require
 from holdfast.privacy.guarantee import Guarantee
 
 Floats = NDArray[np.float64]
@@ -146,19 +147,19 @@ def read_records(path: Path, *, label: str, target: Target) -> Records:
     missing = [name for name in (label, *columns) if name not in table.column_names]
     if missing:
         raise DataError(f"{path.name} lacks the columns {', '.join(missing)}")
-    values = table.column(label).to_pylist()
     if target.task == "regression":
-        with withholding("NumPy", f"read the labels of {path.name} as numbers"):
-            labels = np.array(values, dtype=np.float64)
+        labels = numeric_column(table.column(label), label)
     else:
-        # Classes of a schema are texts; a column of numbers may hold the same labels.
+        # Classes of a schema are texts; a column of numbers may hold the same labels, and one of texts numbers.
         texts = all(isinstance(name, str) for name in target.classes)
-        labels = np.array([str(value) for value in values] if texts else values)
+        values = table.column(label)
+        stored = kind_of(values.type) is Kind.text and not texts
+        listed = numeric_column(values, label).tolist() if stored else values.to_pylist()
+        labels = np.array([str(value) for value in listed] if texts else listed)
     chosen = table.select(list(columns))
     if fitted.columns is not None:
         return Records(features=chosen, labels=labels)
-    with withholding("NumPy", f"read the columns of {path.name} as numbers"):
-        rows = np.column_stack([chosen.column(name).to_numpy() for name in columns]).astype(np.float64)
+    rows = np.column_stack([numeric_column(chosen.column(name), name) for name in columns])
     return Records(features=rows, labels=labels)
 
 

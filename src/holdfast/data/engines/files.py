@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from holdfast.data.engines.file_rows import rows_of_files
+from holdfast.data.rows import Kind, kind_of, numbers
+from holdfast.data.schema import CsvFormat, Numeric, Schema
 from holdfast.errors import DataError, ParameterError, withholding
 
 TABLES = (".parquet", ".csv")
@@ -13,15 +16,18 @@ WRITTEN = (".parquet", ".csv", ".arrow")
 """Endings of the tables that `write_table` writes."""
 
 
-def read_table(path: Path, *, name: str = "file", kinds: Sequence[str] = TABLES) -> Any:
-    """A file as an Arrow table; `name` is what the caller calls it."""
+def read_table(
+    path: Path, *, name: str = "file", kinds: Sequence[str] = TABLES, csv: CsvFormat | None = None
+) -> Any:
+    """A file as an Arrow table; `name` is what the caller calls it. All columns of a CSV file are texts."""
     if path.suffix not in kinds:
         raise ParameterError(f"{name} must be a {' or '.join(kinds)} file, got {path.name!r}")
     import pyarrow.parquet as parquet
-    from pyarrow import csv
 
     with withholding("Arrow", f"read {path.name}"):
-        return csv.read_csv(path) if path.suffix == ".csv" else parquet.read_table(path)
+        if path.suffix == ".csv":
+            return rows_of_files(str(path), csv=csv).table()
+        return parquet.read_table(path)
 
 
 def read_arrays(path: Path, label: str | None) -> tuple[Any, Any]:
@@ -35,18 +41,42 @@ def read_arrays(path: Path, label: str | None) -> tuple[Any, Any]:
     if label is not None and label not in table.column_names:
         raise DataError(f"the table has no column {label!r}")
     names = [name for name in table.column_names if name != label]
-    with withholding("NumPy", f"read the columns of {path.name} as numbers"):
-        rows = np.column_stack([table.column(name).to_numpy() for name in names]).astype(float)
-    return rows, None if label is None else table.column(label).to_numpy()
+    rows = np.column_stack([numeric_column(table.column(name), name) for name in names])
+    return rows, None if label is None else _labels(table.column(label))
 
 
-def read_columns(path: Path, columns: Sequence[str], *, name: str) -> dict[str, Any]:
-    """These columns of a file, which must hold them, as arrays."""
-    table = read_table(path, name=name)
-    missing = [column for column in columns if column not in table.column_names]
+def numeric_column(values: Any, name: str) -> Any:
+    """A column of a table without a schema as doubles, NaN where nothing stands; other values have no policy."""
+    found = numbers(values)
+    if (
+        int((found == found).sum()) < len(values) - values.null_count
+        and kind_of(values.type) is not Kind.floating
+    ):
+        raise DataError(f"the column {name!r} must hold numbers only, or be declared in a schema")
+    return found
+
+
+def _labels(values: Any) -> Any:
+    """Labels as they are stored; those of a CSV file as numbers where every one is a numeral."""
+    import numpy as np
+
+    if kind_of(values.type) is not Kind.text:
+        return values.to_numpy()
+    found = numbers(values)
+    if np.isnan(found).any():
+        return np.array([str(label) for label in values.to_pylist()])
+    whole = bool(np.all(found == np.floor(found)) and np.all(np.abs(found) < 2**53))
+    return found.astype(np.int64) if whole else found
+
+
+def read_columns(path: Path, schema: Schema, *, name: str) -> dict[str, Any]:
+    """The schema's columns of a file, which must hold them, as arrays."""
+    table = read_table(path, name=name, csv=schema.csv)
+    missing = [column for column in schema.names if column not in table.column_names]
     if missing:
         raise ParameterError(f"{name} must hold the schema's columns, {', '.join(missing)} are not there")
-    return {column: table[column].to_numpy() for column in columns}
+    number = {column for column in schema.names if isinstance(schema[column], Numeric)}
+    return {c: numbers(table[c]) if c in number else table[c].to_numpy() for c in schema.names}
 
 
 def write_table(table: Any, path: Path) -> None:

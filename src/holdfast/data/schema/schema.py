@@ -17,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.data.schema.columns import KINDS, Categorical, Column, Identifier, Numeric
+from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
-__all__ = ["FORMAT", "Categorical", "Column", "Identifier", "Numeric", "Schema"]
+__all__ = ["FORMAT", "Categorical", "Column", "CsvFormat", "Identifier", "Numeric", "Schema"]
 FORMAT = "holdfast-schema/1"
 _ROW = PrivacyUnit.row()
-_KEYS = {"format", "description", "adjacency", "n_public", "unit", "columns"}
+_CSV = CsvFormat()
+_KEYS = {"format", "description", "adjacency", "n_public", "unit", "csv", "columns"}
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Schema:
     """The columns with their domains, the privacy unit, the neighbour relation and the public count.
 
     `unit` is one row unless a user column is named; `adjacency=None` leaves the choice to the caller (then
-    `replace`). `n_public` is the public number of privacy units, needed under `add_remove` only.
+    `replace`). `n_public` is the public number of privacy units, needed under `add_remove` only. `csv` says how CSV
+    files of this table are written.
 
     >>> schema = Schema([Numeric("age", 17, 90, bins=4), Categorical("sex", ["F", "M"])])
     >>> schema.cells("age", "sex"), schema.domain
@@ -45,6 +48,7 @@ class Schema:
     adjacency: Adjacency | str | None = None
     n_public: int | None = None
     description: str = ""
+    csv: CsvFormat = _CSV
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -62,6 +66,7 @@ class Schema:
             whole = isinstance(self.n_public, int) and not isinstance(self.n_public, bool)
             require(whole and self.n_public >= 1, "n_public", self.n_public, "a whole number >= 1")
         require(isinstance(self.description, str), "description", self.description, "a text")
+        require(isinstance(self.csv, CsvFormat), "csv", self.csv, "a CsvFormat")
         if self.unit.column is not None:
             require(
                 self.unit.column in self.identifiers, "unit.column", self.unit.column,
@@ -129,6 +134,8 @@ class Schema:
             record["n_public"] = self.n_public
         if self.unit.column is not None:
             record["unit"] = {"column": self.unit.column, "max_rows": self.unit.max_rows}
+        if self.csv != _CSV:
+            record["csv"] = self.csv.to_dict()
         return record | {"columns": [column.to_dict() for column in self.columns]}
 
     @classmethod
@@ -148,6 +155,7 @@ class Schema:
                 adjacency=record.get("adjacency"),
                 n_public=record.get("n_public"),
                 description=record.get("description", ""),
+                csv=CsvFormat(**record.get("csv", {})),
             )
         except (ParameterError, TypeError) as error:
             raise FormatError(f"not a valid schema: {error}") from error
@@ -171,6 +179,7 @@ class Schema:
         adjacency = "not declared" if self.adjacency is None else Adjacency.of(self.adjacency).value
         count = "" if self.n_public is None else f"; public count {self.n_public}"
         lines = [f"privacy unit: {self.unit.summary()}; adjacency: {adjacency}{count}"]
+        lines += [f"CSV files: {self.csv.describe()}"] if self.csv != _CSV else []
         lines += [f"  {column.describe()}" for column in self.columns]
         return "\n".join(lines + [f"assumption: {assumption}" for assumption in self.assumptions])
 
@@ -241,10 +250,10 @@ def to_toml(schema: Schema) -> str:
     """The schema as TOML text; a guess of a draft is marked by a comment that asks to replace it."""
     record = schema.to_dict()
     columns = record.pop("columns")
-    unit = record.pop("unit", None)
+    tables = {name: record.pop(name) for name in ("unit", "csv") if name in record}
     lines = _pairs(record)
-    if unit is not None:
-        lines += ["", "[unit]", *_pairs(unit)]
+    for name, pairs in tables.items():
+        lines += ["", f"[{name}]", *_pairs(pairs)]
     for column in columns:
         marked = ("low", "high", "categories") if column.get("taken_from_data") else ()
         lines += ["", "[[columns]]", *_pairs(column, marked=marked)]

@@ -6,9 +6,10 @@ so that the engine reads them back bit for bit; the engine contract compares the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from holdfast.data.rows import BLANKS, NUMERAL, Kind, category_numbers
+from holdfast.data.rows import BLANKS, NUMERAL, Kind, category_numbers, category_texts
 from holdfast.data.schema import Categorical, Numeric
 
 
@@ -28,6 +29,8 @@ class Dialect:
     sha256: str = "sha256({0})"
     hex_to_integer: str = "CAST('0x' || {0} AS BIGINT)"
     whole: str = "CAST(CAST({0} AS BIGINT) AS VARCHAR)"
+    #: The 64 bits of a double, as a text.
+    bits: str = "CAST(CAST({0} AS BIT) AS VARCHAR)"
     in_part: str = "hash({0}) % {1} = {2}"
     one_to: str = "(SELECT unnest(range(1, {0} + 1)) AS slot)"
     #: The entry of a list of numbers, {1}, at a place {0} that counts from 0.
@@ -35,13 +38,16 @@ class Dialect:
     #: What ends a subquery so that the planner computes its columns once and does not copy them into the query.
     fence: str = ""
 
+    #: What columns are called, where that is not as the schema does: such names enter statements unquoted.
+    names: Mapping[str, str] = field(default_factory=dict)
+
     def identifier(self, name: str) -> str:
-        """A quoted name.
+        """A quoted name, or the generated one.
 
         >>> print(Dialect().identifier('a"; DROP TABLE t; --'))
         "a""; DROP TABLE t; --"
         """
-        return '"' + name.replace('"', '""') + '"'
+        return self.names.get(name) or '"' + name.replace('"', '""') + '"'
 
     def literal(self, text: str) -> str:
         """A quoted text.
@@ -60,7 +66,7 @@ class Dialect:
         return self.sha256.format(f"'{key.hex()}' || {expression}")
 
     def read_number(self, raw: str, kind: Kind) -> str:
-        """A value as a double, NULL where it is missing (`values.numbers`)."""
+        """A value as a double, NULL where it is missing (`rows.numbers`)."""
         if kind is Kind.boolean:
             return f"CAST(CAST({raw} AS INTEGER) AS {self.double})"
         if kind is Kind.integer:
@@ -74,21 +80,25 @@ class Dialect:
         return f"CAST(NULL AS {self.double})"
 
     def read_text(self, raw: str, kind: Kind) -> str:
-        """A value as text, NULL where it is missing (`values.texts`)."""
-        if kind in (Kind.floating, Kind.decimal):
-            number = self.read_number(raw, kind)
+        """A value as text, NULL where it is missing (`rows.texts`, `rows.identifier_of_number`)."""
+        if kind is Kind.floating:
+            number = f"({self.read_number(raw, kind)})"
             whole = f"abs({number}) < 9007199254740992 AND {number} = floor({number})"
-            return (
-                f"CASE WHEN {whole} THEN {self.whole.format(number)} ELSE CAST({number} AS {self.text}) END"
-            )
+            return f"CASE WHEN {whole} THEN {self.whole.format(number)} ELSE {self.bits.format(number)} END"
+        if kind is Kind.decimal:
+            return self.without_zeros(f"CAST({raw} AS {self.text})")
         if kind is Kind.unknown:
             return f"CAST(NULL AS {self.text})"
         zoned = self.utc.format(raw) if kind is Kind.zoned else raw
         stamp = f"CAST({zoned} AS {self.timestamp})" if kind in (Kind.zoned, Kind.timestamp) else zoned
         return f"CAST({stamp} AS {self.text})"
 
+    def without_zeros(self, digits: str) -> str:
+        """Digits without zeros at the end of their fraction."""
+        return f"CASE WHEN {digits} LIKE '%.%' THEN rtrim(rtrim({digits}, '0'), '.') ELSE {digits} END"
+
     def clipped(self, column: Numeric, number: str) -> str:
-        """A number filled, clipped and rounded (`values.numeric_values`)."""
+        """A number filled, clipped and rounded (`rows.numeric_values`)."""
         low, high, fill = self.number(column.low), self.number(column.high), self.number(column.fill)
         inside = (
             f"CASE WHEN {number} IS NULL THEN {fill} WHEN {number} <= {low} THEN {low} "
@@ -97,7 +107,7 @@ class Dialect:
         return f"floor(({inside}) + {self.number(0.5)})" if column.integer else inside
 
     def numeric_cell(self, column: Numeric, value: str, number: str) -> str:
-        """The cell of a clipped value (`values.numeric_cells`): a binary search over the inner edges."""
+        """The cell of a clipped value (`rows.numeric_cells`): a binary search over the inner edges."""
         inner = column.edges[1:-1]
 
         def search(first: int, last: int) -> str:
@@ -115,10 +125,11 @@ class Dialect:
         )
 
     def category_cell(self, column: Categorical, read: str, kind: Kind) -> str:
-        """The cell of a text, or of a number where that is how it is stored (`values.categorical_cells`)."""
+        """The cell of a text, or of a number where that is how it is stored (`rows.categorical_cells`)."""
         if kind in (Kind.floating, Kind.decimal):
             pairs = [(self.number(number), code) for code, number in category_numbers(column)]
         else:
-            pairs = [(self.literal(str(category)), code) for code, category in enumerate(column.categories)]
+            known = category_texts(column, whole=kind is Kind.integer)
+            pairs = [(self.literal(text), code) for text, code in known.items()]
         tests = " ".join(f"WHEN {read} = {value} THEN {code}" for value, code in pairs)
         return f"CASE WHEN {read} IS NULL THEN {column.null_code} {tests} ELSE {column.other_code} END"

@@ -2,35 +2,92 @@
 
 from __future__ import annotations
 
-import csv
-import glob
-import gzip
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from holdfast.data.engines.file_rows import PLACE, FileRows, rows_of_files
+from holdfast.data.rows import Kind
+from holdfast.data.schema import Numeric, Schema
 from holdfast.data.sql.dialect import Dialect
 from holdfast.errors import DataError, ParameterError, require
 
 _QUOTE = Dialect()
-_CSV = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
+_STREAM = "holdfast_rows"
+STOP_SECONDS = 10.0
+"""How long an interrupted statement is waited for."""
+T = TypeVar("T")
 _NUMBERED = "row_number() OVER ()"
+
+
+class Runner:
+    """Runs statements, each on a cursor of its own (`begin`), so that streams do not disturb each other."""
+
+    def __init__(self, begin: Callable[[], Any]) -> None:
+        self._begin = begin
+        self._latest: deque[Any] = deque(maxlen=4)
+
+    def __call__(self, statement: str, streams: Mapping[str, Any] | None = None) -> Any:
+        """A relation; the streams are Arrow's, by the names under which the statement reads them."""
+        cursor = self._begin()
+        for name, stream in (streams or {}).items():
+            cursor.register(name, stream)
+        self._latest.append(cursor)
+        return cursor.sql(statement)
+
+    def interrupt(self) -> None:
+        """End the statements that may be running."""
+        for cursor in self._latest:
+            cursor.interrupt()
+
+
+def interruptible(call: Callable[[], T], interrupt: Callable[[], None]) -> T:
+    """The result of a call, made in another thread so that Ctrl-C can end it: DuckDB does not listen while it works."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    made: list[T] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            made.append(call())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(1.0)
+    except KeyboardInterrupt:
+        interrupt()
+        thread.join(STOP_SECONDS)
+        raise KeyboardInterrupt from None  # without the statement, and what DuckDB says of it
+    if failed:
+        raise failed[0]
+    return made[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
     """What follows FROM, an expression that tells any two rows apart, and who runs statements.
 
-    `can_write` says that statements run on a connection of our own, which has room for a table of ours.
+    `can_write` says that statements run on a connection of our own, which has room for a table of ours. `names` are the
+    columns where they are not called as they are stored, and `kinds` how they are read where DuckDB is not to say.
     """
 
     source: str
     position: str
     run: Callable[[str], Any]
+    interrupt: Callable[[], None] = lambda: None
     can_write: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
 def scan_of_caller(source: Any, *, table: str | None) -> Scan | None:
@@ -46,32 +103,49 @@ def scan_of_caller(source: Any, *, table: str | None) -> Scan | None:
     return None
 
 
-def scan_of_files(source: Any, connection: Any) -> Scan:
+def scan_of_files(source: Any, connection: Any, schema: Schema) -> Scan:
     """How a connection of our own reads files or a URL."""
+    text = os.fspath(source)
+    if not text.startswith("duckdb://"):
+        numbers = [column.name for column in schema.columns if isinstance(column, Numeric)]
+        return scan_of_rows(rows_of_files(text, csv=schema.csv, numbers=numbers), connection)
+
+    run = Runner(connection.cursor)
+    name = _attach(text, connection)
+    return Scan(source=name, position=_rowid(run, name), run=run, interrupt=run.interrupt, can_write=True)
+
+
+def scan_of_rows(rows: FileRows, connection: Any) -> Scan:
+    """How a connection of our own reads files: as a stream of Arrow batches, opened anew for each statement."""
+    runner = Runner(connection.cursor)
 
     def run(statement: str) -> Any:
-        return connection.cursor().sql(statement)  # a cursor each, so that streams do not disturb each other
+        used = {int(place) for place in re.findall(r"\bn([0-9]+)\b", statement)}
+        stream = rows.reader([place for place in range(len(rows.names)) if place in used])
+        return runner(statement, {_STREAM: stream})
 
-    text = os.fspath(source)
-    if text.startswith("duckdb://"):
-        name = _attach(text, connection)
-        return Scan(source=name, position=_rowid(run, name), run=run, can_write=True)
-    return Scan(source=_files(text), position=_NUMBERED, run=run, can_write=True)
+    names = {name: f"n{place}" for place, name in enumerate(rows.names)}
+    return Scan(
+        source=_STREAM,
+        position=PLACE,
+        run=run,
+        interrupt=runner.interrupt,
+        can_write=True,
+        names=names,
+        kinds=rows.kinds,
+    )
 
 
 def _of_connection(connection: Any, name: str) -> Scan:
     """A table of the caller's connection, through cursors unless it is one that only the connection sees."""
     import duckdb
 
-    def through_cursor(statement: str) -> Any:
-        return connection.cursor().sql(statement)
-
-    run: Callable[[str], Any] = through_cursor
+    run = Runner(connection.cursor)
     try:
         run(f"SELECT * FROM {name} LIMIT 0")
     except duckdb.Error:
-        run = connection.sql
-    return Scan(source=name, position=_rowid(run, name), run=run)
+        run = Runner(lambda: connection)
+    return Scan(source=name, position=_rowid(run, name), run=run, interrupt=run.interrupt)
 
 
 def _rowid(run: Callable[[str], Any], name: str) -> str:
@@ -101,48 +175,3 @@ def _attach(url: str, connection: Any) -> str:
     connection.execute(f"ATTACH {_QUOTE.literal(path)} AS stored (READ_ONLY)")
     schema = asked.get("schema", ["main"])[0]
     return ".".join(map(_QUOTE.identifier, ("stored", schema, asked["table"][0])))
-
-
-def _files(text: str) -> str:
-    """`read_parquet(...)` or `read_csv(...)` over a file, a folder or a pattern."""
-    paths = [text] if os.path.isfile(text) else _found(text)
-    if not paths:
-        raise DataError(f"no Parquet or CSV file found at {text!r}")
-    endings = {_ending(path) for path in paths}
-    if len(endings) > 1:
-        raise DataError(f"all files must be of one kind, found {sorted(endings)}")
-    listed = "[" + ", ".join(_QUOTE.literal(glob.escape(path)) for path in paths) + "]"
-    ending = endings.pop()
-    if ending == ".parquet":
-        return f"read_parquet({listed}, hive_partitioning = false)"
-    # Every field is text and nothing is guessed from the data: the schema says what a text means.
-    columns = ", ".join(f"{_QUOTE.literal(name)}: 'VARCHAR'" for name in _header(paths[0], _CSV[ending]))
-    return (
-        f"read_csv({listed}, auto_detect = false, header = true, delim = {_QUOTE.literal(_CSV[ending])}, "
-        f"quote = '\"', escape = '\"', nullstr = '', columns = {{{columns}}})"
-    )
-
-
-def _found(text: str) -> list[str]:
-    if os.path.isdir(text):
-        inside = sorted(str(path) for path in Path(text).rglob("*") if path.is_file())
-        return [path for path in inside if _ending(path, strict=False)]
-    return sorted(glob.glob(text, recursive=True))
-
-
-def _ending(path: str, *, strict: bool = True) -> str:
-    for ending in (".parquet", *_CSV):
-        if path.lower().endswith(ending):
-            return ending
-    if strict:
-        raise DataError(f"a file must end in .parquet, .csv, .tsv or .csv.gz, got {path!r}")
-    return ""
-
-
-def _header(path: str, delimiter: str) -> list[str]:
-    opener: Callable[..., Any] = gzip.open if path.lower().endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-        names = next(csv.reader(file, delimiter=delimiter), [])
-    if len(set(names)) != len(names) or not names:
-        raise DataError("a CSV file must start with a line of column names that differ")
-    return names

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.engines.duckdb.source import Scan, scan_of_caller, scan_of_files
+from holdfast.data.arrow_columns import check_columns
+from holdfast.data.engines.duckdb.source import Scan, interruptible, scan_of_caller, scan_of_files
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
-from holdfast.data.rows import Batch, Kind, check_columns, encode_batch
+from holdfast.data.rows import Batch, Kind, encode_batch
 from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.statements import Statements, distinct_sets, zero_filled
@@ -25,10 +26,15 @@ from holdfast.errors import missing_extra, require, withholding
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
+T = TypeVar("T")
 DIALECT = Dialect()
 #: Rows whose users are bounded at a time, and the table that holds what is kept of them.
 PART_ROWS = 500_000
 KEPT = "work.kept"
+JOINED_LINES = (
+    "quoted fields of the CSV files may hold line ends, as the schema declares: a stray quote may join its row "
+    "with those that follow, so one person's row could change how others are read"
+)
 #: DuckDB's names of types (without parameters) and how they are read.
 KINDS = {
     **dict.fromkeys(
@@ -49,8 +55,9 @@ _withholding = partial(withholding, "DuckDB")
 
 
 def _open(
-    source: Any, *, table: str | None = None, memory_limit: str | None = None, threads: int | None = None
-) -> tuple[Scan, Callable[[], None]]:
+    source: Any, schema: Schema, *, table: str | None = None, memory_limit: str | None = None,
+    threads: int | None = None,
+) -> tuple[Scan, Callable[[], None]]:  # fmt: skip
     """What reads the source, and what deletes the spilled files."""
     try:
         import duckdb
@@ -75,7 +82,7 @@ def _open(
                 connection.execute(f"SET threads = {int(threads)}")
             connection.execute(f"ATTACH {DIALECT.literal(f'{folder}/work.db')} AS work")
         with _withholding("open the source"):
-            return scan_of_files(source, connection), cleanup
+            return scan_of_files(source, connection, schema), cleanup
         raise AssertionError("the block above returns or raises")
     except BaseException:
         cleanup()
@@ -83,8 +90,8 @@ def _open(
 
 
 def read_all(source: Any) -> Any:
-    """The whole source as one Arrow table: for drafts only."""
-    opened, cleanup = _open(source)
+    """A whole table of a DuckDB file, connection or relation as one Arrow table: for drafts only."""
+    opened, cleanup = _open(source, Schema([]))
     with _withholding("read the rows"):
         made = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
     cleanup()
@@ -101,13 +108,13 @@ def connect(
     **options: Any,
 ) -> DuckDBTable:
     """Open files, a DuckDB file, a connection or a relation; nothing but column names and types is read."""
-    opened, cleanup = _open(source, **options)
+    opened, cleanup = _open(source, schema, **options)
     try:
-        kinds = _kinds(opened)
+        kinds = dict(opened.kinds) or _kinds(opened)
         check_columns([column.name for column in schema.columns], list(kinds))
         statements = Statements(
             schema=schema,
-            dialect=DIALECT,
+            dialect=replace(DIALECT, names=opened.names),
             source=opened.source,
             position=opened.position,
             kinds=kinds,
@@ -116,7 +123,10 @@ def connect(
     except BaseException:
         cleanup()
         raise
-    return DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+    made = DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+    if opened.names and schema.csv.quoted_newlines:
+        made.notes = (JOINED_LINES,)
+    return made
 
 
 def _kinds(opened: Scan) -> dict[str, Kind]:
@@ -154,18 +164,22 @@ class DuckDBTable(Table):
         memory. A connection of the caller's is only read from: there the rows are chosen in each statement.
         """
         if self._statements.bounded and self._opened.can_write and self._statements.kept is None:
-            with _withholding("choose the rows of each user"):
-                rows = self._opened.run(f"SELECT count(*) FROM {self._opened.source}").fetchall()[0][0]
-                parts = 1 + int(rows) // PART_ROWS
-                self._opened.run(f"CREATE TABLE {KEPT} AS {self._statements.kept_part(0, parts)}")
-                for part in range(1, parts):
-                    self._opened.run(f"INSERT INTO {KEPT} {self._statements.kept_part(part, parts)}")
+            parts = 1 + self._number(f"SELECT count(*) FROM {self._opened.source}") // PART_ROWS
+            for part in range(parts):
+                put = f"INSERT INTO {KEPT}" if part else f"CREATE TABLE {KEPT} AS"
+                statement = f"{put} {self._statements.kept_part(part, parts)}"
+                self._do("choose the rows of each user", partial(self._opened.run, statement))
             self._statements = replace(self._statements, kept=KEPT)
         return self._statements
 
     def _number(self, statement: str) -> int:
-        with _withholding("count"):
-            return int(self._opened.run(statement).fetchall()[0][0])
+        return int(self._do("count", lambda: self._opened.run(statement).fetchall())[0][0])
+
+    def _do(self, doing: str, call: Callable[[], T]) -> T:
+        """A call of DuckDB that may take long: it can be interrupted, and what it says of a failure is withheld."""
+        with _withholding(doing):
+            return interruptible(call, self._opened.interrupt)
+        raise AssertionError("the block above returns or raises")
 
     def _rows(self) -> int:
         return self._number(self._ready().count())
@@ -178,14 +192,15 @@ class DuckDBTable(Table):
 
     def _arrow(self, statement: str, rows: int) -> Iterator[Any]:
         """The result as Arrow record batches of at most that many rows."""
-        with _withholding("read the rows"):
+
+        def begin() -> Any:
             relation = self._opened.run(statement)
             reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # DuckDB 1.x
-            stream = reader(rows)
+            return reader(rows)
+
+        stream = self._do("read the rows", begin)
         while True:
-            batch = None
-            with _withholding("read the rows"):
-                batch = next(stream, None)
+            batch = self._do("read the rows", partial(next, stream, None))
             if batch is None:
                 return
             yield batch

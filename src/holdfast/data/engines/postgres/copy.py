@@ -11,11 +11,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from holdfast.data.engines.duckdb.source import Scan
+from holdfast.data.engines.duckdb.source import Runner, Scan
 from holdfast.data.engines.duckdb.table import DuckDBTable, _withholding
 from holdfast.data.rows import Kind
 from holdfast.data.schema import Schema
@@ -27,17 +26,6 @@ from holdfast.privacy.adjacency import Adjacency
 Keep = Literal["memory", "file"]
 KEEPS = ("memory", "file")
 COPY = "work.copy"
-
-
-@dataclass(frozen=True)
-class NumberedColumns(Dialect):
-    """DuckDB's dialect over a copy whose columns are called r0, r1, ...: no stored name enters a statement."""
-
-    names: tuple[str, ...] = ()
-
-    def identifier(self, name: str) -> str:
-        """The column of the copy."""
-        return f"r{self.names.index(name)}"
 
 
 def pull(
@@ -71,12 +59,11 @@ def pull(
             connection.execute(f"CREATE TABLE {COPY} ({listed})")
         for batch in batches():
             _append(connection, batch)
-        scan = Scan(
-            source=COPY, position="rowid", run=lambda sql: connection.cursor().sql(sql), can_write=True
-        )
+        run = Runner(connection.cursor)
+        scan = Scan(source=COPY, position="rowid", run=run, interrupt=run.interrupt, can_write=True)
         local = Statements(
             schema=schema,
-            dialect=NumberedColumns(names=names),
+            dialect=Dialect(names={name: f"r{place}" for place, name in enumerate(names)}),
             source=COPY,
             position="rowid",
             kinds={name: Kind.floating if numbers[name] else Kind.text for name in names},

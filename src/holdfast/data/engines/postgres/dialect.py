@@ -45,6 +45,7 @@ class PostgresDialect(Dialect):
     sha256: str = "encode(sha256(convert_to({0}, 'UTF8')), 'hex')"
     hex_to_integer: str = "CAST(CAST(('x' || lpad({0}, 16, '0')) AS bit(64)) AS bigint)"
     whole: str = "CAST(CAST({0} AS bigint) AS text)"
+    bits: str = "CAST(CAST('x' || encode(float8send({0}), 'hex') AS bit(64)) AS text)"
     in_part: str = "mod(abs(hashtext({0})::bigint), {1}) = {2}"
     one_to: str = "(SELECT slot FROM generate_series(1, {0}) AS slot)"
     entry: str = "(CAST('{{{1}}}' AS double precision[]))[{0} + 1]"
@@ -63,16 +64,7 @@ class PostgresDialect(Dialect):
 
     def read_text(self, raw: str, kind: Kind) -> str:
         """A value as text, NULL where it is missing, compared byte by byte."""
-        if kind not in (Kind.floating, Kind.decimal):
-            return f'({super().read_text(raw, kind)}) COLLATE "C"'
-        number = f"({self.read_number(raw, kind)})"
-        # As Python writes a double: whole ones without an exponent up to 1e16, infinities as `inf`.
-        words = (
-            f"CASE WHEN abs({number}) = {self.number(float('inf'))} THEN "
-            f"CASE WHEN {number} > 0 THEN 'inf' ELSE '-inf' END "
-            f"WHEN abs({number}) < 9007199254740992 AND {number} = floor({number}) "
-            f"THEN {self.whole.format(number)} "
-            f"WHEN abs({number}) < 1e16 AND {number} = floor({number}) "
-            f"THEN {self.whole.format(number)} || '.0' ELSE CAST({number} AS text) END"
-        )
-        return f'({words}) COLLATE "C"'
+        if kind is Kind.decimal:
+            digits = self.without_zeros(f"CAST({raw} AS text)")
+            return f"(CASE WHEN {raw} = 'NaN' THEN NULL ELSE {digits} END) COLLATE \"C\""
+        return f'({super().read_text(raw, kind)}) COLLATE "C"'

@@ -43,7 +43,7 @@ _REFUSALS = {
     "invalid connection option": "the URL has a parameter that PostgreSQL does not know",
 }
 _LOST = ("08", "57P")
-_DENIED = "42501"
+_DENIED, _CANCELLED, _FAILED = "42501", "57014", "25P02"
 
 
 def _reason(message: str) -> str:
@@ -153,17 +153,55 @@ class Session:
             yield
         except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
             state = getattr(error, "sqlstate", None) or ""
-            lost = state.startswith(_LOST) or not state
-            if state == _DENIED:
-                kind = "the user may not read it: GRANT SELECT on the table, and USAGE on its schema"
-            elif lost:
-                kind = "the connection was lost; open the table again"
-            else:
-                kind = f"error {state}; the server's message is withheld, because it may quote data"
-            message = f"PostgreSQL could not {doing}: {kind}"
+            message = f"PostgreSQL could not {doing}: {self._kind(state, str(error))}"
         if message is not None:
             self._broken = True
             raise DataError(message) from None
+
+    def _kind(self, state: str, said: str) -> str:
+        """What happened, in our words. Errors in the middle of a stream come without a state."""
+        if state == _DENIED:
+            return "the user may not read it: GRANT SELECT on the table, and USAGE on its schema"
+        if state == _CANCELLED or (not state and "timeout" in said and self._alive()):
+            return (
+                "the server ended the statement, as its time limits (statement_timeout) or an administrator say; "
+                "raise the limit for this user (ALTER ROLE ... SET statement_timeout) and open the table again"
+            )
+        if state.startswith(_LOST) or (not state and not self._alive()):
+            return "the connection was lost; open the table again"
+        return (
+            f"error {state or 'in a statement'}; the server's message is withheld, because it may quote data"
+        )
+
+    def _alive(self) -> bool:
+        """Whether the server still answers, if only that the transaction has failed; said in no language."""
+        import adbc_driver_manager
+
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
+        except (adbc_driver_manager.Error, OSError) as error:
+            return getattr(error, "sqlstate", None) == _FAILED
+        return True
+
+    def filters(self, statement: str) -> bool:
+        """Whether policies of row-level security leave rows out of a query that this user may ask.
+
+        With `row_security` off the server refuses such a query instead of filtering it, also behind views.
+        """
+        import adbc_driver_manager
+
+        self._set("SAVEPOINT unfiltered")
+        self._set("SET LOCAL row_security = off")
+        state = None
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN {statement}")
+                cursor.fetchall()
+        except (adbc_driver_manager.Error, OSError) as error:
+            state = getattr(error, "sqlstate", None)
+        self._set("ROLLBACK TO SAVEPOINT unfiltered")
+        return state == _DENIED
 
     def close(self) -> None:
         """End the transaction and the connection; never raises, also the second time."""

@@ -82,6 +82,8 @@ class Relation:
     readable: Mapping[str, bool]
     rows: int
     """How many rows the planner expects."""
+    filtered: bool = False
+    """Whether the server leaves out rows that this user may not see."""
 
 
 def find_relation(session: Session, table: str, schema: str | None) -> Relation:
@@ -105,12 +107,14 @@ def find_relation(session: Session, table: str, schema: str | None) -> Relation:
     columns = session.answer(_columns(row["id"]), "read the columns").to_pylist()
     name = f"{_DIALECT.identifier(row['schema'])}.{_DIALECT.identifier(row['name'])}"
     readable = {column["name"]: bool(column["readable"]) for column in columns}
+    may_read = [column for column, may in readable.items() if may]
     return Relation(
         name=name,
         position=_position(row["kind"] if row["whole"] else ""),
         kinds={column["name"]: _kind(column) for column in columns},
         readable=readable,
-        rows=_expected(session, name, [column for column, may in readable.items() if may]),
+        rows=_expected(session, name, may_read),
+        filtered=bool(may_read) and session.filters(f"SELECT {_DIALECT.identifier(may_read[0])} FROM {name}"),
     )
 
 

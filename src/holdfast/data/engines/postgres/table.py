@@ -15,6 +15,7 @@ All ways answer from one snapshot, need the right to read the table and no other
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data.arrow_columns import check_columns
 from holdfast.data.engines.duckdb.table import DuckDBTable
 from holdfast.data.engines.postgres.copy import KEEPS, Keep, keep_for, pull
 from holdfast.data.engines.postgres.dialect import PostgresDialect
@@ -30,12 +32,12 @@ from holdfast.data.engines.postgres.extension import require_installed
 from holdfast.data.engines.postgres.session import Session
 from holdfast.data.engines.postgres.source import Address, find_relation
 from holdfast.data.order import KEY_BYTES, Order
-from holdfast.data.rows import Batch, check_columns
+from holdfast.data.rows import Batch
 from holdfast.data.schema import Schema
 from holdfast.data.sql.statements import Statements, distinct_sets, zero_filled
 from holdfast.data.sql.sums import SpelledStatistic, StatementRow, sum_in_sql
 from holdfast.data.table import CHUNK_ROWS, Statistic, Table
-from holdfast.errors import DataError, ParameterError, require
+from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
 from holdfast.kernel.options import SgdOptions
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -46,6 +48,10 @@ MOST_SETS = 500
 """Of grouping sets in one query; PostgreSQL takes 4096."""
 Way = Literal["auto", "pull", "sql", "extension"]
 WAYS = ("auto", "pull", "sql", "extension")
+FILTERED = (
+    "row-level security hides rows of the table from this user: the table is what its policies show, and each policy "
+    "decides by the row alone"
+)
 PULL_VALUES = 2**25
 """Expected values (rows times declared columns) up to which `"auto"` rather pulls, and keeps the copy in memory."""
 
@@ -94,10 +100,14 @@ def connect(
     except BaseException:
         session.close()
         raise
-    return PostgresTable(
+    made = PostgresTable(
         schema, session, statements, way=way, keep=kept, large=values > PULL_VALUES, adjacency=adjacency,
         n_public=n_public,
     )  # fmt: skip
+    if relation.filtered:
+        made.notes = (FILTERED,)
+        warnings.warn(FILTERED, AssumptionWarning, stacklevel=4)
+    return made
 
 
 class PostgresTable(Table):

@@ -9,8 +9,8 @@ that differ give a uniform order (soundness, section 1, order (i)).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from holdfast.data.order import KeyedHash, Order
 from holdfast.data.rows import Kind
@@ -36,6 +36,20 @@ def _hexadecimal(text: str) -> str:
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
+#: Spark has no way to the bits of a double but Java's hexadecimal notation: 0x1.8p0, or 0x0.8p-1022 below 2^-1022.
+_PLAIN = "format_string('%a', abs({0}))"
+_EXPONENT = (
+    f"CASE WHEN {_PLAIN} = 'Infinity' THEN 2047 WHEN {_PLAIN} LIKE '0x0%' THEN 0 "
+    f"ELSE 1023 + try_cast(substring_index({_PLAIN}, 'p', -1) AS INT) END"
+)
+_FRACTION = f"substring_index(substring_index({_PLAIN}, 'p', 1), '.', -1)"
+_BITS = (
+    f"concat(CASE WHEN {{0}} < 0 THEN '1' ELSE '0' END, lpad(conv({_EXPONENT}, 10, 2), 11, '0'), "
+    f"CASE WHEN {_PLAIN} = 'Infinity' THEN repeat('0', 52) "
+    f"ELSE lpad(conv(rpad({_FRACTION}, 13, '0'), 16, 2), 52, '0') END)"
+)
+
+
 @dataclass(frozen=True)
 class SparkDialect(Dialect):
     r"""Spark SQL, with or without ANSI mode. Columns have generated names; texts are written in hexadecimal.
@@ -53,17 +67,25 @@ class SparkDialect(Dialect):
     sha256: str = "sha2(CAST({0} AS BINARY), 256)"
     hex_to_integer: str = "CAST(conv({0}, 16, 10) AS BIGINT)"
     whole: str = "CAST(try_cast({0} AS BIGINT) AS STRING)"
+    bits: str = _BITS
     in_part: str = "pmod(hash({0}), {1}) = {2}"
     one_to: str = "(SELECT explode(sequence(1, {0})) AS slot)"
-    names: Mapping[str, str] = field(default_factory=dict)
-
-    def identifier(self, name: str) -> str:
-        """The generated name of a declared column: hostile names never reach a statement."""
-        return self.names[name]
 
     def literal(self, text: str) -> str:
         """A text."""
         return _hexadecimal(text)
+
+    def read_text(self, raw: str, kind: Kind) -> str:
+        """A value as text; outside ANSI mode Spark writes small decimals with an exponent, which is spelled out."""
+        if kind is not Kind.decimal:
+            return super().read_text(raw, kind)
+        digits = f"CAST({raw} AS STRING)"
+        mantissa, power = f"substring_index({digits}, 'E', 1)", f"substring_index({digits}, 'E-', -1)"
+        spelled = (
+            f"(CASE WHEN {digits} LIKE '%E-%' THEN concat(CASE WHEN {digits} LIKE '-%' THEN '-0.' ELSE '0.' END, "
+            f"repeat('0', try_cast({power} AS INT) - 1), translate({mantissa}, '-.', '')) ELSE {digits} END)"
+        )
+        return self.without_zeros(spelled)
 
 
 @dataclass(frozen=True, kw_only=True)
