@@ -59,23 +59,21 @@ def init(
     purpose: str,
 ) -> None:
     """Start a ledger at PATH with one dataset and its limit."""
-    from holdfast.ledger import Ledger
+    from holdfast.ledger import Dataset, Ledger
     from holdfast.privacy.account.request import limit_of
     from holdfast.privacy.adjacency import PrivacyUnit
 
     # Everything is checked before the file is made.
-    limit = limit_of(epsilon, delta)
-    unit = PrivacyUnit(user, max_rows)
-    with Ledger.create(path, purpose=purpose, approver=approver) as made:
-        made.dataset(
-            dataset,
-            limit=limit,
-            adjacency=adjacency,
-            unit=unit,
-            currency=currency,
-            approver=approver,
-            purpose=purpose,
-        )
+    declared = Dataset.declared(
+        dataset,
+        limit=limit_of(epsilon, delta),
+        adjacency=adjacency,
+        unit=PrivacyUnit(user, max_rows),
+        currency=currency,
+        approver=approver,
+        purpose=purpose,
+    )
+    with Ledger.create(path, purpose=purpose, approver=approver, datasets=[declared]) as made:
         click.echo(made.summary())
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError
+from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError, require
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import LedgerEntry, canonical
-from holdfast.ledger.journal import cost_of
+from holdfast.ledger.journal import cost_of, require_text
+from holdfast.privacy.account import Account
 from holdfast.privacy.account.currency import (
     BasicCurrency,
     ConcentratedCurrency,
@@ -38,6 +39,47 @@ class Dataset:
     purpose: str = ""
     approver: str = ""
     version: str = ""
+
+    @classmethod
+    def declared(
+        cls,
+        name: str,
+        *,
+        limit: PrivacyCurve,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        currency: str | None = None,
+        order: float | None = None,
+        purpose: str = "",
+        approver: str = "",
+        version: str = "",
+    ) -> Dataset:
+        """A dataset that no ledger holds yet: everything that can be refused is, before a file is touched."""
+        for what, text in (
+            ("name", name),
+            ("purpose", purpose),
+            ("approver", approver),
+            ("version", version),
+        ):
+            require_text(what, text)
+        require(bool(name), "name", name, "a non-empty text")
+        # The account is opened only to translate the limit, by the rules that all accounts follow.
+        model = Account(
+            limit,
+            adjacency=Adjacency.replace if adjacency is None else adjacency,
+            unit=unit, currency=currency, order=order,
+        )  # fmt: skip
+        return cls(
+            name=name,
+            limit=limit,
+            amount=model.currency.limit(limit),
+            adjacency=model.adjacency,
+            unit=model.unit,
+            currency=currency_of(model.currency.to_json()),
+            purpose=purpose,
+            approver=approver,
+            version=version,
+        )
 
     @property
     def terms(self) -> dict[str, Any]:

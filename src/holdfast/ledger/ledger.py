@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,6 @@ from holdfast.ledger import report
 from holdfast.ledger.dataset import (
     Dataset,
     committed,
-    currency_of,
     free_share,
     known_dataset,
     require_terms,
@@ -62,11 +61,18 @@ class Ledger:
         self.id: str = first.body["ledger"]
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], *, purpose: str = "", approver: str = "") -> Ledger:
-        """Start a ledger in a new file; refused if there is one."""
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        purpose: str = "",
+        approver: str = "",
+        datasets: Sequence[Dataset] = (),
+    ) -> Ledger:
+        """Start a ledger in a new file, with these datasets, whole or not at all; refused if there is one."""
         texts = _texts(purpose=purpose, approver=approver)
         body = texts | {"ledger": secrets.token_hex(16), "software": software_versions()}
-        Store.create(Path(path), body)
+        Store.create(Path(path), [("ledger", body), *(("dataset", one.to_body()) for one in datasets)])
         return cls(Store(Path(path)))
 
     @classmethod
@@ -93,8 +99,14 @@ class Ledger:
 
     @classmethod
     def open_or_create(cls, path: str | os.PathLike[str]) -> Ledger:
-        """Open the ledger at this path, or start one there."""
-        return cls.open(path) if os.path.exists(path) else cls.create(path)
+        """Open the ledger at this path, or start one there; of processes that start together one makes it."""
+        if not os.path.exists(path):
+            try:
+                return cls.create(path)
+            except LedgerError:
+                if not os.path.exists(path):
+                    raise
+        return cls.open(path)
 
     # Datasets and accounts.
 
@@ -112,28 +124,13 @@ class Ledger:
         version: str = "",
     ) -> Dataset:
         """Open a dataset with a limit for everything ever released about it, or look up one that is open."""
-        texts = _texts(dataset=name, purpose=purpose, approver=approver, version=version)
-        require(bool(name), "name", name, "a non-empty text")
         if limit is None:
             with self._store.reading() as chain:
                 return known_dataset(chain, name)
-        # The account is opened only to translate the limit, by the rules that all accounts follow.
-        model = Account(
-            limit,
-            adjacency=Adjacency.replace if adjacency is None else adjacency,
-            unit=unit, currency=currency, order=order,
+        asked = Dataset.declared(
+            name, limit=limit, adjacency=adjacency, unit=unit, currency=currency, order=order, purpose=purpose,
+            approver=approver, version=version,
         )  # fmt: skip
-        asked = Dataset(
-            name=name,
-            limit=limit,
-            amount=model.currency.limit(limit),
-            adjacency=model.adjacency,
-            unit=model.unit,
-            currency=currency_of(model.currency.to_json()),
-            purpose=texts["purpose"],
-            approver=texts["approver"],
-            version=texts["version"],
-        )
         with self._store.writing() as chain:
             if chain.dataset(name) is None:
                 return Dataset.of(chain.append("dataset", asked.to_body()))

@@ -215,7 +215,9 @@ class Permit:
         # Looking at a value may run the caller's code, which may draw as well: it is done before a use is counted.
         checked = self.mechanism.check(value)
         self._count_one_use()
-        return self.mechanism.sample(checked, self._account.source)
+        drawn = self.mechanism.sample(checked, self._account.source)
+        self._settle()
+        return drawn
 
     def _count_one_use(self) -> None:
         """Take one of the uses, or refuse; of many threads that ask, as many succeed as there are uses."""
@@ -229,13 +231,19 @@ class Permit:
                 raise BudgetExceeded(
                     f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now"
                 )
+            self.left -= 1
+
+    def _settle(self) -> None:
+        """Write down that a value leaves, before the first one does; a draw that was interrupted stays `charged`.
+
+        From then on a resumed job must pay again: how many values were seen is not known.
+        """
+        with self._lock:
             if not self._drawn:
-                # From the first draw on a resumed job must pay again: how many were seen is not known.
                 token = secrets.token_hex(8)
                 if self._account.journal.settle(self._number, "released", token).payload != token:
                     raise AlreadyReleased("another process draws from the permit of this key; use a new key")
                 self._drawn = True
-            self.left -= 1
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(
