@@ -133,6 +133,7 @@ GOOD = (
     "fit c.csv --schema s.toml --target ill --epsilon 0.01 --delta 0 --method output -o new.csv --force",
     "fit c.parquet --schema s.toml --target age --epsilon 0.01 --ledger budget.db --dataset clinic -o new.csv --force",
     "ledger init other.csv --dataset clinic --epsilon 1 --delta 1e-6 --currency zcdp --max-rows 2 --user id",
+    "ledger close budget.db model --reason x --approver y --force",
     "ledger history budget.db --dataset clinic --account x",
     "ledger verify budget.db --head 0 --public-key c.csv",
     "plan --rows 100 --columns 4 --epsilon 1 --delta 1e-6 --accuracy 0.8 --row-norm 1",

@@ -22,7 +22,7 @@ COMMANDS = {
     "demo": "a private release of bundled data, end to end",
     "dossier": "one page about a release, for whoever has to sign it",
     "fit": "a private model of one column of a table",
-    "ledger": "open, show and verify a budget ledger",
+    "ledger": "open, show and verify a budget ledger, close accounts",
     "plan": "noise and accuracy against epsilon, before anything is spent",
     "postgres": "training inside a PostgreSQL database: install, status, uninstall",
     "refute": "every mechanism under attack; broken versions must fall",
