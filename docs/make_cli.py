@@ -24,6 +24,7 @@ summary; what it can do, Python can do.
 | 1 | a finding: something that was claimed does not hold |
 | 2 | bad usage or bad input; nothing was spent |
 | 3 | the budget would be exceeded; nothing was spent |
+| 130 | interrupted; what was charged stays in the ledger, and the same command goes on |
 """
 
 

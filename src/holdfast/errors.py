@@ -71,6 +71,10 @@ class LedgerError(HoldfastError):
     """The ledger cannot be read, written or trusted; nothing was released."""
 
 
+class NotWritten(HoldfastError):
+    """A result was paid for and could not be written where it was wanted; it is kept, and its key finds it."""
+
+
 class MissingExtra(HoldfastError, ImportError):
     """An optional dependency is needed; the message names the extra to install."""
 

@@ -167,8 +167,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="witness: draws of a permit are not seen",
         target="privacy:Permit.release",
-        old="self._account._draw(self.mechanism, checked)",
-        new="self.mechanism.sample(checked, self._account.source)",
+        old="_draw(self.mechanism, checked, self._source)",
+        new="self.mechanism.sample(checked, self._source)",
         tests=("tests/privacy/account/test_witness.py::test_releases_and_permits_are_seen_in_order",),
     ),
     Fault(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -17,7 +17,8 @@ def _least(kind: Any) -> dict[str, Any]:
     """A table of a plan with what the step cannot do without."""
     needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
     numbers = {name: 1.0 for name in needed if name == "epsilon"}
-    return {"do": kind.kind, **{name: "word" for name in needed}, **numbers}
+    lists = {name: ["word"] for name in needed if "tuple" in str(get_type_hints(kind)[name])}
+    return {"do": kind.kind, **{name: "word" for name in needed}, **numbers, **lists}
 
 
 def test_kinds_are_told_apart() -> None:
@@ -43,3 +44,17 @@ def test_what_a_step_does_not_take_is_refused(kind: Any) -> None:
 def test_a_step_that_lacks_something_is_refused(kind: Any) -> None:
     with pytest.raises(FormatError, match=f"a {kind.kind} step lacks a setting"):
         step_of({"do": kind.kind, "name": "word"})
+
+
+WRONG = {"str": 3, "float": "much", "int": 1.5, "tuple": "word"}
+"""A value of another type, for each type that a setting may have."""
+
+
+@each
+def test_a_setting_of_another_type_is_refused(kind: Any) -> None:
+    for name, hint in get_type_hints(kind).items():
+        wrong = next((value for word, value in WRONG.items() if word in str(hint)), None)
+        if name == "kind" or wrong is None:
+            continue
+        with pytest.raises(FormatError, match=f"{name} of a {kind.kind} step must be a"):
+            step_of({**_least(kind), name: wrong})

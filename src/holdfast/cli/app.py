@@ -1,6 +1,6 @@
 """The command group. A command parses, calls one library function and prints its summary.
 
-Exit codes: 0 fine, 1 a finding (something does not hold), 2 bad usage or input, 3 budget exceeded.
+Exit codes: 0 fine, 1 a finding (something does not hold), 2 bad usage or input, 3 budget exceeded, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 import holdfast
-from holdfast.errors import BudgetExceeded, HoldfastError, without_password
+from holdfast.cli.ending import guard_output, one_line, watch_interrupts
 
 COMMANDS = {
     "attack": "can someone tell who was in a model's training data",
@@ -22,7 +22,7 @@ COMMANDS = {
     "demo": "a private release of bundled data, end to end",
     "dossier": "one page about a release, for whoever has to sign it",
     "fit": "a private model of one column of a table",
-    "ledger": "open, show and verify a budget ledger",
+    "ledger": "open, show and verify a budget ledger, close accounts",
     "plan": "noise and accuracy against epsilon, before anything is spent",
     "postgres": "training inside a PostgreSQL database: install, status, uninstall",
     "refute": "every mechanism under attack; broken versions must fall",
@@ -55,25 +55,8 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run, and say what went wrong in one line."""
-        try:
+        with one_line():
             return super().invoke(ctx)
-        except BudgetExceeded as error:
-            raise Refused(str(error), code=3) from error
-        except HoldfastError as error:
-            raise Refused(str(error), code=2) from error
-        except OSError as error:
-            raise Refused(f"{error.strerror}: {without_password(str(error.filename))}", code=2) from error
-        except click.ClickException as error:
-            error.__dict__["message"] = without_password(error.message)  # a URL in the place of a file
-            raise
-
-
-class Refused(click.ClickException):
-    """An error with its exit code."""
-
-    def __init__(self, message: str, *, code: int) -> None:
-        super().__init__(message)
-        self.exit_code = code  # type: ignore[misc]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -88,6 +71,8 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def main() -> None:
     """The entry point of the command `holdfast`."""
+    watch_interrupts()
+    guard_output()
     warnings.showwarning = _show_warning
     app(prog_name="holdfast")
 

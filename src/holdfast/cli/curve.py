@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from holdfast.errors import ParameterError
+from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.curves.renyi import ZCDP
@@ -42,54 +42,68 @@ def parse(text: str) -> tuple[PrivacyCurve, int]:
     >>> parse("pure:epsilon=0.1")
     (PureDP(epsilon=0.1), 1)
     """
-    match = re.fullmatch(r"([a-z_]+)(?::([^*]*))?(?:\*(\d+))?", text.strip())
+    match = re.fullmatch(r"([a-z_]+)(?::([^*]*))?(?:\*([0-9]{1,12}))?", text.strip())
     mechanisms = {snake(cls.__name__): cls for cls in MECHANISMS if cls.__name__ != "SubsampledPure"}
     known = sorted([*mechanisms, *CURVES])
     if match is None or match[1] not in known:
         raise ParameterError(
-            f"mechanism must be NAME:parameter=value,...*times with a name of {', '.join(known)}; got {text!r}"
+            f"mechanism must be NAME:parameter=value,...*times with a name of {', '.join(known)} and at most 12 digits "
+            f"in times; got {text!r}"
         )
-    name, settings, times = match[1], _settings(match[2] or "", text), int(match[3] or 1)
+    name, given, times = match[1], _settings(match[2] or "", text), int(match[3] or 1)
     if times < 1:
         raise ParameterError(f"times must be >= 1, got {text!r}")
     if name in CURVES:
         kind, wanted = CURVES[name]
-        _names(settings, wanted, wanted, text)
-        return kind(**settings), times
+        _names(given, wanted, wanted, text)
+        return kind(**{one: _value(one, value, "Number") for one, value in given.items()}), times
     cls = mechanisms[name]
-    allowed = tuple(f.name for f in fields(cls) if f.name not in ("adjacency", "base"))
-    sensitivities = {f: 1.0 for f in allowed if f.endswith("sensitivity")}
-    _names(settings, allowed, (), text)
+    kinds = {f.name: str(f.type) for f in fields(cls) if f.name not in ("adjacency", "base")}
+    _names(given, tuple(kinds), (), text)
+    sensitivities = {one: 1.0 for one in kinds if one.endswith("sensitivity")}
+    settings = {one: _value(one, value, kinds[one]) for one, value in given.items()}
     try:
         return cls(**(sensitivities | settings)).curve, times
     except TypeError as error:
-        raise ParameterError(f"{name} needs its parameters ({', '.join(allowed)}); got {text!r}") from error
+        raise ParameterError(f"{name} needs its parameters ({', '.join(kinds)}); got {text!r}") from error
+    except ArithmeticError as error:
+        raise ParameterError(f"{text!r} is beyond what numbers of double precision can hold") from error
 
 
-def _settings(text: str, whole: str) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
+def _settings(text: str, whole: str) -> dict[str, str]:
+    settings: dict[str, str] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         name, equals, value = part.partition("=")
         if not equals:
             raise ParameterError(f"parameters are written name=value, got {whole!r}")
-        settings[name.strip()] = _value(value.strip())
+        settings[name.strip()] = value.strip()
     return settings
 
 
-def _value(text: str) -> Any:
-    if re.fullmatch(r"\d+", text):
-        return int(text)
-    if re.fullmatch(r"\d+/\d+", text):
-        return Fraction(text)
-    if text in ("true", "false"):
+def _value(name: str, text: str, kind: str) -> Any:
+    """What a parameter of this declared kind is told by a text.
+
+    >>> _value("sigma", "1/3", "Number"), _value("categories", "4", "int"), _value("monotone", "true", "bool")
+    (Fraction(1, 3), 4, True)
+    """
+    if kind == "bool":
+        require(text in ("true", "false"), name, text, "true or false")
         return text == "true"
+    if kind == "Arithmetic":
+        return text
+    if re.fullmatch(r"[0-9]{1,18}", text):
+        return int(text)
+    if kind.startswith("int"):
+        raise ParameterError(f"{name} must be a whole number of at most 18 digits, got {name}={text!r}")
+    if re.fullmatch(r"[0-9]{1,18}/0*[1-9][0-9]{0,17}", text):
+        return Fraction(text)
     try:
         return float(text)
     except ValueError:
-        return text
+        raise ParameterError(f"{name} must be a number such as 2, 0.5 or 1/3, got {name}={text!r}") from None
 
 
-def _names(settings: dict[str, Any], allowed: tuple[str, ...], needed: tuple[str, ...], text: str) -> None:
+def _names(settings: dict[str, str], allowed: tuple[str, ...], needed: tuple[str, ...], text: str) -> None:
     unknown, absent = sorted(set(settings) - set(allowed)), sorted(set(needed) - set(settings))
     if unknown or absent:
         raise ParameterError(f"parameters are {', '.join(allowed)}; got {text!r}")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.learn.estimators import MODELS, estimator_of
+from holdfast.learn.estimators import MODELS, estimator_of, load_model
+
+if TYPE_CHECKING:
+    from holdfast.release import Release
+
+FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 
 
 @click.command()
@@ -41,6 +46,11 @@ from holdfast.learn.estimators import MODELS, estimator_of
 )
 @click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
 @click.option(
+    "--account",
+    help="Name the ledger's account; default: a name made from what is asked. The same name, asked the same, goes on "
+    "with a run that was killed, and finds a result that could not be written.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -66,6 +76,7 @@ def fit(
     n_public: int | None,
     ledger: Path | None,
     dataset: str | None,
+    account: str | None,
     output: Path,
     weights: Path | None,
     force: bool,
@@ -73,7 +84,8 @@ def fit(
     """Fit a private model of the column TARGET of SOURCE and save it as a release.
 
     SOURCE is a Parquet or CSV file, a folder of them, or a DuckDB or PostgreSQL URL. Python loads the model back with
-    holdfast.learn.load_model.
+    holdfast.learn.load_model. A model that was paid from a ledger and could not be written is kept beside the ledger:
+    the same command writes it and pays nothing.
 
     \b
     Examples:
@@ -82,44 +94,61 @@ def fit(
     """
     from holdfast.data.engines import open_table
     from holdfast.data.schema import Schema
-    from holdfast.errors import ParameterError
-    from holdfast.ledger import Ledger
+    from holdfast.errors import ParameterError, without_password
+    from holdfast.ledger import Ledger, once
+    from holdfast.ledger.jobs.job import job_key
+    from holdfast.privacy.account import Account
     from holdfast.privacy.account.request import limit_of
+    from holdfast.privacy.account.resume import ResumableAccount
     from holdfast.release.archive import require_writable
 
     # Everything that can be refused is, before anything is spent.
     require_writable(output, force=force)
     if weights is not None:
         require_writable(weights, force=force, name="weights")
-    if (ledger is None) != (dataset is None):
+    if (ledger is None) != (dataset is None) or (account is not None and ledger is None):
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if ledger is None and epsilon is None:
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
     schema = Schema.load(schema_file)
-    estimator = estimator_of(
-        schema, target, model, penalty=penalty, epsilon=1.0 if epsilon is None else epsilon, delta=delta,
-        method=method, row_norm=row_norm, radius=radius,
-    )  # fmt: skip
+    asked: dict[str, Any] = {
+        "model": model, "penalty": penalty, "delta": delta, "method": method, "row_norm": row_norm, "radius": radius,
+    }  # fmt: skip
+    estimator = estimator_of(schema, target, epsilon=1.0 if epsilon is None else epsilon, **asked)
+
+    def write(release: Release[Any]) -> None:
+        _write(release, output, weights)
+
     with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table:
         if ledger is None or dataset is None:
-            estimator.fit(table, target=target)
+            write(estimator.fit(table, target=target).release_)
         else:
-            limit = None if epsilon is None else limit_of(epsilon, delta)
-            name, purpose = f"fit-{secrets.token_hex(4)}", f"fit {target}"
-            with (
-                Ledger.open(ledger) as opened,
-                opened.paid(
-                    dataset,
-                    name=name,
-                    limit=limit,
-                    adjacency=table.adjacency,
-                    unit=table.unit,
-                    purpose=purpose,
-                ) as account,
-            ):
-                estimator.fit(table, target=target, account=account)
-    estimator.release_.save(output)
-    if weights is not None:
-        weights.write_text(estimator.to_json() + "\n", encoding="utf-8")
-    click.echo(estimator.summary())
+
+            def make(paid: Account) -> Release[Any]:
+                made: Release[Any] = estimator.fit(
+                    table, target=target, account=ResumableAccount.of(paid, None)
+                ).release_
+                return made
+
+            about = asked | {
+                "do": "fit", "dataset": dataset, "source": without_password(source), "schema": schema.hash(),
+                "target": target, "epsilon": epsilon, "adjacency": table.adjacency.value, "n_public": n_public,
+            }  # fmt: skip
+            with Ledger.open(ledger) as opened:
+                done = once(
+                    opened, dataset, key=account or job_key("fit", about), again=account is None, about=about,
+                    make=make, write=write, limit=None if epsilon is None else limit_of(epsilon, delta),
+                    adjacency=table.adjacency, unit=table.unit, purpose=f"fit {target}",
+                )  # fmt: skip
+            if done.found:
+                click.echo(FOUND, err=True)
+    click.echo(load_model(output).summary())
     click.echo(f"release: {output}")
+
+
+def _write(release: Release[Any], output: Path, weights: Path | None) -> None:
+    from holdfast.release.archive import write_atomically
+
+    release.save(output)
+    if weights is not None:
+        write_atomically(weights, f"{load_model(output).to_json()}\n".encode())

@@ -11,13 +11,14 @@ PATH = click.argument("path", type=click.Path(path_type=Path, dir_okay=False))
 
 @click.group()
 def ledger() -> None:
-    """Open, show and verify a budget ledger.
+    """Open, show and verify a budget ledger, and close accounts.
 
     \b
     Examples:
       holdfast ledger init budget.db --dataset clinic --epsilon 2 --delta 1e-6
       holdfast ledger show budget.db
       holdfast ledger verify budget.db --head HASH
+      holdfast ledger close budget.db --abandoned
     """
 
 
@@ -59,23 +60,21 @@ def init(
     purpose: str,
 ) -> None:
     """Start a ledger at PATH with one dataset and its limit."""
-    from holdfast.ledger import Ledger
+    from holdfast.ledger import Dataset, Ledger
     from holdfast.privacy.account.request import limit_of
     from holdfast.privacy.adjacency import PrivacyUnit
 
     # Everything is checked before the file is made.
-    limit = limit_of(epsilon, delta)
-    unit = PrivacyUnit(user, max_rows)
-    with Ledger.create(path, purpose=purpose, approver=approver) as made:
-        made.dataset(
-            dataset,
-            limit=limit,
-            adjacency=adjacency,
-            unit=unit,
-            currency=currency,
-            approver=approver,
-            purpose=purpose,
-        )
+    declared = Dataset.declared(
+        dataset,
+        limit=limit_of(epsilon, delta),
+        adjacency=adjacency,
+        unit=PrivacyUnit(user, max_rows),
+        currency=currency,
+        approver=approver,
+        purpose=purpose,
+    )
+    with Ledger.create(path, purpose=purpose, approver=approver, datasets=[declared]) as made:
         click.echo(made.summary())
 
 
@@ -104,6 +103,42 @@ def verify(path: Path, head: str | None, public_key: str | None) -> None:
     click.echo(found.summary())
     if not found.ok:
         raise SystemExit(1)
+
+
+@ledger.command()
+@PATH
+@click.argument("accounts", nargs=-1, metavar="[ACCOUNT]...")
+@click.option("--abandoned", is_flag=True, help="Close every account whose process is gone.")
+@click.option(
+    "--reason", default="closed on the command line", show_default=True, help="Why, for the history."
+)
+@click.option("--approver", default="", help="Who allows it.")
+@click.option("--force", is_flag=True, help="Also where another process has an account open, or may have.")
+def close(
+    path: Path, accounts: tuple[str, ...], abandoned: bool, reason: str, approver: str, force: bool
+) -> None:
+    """Close accounts for good: what they did not spend goes back to their dataset, what they spent stays spent.
+
+    The ledger notes which process opened an account: host, process number, and when the process was started. An
+    account is closed if that process is gone. While it lives, or where that cannot be told (another host, another
+    container, a ledger of an older version), --force is needed; the process is then refused its next charge.
+
+    \b
+    Examples:
+      holdfast ledger close budget.db fit-3f9a81c2
+      holdfast ledger close budget.db --abandoned
+    """
+    from holdfast.errors import ParameterError
+    from holdfast.ledger import Ledger
+
+    if bool(accounts) == abandoned:
+        raise ParameterError("name the accounts to close, or give --abandoned; got both or none")
+    with Ledger.open(path) as opened:
+        named = accounts or [name for dataset in opened.datasets() for name in opened.abandoned(dataset)]
+        for name in named:
+            opened.close_account(name, reason=reason, approver=approver, force=force)
+            click.echo(f"closed: {name}")
+        click.echo(opened.summary())
 
 
 @ledger.command()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.fit import FOUND
+
 if TYPE_CHECKING:
+    from holdfast.release import Release
     from holdfast.synth.synthesizer import Synthesizer
 
 _file = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -51,7 +54,9 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
 @click.option("--ledger", type=_file, help="Pay from this ledger.")
 @click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
 @click.option(
-    "--account", help="Name the ledger's account: a run that was killed goes on and pays no second time."
+    "--account",
+    help="Name the ledger's account; default: a name made from what is asked. The same name, asked the same, goes on "
+    "with a run that was killed, and finds a result that could not be written.",
 )
 @click.option("--estimate", "--dry-run", "dry", is_flag=True, help="Sizes, noise and time; nothing is spent.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -82,7 +87,8 @@ def synth(
     """Make a private synthetic table of SOURCE, with a bound on how wrong it is.
 
     SOURCE is a Parquet or CSV file, a folder of them, or a DuckDB URL; it is counted where it is, and not loaded.
-    Python reads the release back with holdfast.synth.Synthesizer.from_release.
+    Python reads the release back with holdfast.synth.Synthesizer.from_release. A result that was paid from a ledger and
+    could not be written is kept beside the ledger: the same command writes it and pays nothing.
 
     \b
     Examples:
@@ -92,8 +98,9 @@ def synth(
     """
     from holdfast.data.engines import open_table
     from holdfast.data.schema import Schema
-    from holdfast.errors import ParameterError
-    from holdfast.ledger import Ledger
+    from holdfast.errors import ParameterError, without_password
+    from holdfast.ledger import Ledger, once
+    from holdfast.ledger.jobs.job import job_key
     from holdfast.privacy.account.request import limit_of
     from holdfast.synth import Synthesizer
     from holdfast.synth.rows.impossible_rows import read_impossible
@@ -111,7 +118,7 @@ def synth(
         1.0 if epsilon is None else epsilon, delta, method=method, columns=names, rows=rows,
         workload=read_workload(asked, schema, columns=names),
         constraints=() if impossible is None else read_impossible(impossible, schema),
-        confidence=confidence, certificate_share=certificate_share, key=None if account is None else "synth",
+        confidence=confidence, certificate_share=certificate_share, key=None if ledger is None else "synth",
     )  # fmt: skip
     with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table:
         if dry:
@@ -119,20 +126,26 @@ def synth(
             click.echo(json.dumps(told.to_json()) if as_json else told.summary())
             return
         if ledger is None or dataset is None:
-            made.fit(table)
-            _write(made, output, release)
+            _write(made.fit(table).release_, output, release)
         else:
-            limit = None if epsilon is None else limit_of(epsilon, delta)
-            name = f"synth-{secrets.token_hex(4)}" if account is None else account
-            with (
-                Ledger.open(ledger) as opened,
-                opened.paid(
-                    dataset, name=name, limit=limit, adjacency=table.adjacency, unit=table.unit,
-                    purpose="synthetic rows", resumable=account is not None,
-                ) as paid,
-            ):  # fmt: skip
-                made.fit(table, account=paid)
-                _write(made, output, release)
+            about = {
+                "do": "synth", "dataset": dataset, "source": without_password(source), "schema": schema.hash(),
+                "epsilon": epsilon, "delta": delta, "workload": _contents(asked), "method": method, "rows": rows,
+                "columns": names,
+                "impossible": None if impossible is None else _contents(str(impossible)), "confidence": confidence,
+                "certificate_share": certificate_share, "adjacency": table.adjacency.value, "n_public": n_public,
+            }  # fmt: skip
+            with Ledger.open(ledger) as opened:
+                done = once(
+                    opened, dataset, key=account or job_key("synth", about), again=account is None, about=about,
+                    make=lambda paid: made.fit(table, account=paid).release_,
+                    write=lambda kept: _write(kept, output, release),
+                    limit=None if epsilon is None else limit_of(epsilon, delta),
+                    adjacency=table.adjacency, unit=table.unit, purpose="synthetic rows",
+                )  # fmt: skip
+            if done.found:
+                click.echo(FOUND, err=True)
+                made = Synthesizer.from_release(done.release)
     click.echo(json.dumps(_record(made, output, release)) if as_json else _shown(made, output, release))
 
 
@@ -150,13 +163,21 @@ def _check_files(output: Path | None, release: Path | None, *, dry: bool, force:
             require_writable(path, force=force, name=name)
 
 
-def _write(made: Synthesizer, output: Path | None, release: Path | None) -> None:
+def _contents(asked: str) -> str:
+    """What is asked for in words, or by a file: then its digest, for a file may change."""
+    path = Path(asked)
+    return asked if asked.startswith("k=") else hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _write(made: Release[Any], output: Path | None, release: Path | None) -> None:
     from holdfast.data.engines.files import write_table
+    from holdfast.release.archive import whole
 
     if release is not None:
         made.save(release)
     if output is not None:
-        write_table(made.release_.value["rows"], output)
+        with whole(output) as file:
+            write_table(made.value["rows"], file)
 
 
 def _record(made: Synthesizer, output: Path | None, release: Path | None) -> dict[str, Any]:

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.entry import LedgerEntry
+from holdfast.ledger.jobs import Outcome, kept, once
 from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.signature import SignedHead, create_key
 from holdfast.ledger.verification import Verification
 
-__all__ = ["Dataset", "Ledger", "LedgerEntry", "SignedHead", "Verification", "create_key"]
+__all__ = [
+    "Dataset",
+    "Ledger",
+    "LedgerEntry",
+    "Outcome",
+    "SignedHead",
+    "Verification",
+    "create_key",
+    "kept",
+    "once",
+]

@@ -43,6 +43,11 @@ CREATE TRIGGER payloads_come_once BEFORE INSERT ON payloads
 WHEN EXISTS (SELECT 1 FROM payloads WHERE number = NEW.number)
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 """
+HOLDERS = """
+CREATE TABLE IF NOT EXISTS holders (account TEXT, host TEXT, process INTEGER, started TEXT,
+PRIMARY KEY (account, host, process, started))
+"""
+"""Which processes have an account open. Ledgers of former versions lack it, and get it when an account is opened."""
 POINTERS = {
     "datasets": "SELECT name, opened, period FROM datasets ORDER BY name",
     "accounts": "SELECT name, dataset, opened, closed FROM accounts ORDER BY name",
@@ -168,6 +173,18 @@ class Chain:
     def payloads(self) -> Iterator[tuple[int, str]]:
         """Every kept value."""
         return iter(self._sql.execute("SELECT number, payload FROM payloads ORDER BY number"))
+
+    def hold(self, account: str, holder: tuple[str, int, str]) -> None:
+        """Note that a process has the account open."""
+        self._sql.execute(HOLDERS)
+        self._sql.execute("INSERT OR IGNORE INTO holders VALUES (?, ?, ?, ?)", (account, *holder))
+
+    def holders(self, account: str) -> list[tuple[str, int, str]]:
+        """The processes that had the account open: host, number, start."""
+        if self._sql.execute("SELECT 1 FROM sqlite_master WHERE name = 'holders'").fetchone() is None:
+            return []
+        query = "SELECT host, process, started FROM holders WHERE account = ? ORDER BY rowid"
+        return self._sql.execute(query, (account,)).fetchall()
 
     def durable(self) -> LedgerEntry:
         """The newest entry that is known to be on the disk."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError
+from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError, require
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import LedgerEntry, canonical
-from holdfast.ledger.journal import cost_of
+from holdfast.ledger.holder import abandoned
+from holdfast.ledger.journal import cost_of, require_text
+from holdfast.privacy.account import Account
 from holdfast.privacy.account.currency import (
     BasicCurrency,
     ConcentratedCurrency,
@@ -38,6 +40,47 @@ class Dataset:
     purpose: str = ""
     approver: str = ""
     version: str = ""
+
+    @classmethod
+    def declared(
+        cls,
+        name: str,
+        *,
+        limit: PrivacyCurve,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        currency: str | None = None,
+        order: float | None = None,
+        purpose: str = "",
+        approver: str = "",
+        version: str = "",
+    ) -> Dataset:
+        """A dataset that no ledger holds yet: everything that can be refused is, before a file is touched."""
+        for what, text in (
+            ("name", name),
+            ("purpose", purpose),
+            ("approver", approver),
+            ("version", version),
+        ):
+            require_text(what, text)
+        require(bool(name), "name", name, "a non-empty text")
+        # The account is opened only to translate the limit, by the rules that all accounts follow.
+        model = Account(
+            limit,
+            adjacency=Adjacency.replace if adjacency is None else adjacency,
+            unit=unit, currency=currency, order=order,
+        )  # fmt: skip
+        return cls(
+            name=name,
+            limit=limit,
+            amount=model.currency.limit(limit),
+            adjacency=model.adjacency,
+            unit=model.unit,
+            currency=currency_of(model.currency.to_json()),
+            purpose=purpose,
+            approver=approver,
+            version=version,
+        )
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -142,13 +185,25 @@ def free_share(
         free = free - amount
     if limit is None:
         empty = not any(free.amounts)
-        return free, BudgetExceeded(f"nothing is left of dataset {dataset.name!r}") if empty else None
+        refusal = BudgetExceeded(f"nothing is left of dataset {dataset.name!r}{_way_out(chain, dataset)}")
+        return free, refusal if empty else None
     asked = cost_of(dataset.currency.limit(limit).to_json())
     if asked.fits(free):
         return asked, None
     return asked, BudgetExceeded(
         f"an account of {limit!r} asks for more than {dataset.currency.promise(free)!r}, "
-        f"which is what is left of dataset {dataset.name!r}; nothing was opened"
+        f"which is what is left of dataset {dataset.name!r}; nothing was opened{_way_out(chain, dataset)}"
+    )
+
+
+def _way_out(chain: Chain, dataset: Dataset) -> str:
+    """What to do where accounts hold what processes that are gone will never spend."""
+    names = abandoned(chain, dataset.name)
+    if not names:
+        return ""
+    shown = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
+    return (
+        f". The processes of {shown} are gone: 'holdfast ledger close --abandoned' gives back what they hold"
     )
 
 

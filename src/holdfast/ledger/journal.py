@@ -7,6 +7,7 @@ processes one at a time looks at the totals and moves them.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,6 +17,7 @@ from typing import Any
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import LedgerEntry, canonical, entry_digest, restored_entry
+from holdfast.ledger.holder import note
 from holdfast.ledger.store import Store
 from holdfast.privacy.account.currency import Cost
 from holdfast.privacy.account.journal import (
@@ -42,6 +44,7 @@ class LedgerJournal:
         self._limit = limit
         self._name = f"{ledger}/{dataset}/{account}"
         self._refused_last = False
+        self._process = os.getpid()
 
     def charge(self, charge: Charge, caps: Sequence[tuple[str, Cost]]) -> Entry:
         """Check the limit that the ledger recorded and every cap, then append; a refusal is recorded too."""
@@ -52,6 +55,8 @@ class LedgerJournal:
         # for the disk. If it does fit after all, the second round writes it durably.
         for durable in (not self._refused_last, True):
             with self._store.writing(durable=durable) as chain:
+                if os.getpid() != self._process:  # a fork goes on with the account of its parent
+                    note(chain, self._account)
                 known = self._known(chain, charge)
                 if known is not None:
                     return known

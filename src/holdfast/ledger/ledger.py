@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -15,13 +15,13 @@ from holdfast.ledger import report
 from holdfast.ledger.dataset import (
     Dataset,
     committed,
-    currency_of,
     free_share,
     known_dataset,
     require_terms,
     resumed,
 )
 from holdfast.ledger.entry import LedgerEntry, canonical
+from holdfast.ledger.holder import abandoned, note, require_nobody
 from holdfast.ledger.journal import LedgerJournal, charge_of, cost_of, require_text
 from holdfast.ledger.signature import SignedHead
 from holdfast.ledger.store import Store
@@ -62,11 +62,18 @@ class Ledger:
         self.id: str = first.body["ledger"]
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], *, purpose: str = "", approver: str = "") -> Ledger:
-        """Start a ledger in a new file; refused if there is one."""
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        purpose: str = "",
+        approver: str = "",
+        datasets: Sequence[Dataset] = (),
+    ) -> Ledger:
+        """Start a ledger in a new file, with these datasets, whole or not at all; refused if there is one."""
         texts = _texts(purpose=purpose, approver=approver)
         body = texts | {"ledger": secrets.token_hex(16), "software": software_versions()}
-        Store.create(Path(path), body)
+        Store.create(Path(path), [("ledger", body), *(("dataset", one.to_body()) for one in datasets)])
         return cls(Store(Path(path)))
 
     @classmethod
@@ -93,8 +100,14 @@ class Ledger:
 
     @classmethod
     def open_or_create(cls, path: str | os.PathLike[str]) -> Ledger:
-        """Open the ledger at this path, or start one there."""
-        return cls.open(path) if os.path.exists(path) else cls.create(path)
+        """Open the ledger at this path, or start one there; of processes that start together one makes it."""
+        if not os.path.exists(path):
+            try:
+                return cls.create(path)
+            except LedgerError:
+                if not os.path.exists(path):
+                    raise
+        return cls.open(path)
 
     # Datasets and accounts.
 
@@ -112,28 +125,13 @@ class Ledger:
         version: str = "",
     ) -> Dataset:
         """Open a dataset with a limit for everything ever released about it, or look up one that is open."""
-        texts = _texts(dataset=name, purpose=purpose, approver=approver, version=version)
-        require(bool(name), "name", name, "a non-empty text")
         if limit is None:
             with self._store.reading() as chain:
                 return known_dataset(chain, name)
-        # The account is opened only to translate the limit, by the rules that all accounts follow.
-        model = Account(
-            limit,
-            adjacency=Adjacency.replace if adjacency is None else adjacency,
-            unit=unit, currency=currency, order=order,
+        asked = Dataset.declared(
+            name, limit=limit, adjacency=adjacency, unit=unit, currency=currency, order=order, purpose=purpose,
+            approver=approver, version=version,
         )  # fmt: skip
-        asked = Dataset(
-            name=name,
-            limit=limit,
-            amount=model.currency.limit(limit),
-            adjacency=model.adjacency,
-            unit=model.unit,
-            currency=currency_of(model.currency.to_json()),
-            purpose=texts["purpose"],
-            approver=texts["approver"],
-            version=texts["version"],
-        )
         with self._store.writing() as chain:
             if chain.dataset(name) is None:
                 return Dataset.of(chain.append("dataset", asked.to_body()))
@@ -155,14 +153,15 @@ class Ledger:
         unit: PrivacyUnit | None = None,
         purpose: str = "",
         approver: str = "",
+        about: str = "",
         seed: int | None = None,
     ) -> Account:
         """Open an account on a share of the dataset's limit, or go on with the open one of this name.
 
         The account's whole limit is set aside at once; closing gives back what was not spent.
-        Without a limit a new account takes everything that is left.
+        Without a limit a new account takes everything that is left. `about` is a digest of what it is for.
         """
-        texts = _texts(purpose=purpose, approver=approver, account=name or "unnamed")
+        texts = _texts(purpose=purpose, approver=approver, account=name or "unnamed", about=about)
         place = dataset.name if isinstance(dataset, Dataset) else dataset
         refusal: BudgetExceeded | None = None
         with self._store.writing() as chain:
@@ -176,16 +175,22 @@ class Ledger:
                 assert last is not None
                 title = f"account-{last.number + 1}" if name is None else name
                 amount, refusal = free_share(chain, terms, limit)
-                body = terms.terms | {
-                    "dataset": place,
-                    "account": title,
-                    "limit": (terms.currency.promise(amount) if limit is None else limit).to_json(),
-                    "amount": amount.to_json(),
-                    "purpose": texts["purpose"],
-                    "approver": texts["approver"],
-                    "software": software_versions(),
-                }
+                body = (
+                    terms.terms
+                    | {
+                        "dataset": place,
+                        "account": title,
+                        "limit": (terms.currency.promise(amount) if limit is None else limit).to_json(),
+                        "amount": amount.to_json(),
+                        "purpose": texts["purpose"],
+                        "approver": texts["approver"],
+                        "software": software_versions(),
+                    }
+                    | ({"about": about} if about else {})
+                )
                 opened = chain.append("account" if refusal is None else "refusal", body)
+            if refusal is None:
+                note(chain, opened.body["account"])
         if refusal is not None:
             raise refusal
         return self._account(terms, opened, seed)
@@ -220,15 +225,26 @@ class Ledger:
             raise
         self.close_account(name, reason="the work is done")
 
-    def close_account(self, name: str, *, reason: str = "", approver: str = "") -> None:
-        """Close an account for good; what it did not spend goes back to its dataset."""
+    def close_account(self, name: str, *, reason: str = "", approver: str = "", force: bool = True) -> None:
+        """Close an account for good; what it did not spend goes back to its dataset.
+
+        With `force=False` it is refused while another process may have the account open. One that has is refused its
+        next charge.
+        """
         texts = _texts(reason=reason, approver=approver)
         with self._store.writing() as chain:
             known = chain.account(name)
             if known is None or known[2] is not None:
                 raise LedgerError(f"there is no open account {name!r}")
+            if not force:
+                require_nobody(chain, name)
             spent = report.account_spent(chain, name, known_dataset(chain, known[0]))
             chain.append("close", texts | {"account": name, "spent": spent.to_json()})
+
+    def abandoned(self, dataset: str) -> tuple[str, ...]:
+        """Open accounts whose processes are gone: what they hold goes back when they are closed."""
+        with self._store.reading() as chain:
+            return tuple(abandoned(chain, dataset))
 
     def reset(self, dataset: str, *, reason: str, approver: str) -> None:
         """Start a new period with a fresh limit, for a reason that somebody answers for.
@@ -267,6 +283,11 @@ class Ledger:
             return report.Standing.now(chain, dataset)
 
     # Reading and checking.
+
+    def datasets(self) -> tuple[str, ...]:
+        """The names of all datasets, in the order of opening."""
+        with self._store.reading() as chain:
+            return tuple(chain.datasets())
 
     @property
     def path(self) -> Path:

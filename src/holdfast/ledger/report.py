@@ -15,6 +15,7 @@ from holdfast.errors import ParameterError
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.dataset import Dataset, committed, known_dataset
 from holdfast.ledger.entry import LedgerEntry
+from holdfast.ledger.holder import abandoned
 from holdfast.ledger.journal import cost_of
 from holdfast.ledger.replay import Book
 from holdfast.privacy.account.currency import Cost
@@ -204,10 +205,11 @@ def _dataset(chain: Chain, name: str) -> list[str]:
         f"  spent {share(now.spent, dataset.amount)}, held by open accounts {share(now.held, dataset.amount)}, "
         f"free {share(now.free, dataset.amount)}",
     ]
+    left = abandoned(chain, name)
     for account, opened, closed in chain.accounts(name):
         body = chain.entry(opened).body
         limit, used = cost_of(body["amount"]), account_spent(chain, account, dataset)
-        state = "closed" if closed is not None else "open"
+        state = "closed" if closed is not None else "open, its process is gone" if account in left else "open"
         period = ", before the last reset" if opened < place[1] else ""
         purpose = f": {body['purpose']}" if body["purpose"] else ""
         lines.append(

@@ -8,17 +8,19 @@ one and opened again on the next use, on both sides.
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 import threading
 import urllib.parse
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from holdfast.errors import FormatError, LedgerError, require
 from holdfast.ledger.chain import APPLICATION_ID, FORMAT_VERSION, TABLES, Chain
+from holdfast.ledger.entry import Kind
 
 
 class Store:
@@ -35,36 +37,28 @@ class Store:
         weakref.finalize(self, _close, self._connections)
 
     @classmethod
-    def create(cls, path: Path, body: dict[str, Any]) -> None:
-        """Make a file with the tables and the first entry; refused if anything is there."""
+    def create(cls, path: Path, entries: Sequence[tuple[Kind, dict[str, Any]]]) -> None:
+        """Make a file with the tables and its first entries; refused if anything is there.
+
+        It is made under another name and appears whole, so that nobody ever opens half a ledger: of two processes
+        that start one at the same place the first has made it, and the second is told.
+        """
+        made = path.with_name(f".{secrets.token_hex(12)}.tmp")
         try:
             # Born readable by its owner alone; who else may see the history is decided on purpose.
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            _begin(made, entries)
+            _put_new(made, path)
         except FileExistsError:
             raise LedgerError(
                 f"there is already a file at {str(path)!r}; open it, or choose another name"
             ) from None
         except OSError as error:
             raise LedgerError(f"cannot create a ledger at {str(path)!r}: {error.strerror}") from None
-        with _translated():
-            connection = sqlite3.connect(path, isolation_level=None)
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.executescript(
-                    f"BEGIN IMMEDIATE; {TABLES} PRAGMA application_id = {APPLICATION_ID}; "
-                    f"PRAGMA user_version = {FORMAT_VERSION};"
-                )
-                Chain(connection, durable=True).append("ledger", body)
-                connection.execute("COMMIT")
-            finally:
-                connection.close()
-        if os.name == "posix":
-            handle = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        finally:
+            for ending in ("", "-wal", "-shm", "-journal"):
+                with suppress(OSError):
+                    os.unlink(f"{made}{ending}")
 
     @contextmanager
     def reading(self) -> Iterator[Chain]:
@@ -135,7 +129,7 @@ class Store:
                 )
             options = "mode=ro&immutable=1"
         connection = sqlite3.connect(
-            f"file:{urllib.parse.quote(str(self.path))}?{options}",
+            f"file:{urllib.parse.quote(os.fsencode(self.path))}?{options}",
             uri=True,
             isolation_level=None,
             timeout=self._timeout_s,
@@ -144,6 +138,43 @@ class Store:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         return connection
+
+
+def _begin(path: Path, entries: Sequence[tuple[Kind, dict[str, Any]]]) -> None:
+    """Tables and first entries, in one transaction, in a file that nobody else knows."""
+    with _translated():
+        connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.executescript(
+                f"BEGIN IMMEDIATE; {TABLES} PRAGMA application_id = {APPLICATION_ID}; "
+                f"PRAGMA user_version = {FORMAT_VERSION};"
+            )
+            chain = Chain(connection, durable=True)
+            for kind, body in entries:
+                chain.append(kind, body)
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+
+
+def _put_new(made: Path, path: Path) -> None:
+    """Give a finished file its name, on the disk; `FileExistsError` if the name is taken."""
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A disk without hard links: the name is taken first, and the finished file put over it.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        os.replace(made, path)
+    if os.name == "posix":
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:

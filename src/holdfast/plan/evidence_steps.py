@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from holdfast.errors import ParameterError
-from holdfast.plan.step import Done, Setting, Step
+from holdfast.errors import require
+from holdfast.plan.step import Done, Setting, Step, require_file, require_step
 
 if TYPE_CHECKING:
     from holdfast.ledger import Ledger
@@ -40,13 +40,23 @@ class AttackStep:
         """Whether the output is there."""
         return setting.place(self.output).exists()
 
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Its model is a step, its attacks exist, and its files are there."""
+        from holdfast.attack.models import ATTACKS
+
+        require_step(self, "model", self.model, plan)
+        for name in ("members", "non_members", "reference"):
+            if (path := getattr(self, name)) is not None:
+                require_file(setting, self, name, path)
+        unknown = sorted(set(self.attacks or ()) - {attack.name for attack in ATTACKS})
+        require(not unknown, f"attacks of step {self.name!r}", unknown, "names of attacks")
+        require(self.seed >= 0, f"seed of step {self.name!r}", self.seed, ">= 0")
+
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Attack, and write the figures, without the scores of anybody."""
         from holdfast.attack import Target, membership
         from holdfast.attack.models.target import read_records
 
-        if self.model not in plan:
-            raise ParameterError(f"model of step {self.name!r} must name a step, got model={self.model!r}")
         target = Target.of(setting.place(plan[self.model].output))
         named: Any = "all" if self.attacks is None else list(self.attacks)
         report = membership(
@@ -85,6 +95,17 @@ class DossierStep:
     def finished(self, setting: Setting, ledger: Ledger) -> bool:
         """A page is drawn again: it costs nothing, and the budget may have moved."""
         return False
+
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Its evidence is made by steps, or is there."""
+        for name in ("releases", "audits", "attacks"):
+            for one in getattr(self, name):
+                if one not in plan:
+                    require_file(setting, self, name, one)
+        require(bool(self.releases), f"releases of step {self.name!r}", self.releases, "one or more")
+        said = self.audience in ("public", "internal")
+        require(said, f"audience of step {self.name!r}", self.audience, "'public' or 'internal'")
+        require(0 < self.confidence < 1, f"confidence of step {self.name!r}", self.confidence, "in (0, 1)")
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Draw the page."""
@@ -135,6 +156,22 @@ class AuditStep:
         """Whether the output is there."""
         return setting.place(self.output).exists()
 
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Its claim is a step, its function can be loaded, and its data are there."""
+        from holdfast.audit.run import load
+
+        require_step(self, "claim", self.claim, plan)
+        require_file(setting, self, "data", self.data)
+        load(self.function)
+        kinds = ("one-run", "multi-run", "sequential")
+        require(
+            self.design in kinds, f"design of step {self.name!r}", self.design, " or ".join(map(repr, kinds))
+        )
+        require(0 < self.confidence < 1, f"confidence of step {self.name!r}", self.confidence, "in (0, 1)")
+        for name in ("canaries", "runs", "row_norm"):
+            value = getattr(self, name)
+            require(value > 0, f"{name} of step {self.name!r}", value, "> 0")
+
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Audit, and write the result."""
         from holdfast.audit import audit
@@ -168,6 +205,4 @@ class AuditStep:
     def _claim(self, setting: Setting, plan: Mapping[str, Step]) -> Guarantee:
         from holdfast.release import Release
 
-        if self.claim not in plan:
-            raise ParameterError(f"claim of step {self.name!r} must name a step, got claim={self.claim!r}")
         return Release.load(setting.place(plan[self.claim].output)).guarantee

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from holdfast.plan.step import Done, Setting, Step, saved, spend
+from holdfast.plan.step import Done, Setting, Step, rehearse, saved, spend
 from holdfast.privacy.account.request import limit_of
 
 if TYPE_CHECKING:
@@ -42,21 +42,24 @@ class SynthStep:
         """Whether an earlier run saved it."""
         return saved(self.name, self.output, setting, ledger)
 
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Everything up to the first charge."""
+        rehearse(self, setting, ledger)
+
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
-        """Synthesise and save; the key lets a run that was killed go on."""
+        """Synthesise and save."""
+        return spend(self, setting, ledger)
+
+    def make(self, table: Table, account: Account) -> Release[Any]:
+        """The key lets a run that was killed go on."""
         from holdfast.synth import Synthesizer
 
-        def make(table: Table, account: Account) -> Release[Any]:
-            maker = Synthesizer(
-                self.epsilon, self.delta, method=self.method, rows=self.rows, columns=self.columns,
-                confidence=self.confidence, certificate_share=self.certificate_share, key=self.name,
-            )  # fmt: skip
-            made: Release[Any] = maker.fit(table, account=account).release_
-            return made
-
-        return spend(
-            self.name, self.output, setting, ledger, limit=self.limit(), n_public=self.n_public, make=make
-        )
+        maker = Synthesizer(
+            self.epsilon, self.delta, method=self.method, rows=self.rows, columns=self.columns,
+            confidence=self.confidence, certificate_share=self.certificate_share, key=self.name,
+        )  # fmt: skip
+        made: Release[Any] = maker.fit(table, account=account).release_
+        return made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,20 +88,23 @@ class FitStep:
         """Whether an earlier run saved it."""
         return saved(self.name, self.output, setting, ledger)
 
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Everything up to the first charge."""
+        rehearse(self, setting, ledger)
+
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Fit and save."""
+        return spend(self, setting, ledger)
+
+    def make(self, table: Table, account: Account) -> Release[Any]:
+        """A resumable account lets a run that was killed go on."""
         from holdfast.learn.estimators import estimator_of
         from holdfast.privacy.account.resume import ResumableAccount
 
-        def make(table: Table, account: Account) -> Release[Any]:
-            model = estimator_of(
-                table.schema, self.target, self.model, penalty=self.penalty, epsilon=self.epsilon,
-                delta=self.delta, method=self.method, row_norm=self.row_norm, radius=self.radius,
-            )  # fmt: skip
-            model.fit(table, target=self.target, account=ResumableAccount.of(account, None))
-            made: Release[Any] = model.release_
-            return made
-
-        return spend(
-            self.name, self.output, setting, ledger, limit=self.limit(), n_public=self.n_public, make=make
-        )
+        model = estimator_of(
+            table.schema, self.target, self.model, penalty=self.penalty, epsilon=self.epsilon,
+            delta=self.delta, method=self.method, row_norm=self.row_norm, radius=self.radius,
+        )  # fmt: skip
+        model.fit(table, target=self.target, account=ResumableAccount.of(account, None))
+        made: Release[Any] = model.release_
+        return made

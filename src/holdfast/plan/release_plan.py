@@ -9,15 +9,18 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError
 from holdfast.ledger import Ledger
+from holdfast.ledger.jobs.job import settled
+from holdfast.ledger.jobs.turns import Latest
 from holdfast.ledger.report import Standing, share
 from holdfast.plan.evidence_steps import AttackStep, AuditStep, DossierStep
 from holdfast.plan.paid_steps import FitStep, SynthStep
 from holdfast.plan.step import Done, Setting, Step
 from holdfast.privacy.account.currency import Cost
+from holdfast.privacy.account.request import Option
 from holdfast.release.archive import require_writable
 
 STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)
@@ -137,26 +140,34 @@ class ReleasePlan:
     def quote(self, ledger: Ledger) -> Quote:
         """What it costs now: nothing for what is done, nothing more for what is already set aside."""
         there = ledger.standing(self.setting.dataset)
-        kinds = [
-            (entry.kind, entry.body.get("account")) for entry in ledger.history(dataset=self.setting.dataset)
-        ]
-        priced = []
-        for step in self.steps:
-            limit, nothing = step.limit(), there.dataset.currency.nothing
-            if step.finished(self.setting, ledger):
-                priced.append(Priced(step=step, state="done", cost=nothing))
-            elif limit is None:
-                priced.append(Priced(step=step, state="to do", cost=nothing))
-            elif ("close", self.setting.account(step.name)) in kinds:
-                raise LedgerError(
-                    f"step {step.name!r} was paid and is closed, but its output {step.output!r} is gone; put it back, "
-                    "or give the step another name, which is charged again"
-                )
-            elif ("account", self.setting.account(step.name)) in kinds:
-                priced.append(Priced(step=step, state="begun, set aside already", cost=nothing))
-            else:
-                priced.append(Priced(step=step, state="to do", cost=there.dataset.currency.limit(limit)))
-        return Quote(name=self.setting.name, standing=there, steps=tuple(priced))
+        return Quote(
+            name=self.setting.name,
+            standing=there,
+            steps=tuple(self._priced(step, ledger, there) for step in self.steps),
+        )
+
+    def _priced(self, step: Step, ledger: Ledger, there: Standing) -> Priced:
+        limit, nothing = step.limit(), there.dataset.currency.nothing
+        if step.finished(self.setting, ledger):
+            return Priced(step=step, state="done", cost=nothing)
+        if limit is None:
+            return Priced(step=step, state="to do", cost=nothing)
+        latest, price = (
+            Latest.of(ledger, self.setting.account(step.name)),
+            there.dataset.currency.limit(limit),
+        )
+        if latest is None or latest.state == "nothing spent":
+            return Priced(step=step, state="to do", cost=price)
+        if latest.state == "empty":
+            return Priced(step=step, state="to do, in place of what was set aside", cost=price - latest.held)
+        if latest.state == "kept":
+            return Priced(step=step, state="made and kept, to be written", cost=nothing)
+        if latest.state == "closed":
+            raise LedgerError(
+                f"step {step.name!r} was paid and is closed, but its output {step.output!r} is gone; put it back, "
+                "or give the step another name, which is charged again"
+            )
+        return Priced(step=step, state="begun, set aside already", cost=nothing)
 
     def run(
         self,
@@ -173,16 +184,29 @@ class ReleasePlan:
                 output = self.setting.place(one.step.output)
                 require_writable(output, force=True, name=f"output of step {one.step.name!r}")
         by_name = {step.name: step for step in self.steps}
+        self._check(quote, ledger, by_name)
         found = False
         for one in quote.steps:
             if one.state == "done":
-                _close(ledger, self.setting.account(one.step.name))
+                settled(ledger, self.setting.account(one.step.name))
                 continue
             begin(one.step)
             done = one.step.run(self.setting, ledger, by_name)
             found = found or done.finding
             told(one.step, done)
         return found
+
+    def _check(self, quote: Quote, ledger: Ledger, by_name: dict[str, Step]) -> None:
+        """Refuse what any step would be refused for, before the first one spends.
+
+        The first that spends is asked when it is taken: its account is opened by its first charge, and what it has to
+        compute until then is not computed twice.
+        """
+        to_do = [one.step for one in quote.steps if one.state != "done"]
+        first = next((step for step in to_do if step.limit() is not None), None)
+        for step in to_do:
+            if step is not first:
+                step.check(self.setting, ledger, by_name)
 
 
 def step_of(data: Any) -> Step:
@@ -198,6 +222,7 @@ def step_of(data: Any) -> Step:
         raise FormatError(
             f"a {kind.kind} step takes {', '.join(known)}; the plan has {', '.join(unknown)} as well"
         )
+    _require_kinds(f"a {kind.kind} step", kind, settings)
     try:
         made: Step = kind(**settings)
     except TypeError as error:
@@ -205,8 +230,32 @@ def step_of(data: Any) -> Step:
     return made
 
 
+def _require_kinds(what: str, kind: type[Any], settings: dict[str, Any]) -> None:
+    """Refuse a setting of another type than the one declared."""
+    hints = get_type_hints(kind)
+    for name, value in settings.items():
+        option = Option(name, hints[name], None)
+        listed = "tuple[str" in str(hints[name]) and value is not None
+        if not option.admits(value) or (listed and not all(isinstance(one, str) for one in value)):
+            wanted = option.summary().removesuffix(" = None").partition(": ")[2]
+            for python, toml in _IN_TOML.items():
+                wanted = wanted.replace(python, toml)
+            raise FormatError(f"{name} of {what} must be {wanted}, got {type(value).__name__}")
+
+
+_IN_TOML = {
+    " | None": "", "tuple[str, ...]": "a list of texts", "tuple[Any, ...]": "a list", "str": "a text",
+    "int": "a whole number", "float": "a number",
+}  # fmt: skip
+"""What a user of plans calls a type."""
+
+
 def _setting(head: dict[str, Any], path: Path) -> Setting:
     folder = path.resolve().parent
+    texts = {
+        name: value for name, value in head.items() if name in ("name", "dataset", "purpose", "approver")
+    }
+    _require_kinds("[plan]", Setting, texts)
     try:
         ledger, schema, source = head.pop("ledger"), head.pop("schema"), head.pop("source")
         return Setting(
@@ -221,10 +270,3 @@ def _setting(head: dict[str, Any], path: Path) -> Setting:
         raise FormatError(
             "[plan] must have ledger, dataset, source and schema, and may have name, purpose and approver"
         ) from error
-
-
-def _close(ledger: Ledger, account: str) -> None:
-    """Close what a killed run left open after its result was saved."""
-    history = [entry.kind for entry in ledger.history(account=account)]
-    if "account" in history and "close" not in history:
-        ledger.close_account(account, reason="the step is done")

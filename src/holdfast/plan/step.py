@@ -5,12 +5,16 @@ Steps that spend have an account of their own, opened once and closed when the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
-from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, ParameterError
+from holdfast.errors import ParameterError, without_password
+from holdfast.ledger.dataset import require_terms
+from holdfast.ledger.jobs.first_charge import OpenedByFirstCharge
 
 if TYPE_CHECKING:
     from holdfast.data.table import Table
@@ -69,55 +73,102 @@ class Step(Protocol):
     def finished(self, setting: Setting, ledger: Ledger) -> bool:
         """Whether an earlier run finished it."""
 
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Refuse what `run` would refuse, before any step spends anything."""
+
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Do it."""
 
 
 def saved(name: str, output: str, setting: Setting, ledger: Ledger) -> bool:
-    """Whether the output is there and was paid by this step's account; another file is not overwritten."""
+    """Whether the output is there and was paid by this step; another file is not overwritten."""
+    from holdfast.ledger.jobs.turns import paid_for
     from holdfast.release import Release
 
     path = setting.place(output)
     if not path.exists():
         return False
-    wanted = f"{ledger.id}/{setting.dataset}/{setting.account(name)}"
-    if Release.load(path).provenance.account != wanted:
+    if not paid_for(ledger, setting.dataset, setting.account(name), Release.load(path)):
         raise ParameterError(f"output of step {name!r} must be a new file, got {output!r}")
     return True
 
 
-def spend(
-    name: str,
-    output: str,
-    setting: Setting,
-    ledger: Ledger,
-    *,
-    limit: PrivacyCurve,
-    n_public: int | None,
-    make: Callable[[Table, Account], Release[Any]],
-) -> Done:
-    """Open or resume the step's account, make the release, save it, and give back what was not spent."""
+class PaidStep(Step, Protocol):
+    """A step that makes a release and pays for it."""
+
+    @property
+    def n_public(self) -> int | None:
+        """The public number of rows, under add_remove."""
+
+    def limit(self) -> PrivacyCurve:
+        """What it may cost."""
+
+    def make(self, table: Table, account: Account) -> Release[Any]:
+        """The release, paid from the account."""
+
+
+def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
+    """Make the step's release once, save it, and give back what was not spent."""
+    from holdfast.ledger import once
+
+    def write(release: Release[Any]) -> None:
+        release.save(setting.place(step.output))
+
+    with _table(step, setting) as table:
+        done = once(
+            ledger, setting.dataset, key=setting.account(step.name), about=_asked(step, setting, table),
+            make=lambda account: step.make(table, account), write=write, limit=step.limit(),
+            adjacency=table.adjacency, unit=table.unit, approver=setting.approver,
+            purpose=setting.purpose or f"{setting.name}: {step.name}",
+        )  # fmt: skip
+    return Done(words=done.release.summary())
+
+
+def rehearse(step: PaidStep, setting: Setting, ledger: Ledger) -> None:
+    """Go as far as the first charge, which is refused: whatever the step would be refused for is said here."""
+    from holdfast.privacy.account import Account
+
+    terms = ledger.dataset(setting.dataset)
+    with _table(step, setting) as table, warnings.catch_warnings(), suppress(_FirstCharge):
+        warnings.simplefilter("ignore")  # they are said when the step is taken
+        require_terms(terms, table.adjacency, table.unit)
+        account = Account(
+            step.limit(), adjacency=terms.adjacency, unit=terms.unit, currency=terms.currency,
+            journal=OpenedByFirstCharge(_refuse),
+        )  # fmt: skip
+        step.make(table, account)
+
+
+class _FirstCharge(Exception):
+    """The step would now be charged."""
+
+
+def _refuse() -> NoReturn:
+    raise _FirstCharge
+
+
+def _table(step: PaidStep, setting: Setting) -> Table:
     from holdfast.data.engines import open_table
     from holdfast.data.schema import Schema
 
-    title = setting.account(name)
-    with (
-        open_table(setting.source, Schema.load(setting.schema), n_public=n_public) as table,
-        ledger.paid(
-            setting.dataset, name=title, limit=limit, adjacency=table.adjacency, unit=table.unit,
-            purpose=setting.purpose or f"{setting.name}: {name}", approver=setting.approver, resumable=True,
-        ) as account,
-    ):  # fmt: skip
-        begun = bool(account.journal.entries)
-        try:
-            release = make(table, account)
-        except (AlreadyReleased, BudgetExceeded) as error:
-            if not begun:
-                raise
-            ledger.close_account(title, reason="the run was killed while it drew noise")
-            raise LedgerError(
-                f"step {name!r} was killed while it drew noise, and what it drew is gone; it stays charged. "
-                "Give the step another name to do it again, which is charged again"
-            ) from error
-        release.save(setting.place(output))
-    return Done(words=release.summary())
+    return open_table(setting.source, Schema.load(setting.schema), n_public=step.n_public)
+
+
+def _asked(step: PaidStep, setting: Setting, table: Table) -> dict[str, Any]:
+    """What the step asks, wherever its output goes and its plan lies."""
+    settings: dict[str, Any] = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
+    del settings["output"]
+    source = without_password(setting.source.removeprefix(f"{setting.folder}/"))
+    return settings | {"do": step.kind, "source": source, "schema": table.schema.hash()}
+
+
+def require_file(setting: Setting, step: Step, name: str, path: str) -> None:
+    """Refuse a file that is not there."""
+    if not setting.place(path).is_file():
+        raise ParameterError(f"{name} of step {step.name!r} must be a file that is there, got {path!r}")
+
+
+def require_step(step: Step, name: str, named: str, plan: Mapping[str, Step]) -> None:
+    """Refuse the name of a step that the plan does not have."""
+    if named not in plan:
+        raise ParameterError(f"{name} of step {step.name!r} must name a step, got {name}={named!r}")

@@ -19,8 +19,8 @@ import re
 import secrets
 import sys
 import zipfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -363,11 +363,17 @@ def require_writable(path: Path, *, force: bool, name: str = "output") -> None:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """After this the path holds the data, also after a power cut; on any error it holds what it held."""
+    with whole(path) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A name beside the path, for a file that takes the path's place when all of it is on the disk."""
     temporary = _beside(path)
     try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
+        yield temporary
+        with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
@@ -377,8 +383,9 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def _beside(path: Path) -> Path:
-    """A new name in the same folder."""
-    return path.with_name(f".{secrets.token_hex(12)}.tmp")
+    """A new name in the same folder, with the same ending."""
+    ending = path.suffix if len(path.suffix) <= 10 else ""
+    return path.with_name(f".{secrets.token_hex(12)}.tmp{ending}")
 
 
 def _flush_directory(folder: Path) -> None:

@@ -304,3 +304,35 @@ def test_unknown_currency_and_order() -> None:
         Account(PureDP(1.0), currency="euro")
     with pytest.raises(ParameterError, match="order"):
         Account(ApproxDP(1.0, 1e-6), currency="renyi", order=1.0)
+
+
+class Interrupted(Laplace):
+    """Drawing is interrupted as often as told."""
+
+    left = 0
+
+    def sample(self, value: np.ndarray, source: Source) -> np.ndarray:
+        if type(self).left > 0:
+            type(self).left -= 1
+            raise KeyboardInterrupt
+        return super().sample(value, source)
+
+
+@pytest.mark.parametrize("key", [None, "loop"])
+def test_an_interrupted_permit_is_charged_and_not_released(key: str | None) -> None:
+    """Finding E8: the record says what happened; nothing left, so that a job of the same key may draw after all."""
+    account, noise = Account(PureDP(1.0), seed=0), Interrupted(scale=10.0, l1_sensitivity=1.0)
+    permit = account.permit(noise, times=3, key=key)
+    Interrupted.left = 1
+    with pytest.raises(KeyboardInterrupt):
+        permit.release([0.0])
+    assert [entry.state for entry in account.journal.entries] == ["charged"]
+    if key is not None:
+        permit = account.permit(noise, times=3, key=key)
+    permit.release([0.0])
+    assert [entry.state for entry in account.journal.entries] == ["released"]
+    assert account.spent() == PureDP(Fraction(3, 10))
+    Interrupted.left = 1
+    with pytest.raises(KeyboardInterrupt):
+        permit.release([0.0])
+    assert [entry.state for entry in account.journal.entries] == ["released"]  # one value has left

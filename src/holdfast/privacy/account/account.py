@@ -295,6 +295,7 @@ class Permit:
         self._count_one_use()
         noisy = _draw(self.mechanism, checked, self._source)
         _require_here(self._process, self.mechanism)
+        self._settle()
         return noisy
 
     def _count_one_use(self) -> None:
@@ -313,18 +314,21 @@ class Permit:
                     raise BudgetExceeded(
                         f"all uses of this permit for {self.mechanism.name} are drawn; nothing was drawn now"
                     )
-                self._settle()
                 self._left -= 1
             finally:
                 self._counting = False
 
     def _settle(self) -> None:
-        """From the first draw on a resumed job must pay again: how many were seen is not known."""
-        if not self._drawn:
-            token = secrets.token_hex(8)
-            if self._journal.settle(self._number, "released", token).payload != token:
-                raise AlreadyReleased("another process draws from the permit of this key; use a new key")
-            self._drawn = True
+        """Write down that a value leaves, before the first one does; a draw that was interrupted stays `charged`.
+
+        From then on a resumed job must pay again: how many values were seen is not known.
+        """
+        with self._lock:
+            if not self._drawn:
+                token = secrets.token_hex(8)
+                if self._journal.settle(self._number, "released", token).payload != token:
+                    raise AlreadyReleased("another process draws from the permit of this key; use a new key")
+                self._drawn = True
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(

@@ -20,7 +20,7 @@ from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
 from holdfast.synth.models.model import Model
 from holdfast.synth.rows.possible_record import PossibleRecords
-from holdfast.synth.workload.workload import parsed_json
+from holdfast.synth.workload.workload import declared_text, parsed_json
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -187,7 +187,7 @@ def _changed(
 
 def read_impossible(path: Path, schema: Schema) -> tuple[Zeros, ...]:
     """Constraints from a JSON file: a list of objects, column to label or to a list of labels."""
-    listed = parsed_json(path.read_text(encoding="utf-8"), name="impossible")
+    listed = parsed_json(declared_text(path, name="impossible"), name="impossible")
     if not isinstance(listed, list) or not all(isinstance(one, dict) and one for one in listed):
         raise FormatError("impossible combinations are a list of objects: column to label or list of labels")
     return tuple(Zeros.of_labels(schema, [one]) for one in listed)

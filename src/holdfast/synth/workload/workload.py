@@ -264,7 +264,7 @@ def read_workload(asked: str, schema: Schema, *, columns: Sequence[str] | None =
         if not asked[2:].isdigit():
             raise ParameterError(f"workload must be k=N with a whole number, or a file, got {asked!r}")
         return Workload.marginals(schema, int(asked[2:]), columns=columns)
-    text = Path(asked).read_text(encoding="utf-8")
+    text = declared_text(Path(asked), name="workload")
     if not text.lstrip().startswith("["):
         lines = [line.split("#")[0].strip() for line in text.splitlines()]
         return Workload.of([[name.strip() for name in line.split(",")] for line in lines if line])
@@ -277,9 +277,21 @@ def read_workload(asked: str, schema: Schema, *, columns: Sequence[str] | None =
     return Workload.of(listed)
 
 
+def declared_text(path: Path, *, name: str) -> str:
+    """The text of a file; `FormatError` where it holds none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise FormatError(f"{name} is not a text in UTF-8: {path.name!r}") from None
+
+
 def parsed_json(text: str, *, name: str) -> Any:
     """What a JSON text holds; `FormatError` that names the line, never its contents."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise FormatError(f"{name} is not valid JSON: {error.msg} in line {error.lineno}") from None
+    except (ValueError, RecursionError):
+        raise FormatError(
+            f"{name} is not valid JSON: it is nested too deep, or holds too long a number"
+        ) from None
