@@ -16,6 +16,7 @@ from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression, P
 from holdfast.learn.methods import METHODS
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.learn.tuning import rehearsal
+from holdfast.learn.tuning.search import Strategy
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
 
 ROWS = 240
@@ -57,7 +58,7 @@ def candidates(draw: Any) -> dict[str, Any]:
     currency=st.sampled_from(["pure", "gdp", "zcdp", "renyi", "basic"]),
 )
 def test_any_mix_is_accepted_or_refused_before_anything_is_spent(
-    grid: list[dict[str, Any]], regression: bool, strategy: str, adjacency: str, currency: str
+    grid: list[dict[str, Any]], regression: bool, strategy: Strategy, adjacency: str, currency: str
 ) -> None:
     made: Any = (
         PrivateLinearRegression(target_bounds=(-1, 1), adjacency=adjacency, n_public=ROWS)
@@ -87,7 +88,7 @@ def test_two_methods_of_different_currencies_find_one_that_pays_for_both(one: st
     """All that can run alone under these declarations, in pairs: no pair lacks a currency."""
     adjacency = "zero_out"
     made = PrivateLogisticRegression(classes=[0, 1], adjacency=adjacency)
-    grid = [
+    grid: list[dict[str, Any]] = [
         # Objective perturbation is over the whole space, others need a ball.
         {"method": [name], "penalty": [0.05], "radius": [None if name == "objective" else 2.0]}
         for name in (one, other)
