@@ -121,13 +121,3 @@ def _first(ranked: tuple[float | None, Learner]) -> tuple[float, str]:
     """By place, and by name where places are equal."""
     place, method = ranked
     return math.inf if place is None else place, method.name
-
-
-def default_penalty(problem: Problem, *, left: PrivacyCurve, public_count: int) -> float:
-    """A rule in public quantities, for a method that needs a penalty where none is given.
-
-    Noise on a minimiser costs about (row_norm / (penalty n epsilon))^2 and the penalty itself costs in
-    proportion to it; the sum is least where penalty = row_norm^2 (n epsilon)^(-2/3), up to a constant.
-    """
-    effective = max(public_count * left.epsilon(0.1 / public_count), 1.0)
-    return problem.row_norm**2 * math.pow(effective, -2.0 / 3.0)

@@ -23,11 +23,11 @@ from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, FormatError, NotPrivateWarning, ParameterError, require
-from holdfast.learn.choice import LearnerChoice, choose_learner, default_penalty, find_learner, unregistered
+from holdfast.learn.choice import LearnerChoice, choose_learner, find_learner, unregistered
 from holdfast.learn.estimators.exact import exact_weights
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods import METHODS
-from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.prepare import (
@@ -251,17 +251,21 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 f"method must be 'auto' or {' or '.join(map(repr, fitting))} here, got method={named.name!r}"
             )
-        wants = self._wants_penalty(problem, pure=left.as_pure() is not None)
-        if self.penalty is None and (wants or (named and "strongly_convex" in named.needs)):
-            penalty = default_penalty(problem, left=left, public_count=examples.public_count)
-            problem = dataclasses.replace(problem, penalty=penalty)
-        if named is not None:
-            return named, problem, None
-        choice = choose_learner(
-            problem, count=examples.public_count, limit=left, adjacency=examples.adjacency,
+        facts = PublicFacts(
+            problem=problem, count=examples.public_count, limit=left, adjacency=examples.adjacency,
             max_rows=examples.unit.max_rows,
         )  # fmt: skip
-        return choice.learner, problem, choice
+        wants = self._wants_penalty(problem, pure=facts.pure)
+        if self.penalty is None and (wants or (named and named.needs_penalty(problem))):
+            # Where 'auto' wants one, it will be noise on a minimiser.
+            penalty = (named or find_learner("output")).default_penalty(facts)
+            facts = dataclasses.replace(facts, problem=dataclasses.replace(problem, penalty=penalty))
+        if named is not None:
+            return named, facts.problem, None
+        choice = choose_learner(
+            facts.problem, count=facts.count, limit=left, adjacency=facts.adjacency, max_rows=facts.max_rows
+        )
+        return choice.learner, facts.problem, choice
 
     def _told(self, choice: LearnerChoice | None) -> dict[str, Any]:
         """What the method is told: by `auto`, by `arithmetic`, and by `options`, which have the last word."""

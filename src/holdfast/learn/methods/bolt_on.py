@@ -22,6 +22,7 @@ from holdfast.kernel import SgdOptions, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
 from holdfast.learn.problem import Problem
+from holdfast.learn.risk.balance import balanced_penalty, typical_norm
 from holdfast.learn.rows.engine_epochs import in_parts
 from holdfast.learn.rows.examples import Chunk, Examples
 from holdfast.learn.rows.shuffled_copy import one_order
@@ -29,6 +30,7 @@ from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.progress import progress
 
@@ -40,7 +42,8 @@ class StepCourse:
     """What a schedule may look at: t counts batches, never records.
 
     `cap` is the largest step with a contraction proof: 1/(smoothness + penalty), or for an unpenalised risk
-    2/smoothness (soundness, section 1). `offset` is m^c of the decreasing schedules.
+    2/smoothness (soundness, section 1). `offset` is m^c of the decreasing schedules. `travel` is what the steps of a
+    constant schedule add up to, where no step is given.
     """
 
     steps: int
@@ -50,6 +53,7 @@ class StepCourse:
     cap: float
     step: float | None = None
     offset_power: float = 0.5
+    travel: float | None = None
 
     def __post_init__(self) -> None:
         require(self.steps >= 1, "steps", self.steps, ">= 1")
@@ -82,12 +86,16 @@ class StepSizes(Protocol):
 
 
 def constant(course: StepCourse) -> Floats:
-    """The same step throughout; for one pass over m records 1/sqrt(m) is the textbook choice (Wu et al., Algorithm 1).
+    """The same step throughout: as given, or such that all steps add up to `travel`.
 
-    >>> constant(StepCourse(steps=2, records=100, smoothness=0.25, penalty=0.0, cap=8.0)).tolist()
-    [0.1, 0.1]
+    Without either, 1/sqrt(m), the textbook choice for one pass over m records (Wu et al., Algorithm 1).
+
+    >>> course = StepCourse(steps=2, records=100, smoothness=0.25, penalty=0.0, cap=8.0)
+    >>> constant(course).tolist(), constant(replace(course, travel=3.0)).tolist()
+    ([0.1, 0.1], [1.5, 1.5])
     """
-    step = 1.0 / math.sqrt(course.records) if course.step is None else course.step
+    travelled = 1.0 / math.sqrt(course.records) if course.travel is None else course.travel / course.steps
+    step = travelled if course.step is None else course.step
     return np.full(course.steps, min(step, course.cap))
 
 
@@ -120,6 +128,8 @@ SCHEDULES: Mapping[str, StepSizes] = {
     "strongly_convex": strongly_convex,
 }
 THEOREM = "Bolt-on permutation SGD (Wu et al. 2017), by the backward recursion over batches"
+PASSES = 10
+"""Where nothing asks for more."""
 OVERFULL = 2
 """Under add_remove a batch keeps at most this many times its nominal size (soundness, section 1)."""
 
@@ -143,6 +153,7 @@ class Pass:
     step: float | None = None
     offset_power: float = 0.5
     average_from: int = 0
+    travel: float | None = None
 
     def __post_init__(self) -> None:
         require(self.batch >= 1, "batch", self.batch, ">= 1")
@@ -168,13 +179,10 @@ class Pass:
     @property
     def steps(self) -> Floats:
         """Their sizes; never above what the contraction proof allows."""
-        smoothness, penalty = self.problem.smoothness, self.problem.penalty
-        # Soundness, section 1: eta <= 1/beta if penalised, else 2/beta_0; always 1/beta where batches may overflow.
-        halved = penalty > 0 or not self.adjacency.count_is_public
-        cap = 1.0 / (smoothness + penalty) if halved else 2.0 / smoothness
         course = StepCourse(
-            steps=self.count, records=self.records, smoothness=smoothness, penalty=penalty, cap=cap,
-            step=self.step, offset_power=self.offset_power,
+            steps=self.count, records=self.records, smoothness=self.problem.smoothness, penalty=self.problem.penalty,
+            cap=largest_step(self.problem, self.adjacency), step=self.step, offset_power=self.offset_power,
+            travel=self.travel,
         )  # fmt: skip
         return SCHEDULES[self.schedule](course)
 
@@ -185,7 +193,7 @@ class Pass:
         ranked = self.adjacency.count_is_public
         moved = psgd_sensitivity(
             steps, batch=self.batch, passes=self.passes, penalty=problem.penalty,
-            gradient_change=problem.gradient_change(self.adjacency) if ranked else 2.0 * problem.lipschitz,
+            gradient_change=gradient_change(problem, self.adjacency),
             smoothness=problem.smoothness if ranked else OVERFULL * problem.smoothness,
             averaging_weights=averaging_from(self.average_from, steps=self.count) if self.average_from else None,
         )  # fmt: skip
@@ -254,6 +262,40 @@ class Pass:
         )  # fmt: skip
 
 
+def largest_step(problem: Problem, adjacency: Adjacency) -> float:
+    """Soundness, section 1: 1/beta if penalised, else 2/beta_0; always 1/beta where batches may overflow."""
+    halved = problem.penalty > 0 or not adjacency.count_is_public
+    return 1.0 / (problem.smoothness + problem.penalty) if halved else 2.0 / problem.smoothness
+
+
+def gradient_change(problem: Problem, adjacency: Adjacency) -> float:
+    """How far a batch's sum moves: where batches may overflow, one record more may push another out."""
+    return problem.gradient_change(adjacency) if adjacency.count_is_public else 2.0 * problem.lipschitz
+
+
+def stopping(
+    problem: Problem, *, limit: PrivacyCurve, adjacency: Adjacency, count: int, batch: int
+) -> tuple[float, int]:
+    """How far to go without a penalty, the sum of all steps, and in how many passes; all of it public.
+
+    One record moves the result by G t / n, whatever passes and batches t is made of, so t is where stopping early costs
+    as much as the noise that it saves (`risk/balance.py`). What single batches err by, at most t L^2 / (2 k n) for k
+    passes, is kept below what stopping costs, |w|^2 / (2 t); and no step is longer than the proof allows.
+
+    >>> from holdfast.learn.problem.losses import Logistic
+    >>> from holdfast.privacy import GaussianDP
+    >>> travel, passes = stopping(Problem(loss=Logistic(), dimension=100), limit=GaussianDP(1.0),
+    ...                           adjacency=Adjacency.replace, count=50_000, batch=50)
+    >>> round(travel), passes
+    (4964, 10)
+    """
+    change = gradient_change(problem, adjacency)
+    travel = 1.0 / balanced_penalty(problem, lambda shrunk: change / (shrunk * count), limit=limit)
+    erring = (travel * problem.lipschitz / typical_norm(problem)) ** 2 / count
+    capped = travel * batch / (count * largest_step(problem, adjacency))
+    return travel, max(PASSES, math.ceil(erring), math.ceil(capped))
+
+
 def _first_averaged(average: str | int) -> int:
     """The step from which iterates are averaged; 0 for the last iterate alone."""
     first = {"last": 0, "uniform": 1}.get(str(average), average)
@@ -266,7 +308,7 @@ def bolt_on(
     problem: Problem,
     *,
     account: Account,
-    passes: int = 10,
+    passes: int | None = None,
     batch: int = 50,
     schedule: str = "auto",
     step: float | None = None,
@@ -278,14 +320,20 @@ def bolt_on(
 
     Private when the loss is convex, Lipschitz and smooth, and everything but the rows is fixed in advance.
     `schedule` is 'constant', 'decreasing', 'square_root' or 'strongly_convex' ('auto': the last if there is a
-    penalty, else constant). `average` is 'last', 'uniform', or the step from which iterates are averaged.
+    penalty, else constant). `average` is 'last', 'uniform', or the step from which iterates are averaged. Without a
+    penalty and a step of its own, a run ends where going on would cost more in noise than it gains (`stopping`).
     """
-    automatic = "strongly_convex" if problem.penalty > 0 else "constant"
+    if schedule == "auto":
+        schedule = "strongly_convex" if problem.penalty > 0 else "constant"
+    batch, travel, enough = min(batch, examples.public_count), None, PASSES
+    if schedule == "constant" and problem.penalty == 0 and step is None:
+        travel, enough = stopping(
+            problem, limit=account.remaining(), adjacency=account.adjacency, count=examples.public_count, batch=batch
+        )  # fmt: skip
     course = Pass(
-        problem=problem, adjacency=account.adjacency, records=examples.public_count,
-        batch=min(batch, examples.public_count), passes=passes,
-        schedule=automatic if schedule == "auto" else schedule, step=step, offset_power=offset_power,
-        average_from=_first_averaged(average),
+        problem=problem, adjacency=account.adjacency, records=examples.public_count, batch=batch,
+        passes=enough if passes is None else passes, schedule=schedule, step=step, offset_power=offset_power,
+        average_from=_first_averaged(average), travel=travel,
     )  # fmt: skip
     run = in_parts(course, examples)
     sensitivity = run.l2_sensitivity
@@ -297,7 +345,7 @@ def bolt_on(
         weights=account.release(noise.mechanism, centre, label="bolt_on"),
         theorem=THEOREM,
         parameters={
-            "l2_sensitivity": sensitivity, "passes": passes, "batch": course.batch, "schedule": course.schedule,
+            "l2_sensitivity": sensitivity, "passes": course.passes, "batch": course.batch, "schedule": course.schedule,
             "average": average, "penalty": problem.penalty, "arithmetic": arithmetic,
             "parts": getattr(run, "parts", 1),
         },

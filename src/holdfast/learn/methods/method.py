@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
 from holdfast.learn.problem import Problem
+from holdfast.learn.risk.balance import balanced_penalty
 from holdfast.learn.rows.examples import Examples
 from holdfast.privacy.account import Account, request
 from holdfast.privacy.account.request import Option, check_options, options_of
@@ -101,6 +102,15 @@ def as_it_is(facts: PublicFacts) -> Settings:
     return Settings(reasons=(first,))
 
 
+def minimiser_moved(facts: PublicFacts) -> float:
+    """G / (penalty n), of every exact minimiser of a penalised Lipschitz risk (soundness, section 3)."""
+    return (
+        facts.max_rows
+        * facts.problem.gradient_change(facts.adjacency)
+        / (facts.problem.penalty * facts.count)
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Learner:
     """An entry of METHODS, or a method of your own: estimators take it as `method=` as well as a name."""
@@ -129,6 +139,9 @@ class Learner:
     """Why it is not the first choice, where its proof holds."""
     settings: Callable[[PublicFacts], Settings] = as_it_is
     """What `auto` tells it."""
+    moved: Callable[[PublicFacts], float] = minimiser_moved
+    """How far one unit moves the weights that it releases under noise: where it needs a penalty and none is given,
+    the penalty follows from it."""
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
@@ -165,6 +178,18 @@ class Learner:
     def place(self, facts: PublicFacts) -> float | None:
         """Its place in the order of `auto`; None to stand back."""
         return next((rank.place for rank in self.ranks if rank.applies(facts)), None)
+
+    def needs_penalty(self, problem: Problem) -> bool:
+        """Whether its proof does, for a loss that it covers."""
+        return "strongly_convex" in self.needs and problem.loss.name in (self.losses or (problem.loss.name,))
+
+    def default_penalty(self, facts: PublicFacts) -> float:
+        """Where none is given: at which it costs as much as the noise that it saves; a rule in public quantities."""
+
+        def moved(penalty: float) -> float:
+            return self.moved(replace(facts, problem=replace(facts.problem, penalty=penalty)))
+
+        return balanced_penalty(facts.problem, moved, limit=facts.limit)
 
     def objection(self, facts: PublicFacts) -> str:
         """What its proof misses, in words; empty where it misses nothing."""

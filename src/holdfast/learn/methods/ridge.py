@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods.method import Fit, Learner, Rank
+from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, summation_error
 from holdfast.learn.rows.moments import Moments, second_moments, squared_loss
@@ -172,6 +172,21 @@ def solve_ridge(moments: Moments, *, ridge: float, radius: float = math.inf) -> 
     return np.asarray(basis @ theta)
 
 
+def _moved(facts: PublicFacts) -> float:
+    """How far one unit moves the solution, for the largest table that the declared count admits.
+
+    Without a radius the bound on residuals grows as the penalty falls, Y (1 + R / (2 sqrt(penalty))): one row moves the
+    solution by about penalty^-1.5 / n, and a penalty of (n epsilon)^(-2/3), right for bounded residuals, would leave
+    noise that no number of rows makes smaller.
+    """
+    problem = facts.problem
+    bounds = RidgeBounds(
+        row_norm=problem.norm_bound, target_bound=squared_loss(problem).target_bound,
+        ridge=problem.penalty * facts.count, count_bound=facts.count * facts.max_rows, radius=problem.radius,
+    )  # fmt: skip
+    return facts.adjacency.gradient_factor * facts.max_rows * bounds.one_row
+
+
 METHOD = Learner(
     name="ridge",
     run=ridge,
@@ -182,4 +197,5 @@ METHOD = Learner(
     only="solves least squares only",
     ranks=(Rank(place=2, losses=("squared",)),),
     behind="solves least squares only",
+    moved=_moved,
 )

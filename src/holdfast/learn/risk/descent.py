@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, require
 from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import along
 from holdfast.learn.rows.examples import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
 from holdfast.privacy.account import Permit
 from holdfast.privacy.adjacency import Adjacency
@@ -207,7 +208,7 @@ class ClippedGradients:
             total[0] = self.passes.engine.gradient(raw[0], form=self.whitening.form(), norm=self.norm)
             return each_row(self.whitening.forward, total)
         for rows, labels, scales in iter(self._kept) if self.passes.resident else self._scaled():
-            slopes = self._slopes(scales[:, None] * (rows @ raw.T), labels)
+            slopes = self._slopes(scales[:, None] * (rows @ raw.T), along(self.problem.loss, labels, scales))
             total += (scales[:, None] * slopes).T @ rows
         return each_row(self.whitening.forward, total)
 

@@ -19,7 +19,7 @@ from holdfast.data.sql.features import FeatureRow
 from holdfast.data.sql.sums import CodedRow, Layer, Spelling, Term, flushed, ordinary
 from holdfast.data.table import Table
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Loss
+from holdfast.learn.problem.losses import Loss, Squared, along
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF
 from holdfast.learn.rows.sql_labels import SLOPES, sql_label, within
@@ -81,6 +81,8 @@ class LabelledRows:
 class GradientSum:
     """The sum of t phi'(t <w, x>, y) x, with t = min(1, norm / |P x|) and |P x|^2 = x^T `form` x + `margin`.
 
+    For least squares the label is t y: it shrinks along (`losses.along`).
+
     `form` is P^T P or its diagonal; `margin` covers the rounding of the quadratic form, so that no clipped row is
     longer than `norm` (soundness, section 20: whitened first, clipped then).
     """
@@ -115,7 +117,7 @@ class GradientSum:
             turned = x @ self.form if self.form.ndim == 2 else x * self.form
             squares = np.einsum("ij,ij->i", turned, x) + self.margin
             scales = self.norm / np.maximum(np.sqrt(np.maximum(squares, 0.0)), self.norm)
-            slopes = self.loss.slopes(scales * (x @ self.weights), y)
+            slopes = self.loss.slopes(scales * (x @ self.weights), along(self.loss, y, scales))
             made += (scales * np.clip(slopes, -self.loss.slope, self.loss.slope)) @ x
         return made
 
@@ -128,7 +130,8 @@ class GradientSum:
         features, labelled = made
         dialect = row.dialect
         zero, norm = dialect.number(0.0), dialect.number(self.norm)
-        slope = SLOPES[self.loss.name](self.loss, "z", "y", dialect)
+        label = "(t * y)" if isinstance(self.loss, Squared) else "y"
+        slope = SLOPES[self.loss.name](self.loss, "z", label, dialect)
         length = f"sqrt(greatest(q + {dialect.number(self.margin)}, {zero}))"
         layers: tuple[Layer, ...] = (
             *features.layers,

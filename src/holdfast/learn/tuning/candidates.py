@@ -28,6 +28,8 @@ from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.selection import Exponential
 
 Floats = NDArray[np.float64]
+SCORE_SHARE = 0.2
+"""Of a run's budget under random stopping, what its score costs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +165,7 @@ def choose_by_random_stopping(
     account: Account,
     score: Score | None = None,
     stopping: RandomStopping | None = None,
-    score_share: float = 0.2,
+    score_share: float = SCORE_SHARE,
     arithmetic: Arithmetic = "strict",
 ) -> Chosen:
     """Train random candidates on all rows a secret random number of times; release the one with the best score.
@@ -172,25 +174,14 @@ def choose_by_random_stopping(
     `score_share` of the run's budget. In a pure account each run gets epsilon / (2 + eta); in a Renyi account the
     largest rho for which the theorem's bound fits. The number of runs, and so the running time, is not released.
     """
-    require(len(candidates) >= 1, "candidates", len(candidates), ">= 1")
     require(0 < score_share < 1, "score_share", score_share, "in (0, 1)")
-    refuse_users(examples, what="tuning", instead="average each user's rows into one")
-    measure = ErrorRate() if score is None else score
     law = RandomStopping() if stopping is None else stopping
-    base_budget(account, law)  # refused here, before anything is spent
-    (whole,) = parallel(account, parts=1, label="tuning by random stopping")  # charged once, for all runs
-    base = base_budget(whole, law)
-    change = score_change(measure, count=examples.public_count)
+    runs = _Runs.of(candidates, examples, account, law, score, score_share, arithmetic)
     best: tuple[float, int] | None = None
     chosen: tuple[int, Fit] | None = None
     for _ in range(law.draw(account.source)):
-        run = _fresh(account, base)
-        training, scoring = run.split(1.0 - score_share - 1e-12, score_share)
         index = int(integers(account.source, bound=len(candidates), size=1)[0])
-        fit = candidates[index].train(examples, training)
-        noise = noise_within(scoring, l2_sensitivity=change, dimension=1, arithmetic=arithmetic)
-        error = _total(measure, fit.weights, examples) / examples.public_count
-        noisy = float(scoring.release(noise.mechanism, np.array([error]))[0])
+        noisy, fit = runs.one(index)
         # A total order: equal scores are ordered by coins that know nothing of the data.
         rank = (noisy, int(integers(account.source, bound=2**62, size=1)[0]))
         if best is None or rank < best:
@@ -202,6 +193,68 @@ def choose_by_random_stopping(
         fit=chosen[1],
         theorem="best of a truncated negative binomial number of runs (Papernot and Steinke 2022)",
     )
+
+
+def try_each(
+    candidates: Sequence[Candidate],
+    examples: Examples,
+    *,
+    account: Account,
+    score: Score | None = None,
+    stopping: RandomStopping | None = None,
+) -> None:
+    """One run of random stopping for every candidate, in turn: for a rehearsal, where none may be left out."""
+    law = RandomStopping() if stopping is None else stopping
+    runs = _Runs.of(candidates, examples, account, law, score)
+    for index in range(len(candidates)):
+        runs.one(index)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Runs:
+    """What the runs of random stopping share; the account was charged once, for all of them."""
+
+    candidates: Sequence[Candidate]
+    examples: Examples
+    account: Account
+    base: PrivacyCurve
+    score: Score
+    score_share: float
+    arithmetic: Arithmetic
+
+    @classmethod
+    def of(
+        cls,
+        candidates: Sequence[Candidate],
+        examples: Examples,
+        account: Account,
+        law: RandomStopping,
+        score: Score | None,
+        score_share: float = SCORE_SHARE,
+        arithmetic: Arithmetic = "strict",
+    ) -> _Runs:
+        """Check, then charge all that remains."""
+        require(len(candidates) >= 1, "candidates", len(candidates), ">= 1")
+        refuse_users(examples, what="tuning", instead="average each user's rows into one")
+        base_budget(account, law)  # refused here, before anything is spent
+        (whole,) = parallel(account, parts=1, label="tuning by random stopping")
+        return cls(
+            candidates=candidates, examples=examples, account=account, base=base_budget(whole, law),
+            score=ErrorRate() if score is None else score, score_share=score_share, arithmetic=arithmetic,
+        )  # fmt: skip
+
+    def one(self, index: int) -> tuple[float, Fit]:
+        """Train a candidate, and score it with noise on the same rows."""
+        account, count = self.account, self.examples.public_count
+        run = Account(self.base, adjacency=account.adjacency, unit=account.unit)
+        run.source = account.source
+        training, scoring = run.split(1.0 - self.score_share - 1e-12, self.score_share)
+        fit = self.candidates[index].train(self.examples, training)
+        noise = noise_within(
+            scoring, l2_sensitivity=score_change(self.score, count=count), dimension=1, arithmetic=self.arithmetic
+        )  # fmt: skip
+        error = _total(self.score, fit.weights, self.examples) / count
+        return float(scoring.release(noise.mechanism, np.array([error]))[0]), fit
 
 
 def base_budget(account: Account, law: RandomStopping) -> PrivacyCurve:
@@ -231,10 +284,3 @@ def base_budget(account: Account, law: RandomStopping) -> PrivacyCurve:
 
 def _total(score: Score, weights: Floats, examples: Examples) -> float:
     return float(sum(np.sum(score.rows(weights, features, labels)) for features, labels in examples.chunks()))
-
-
-def _fresh(account: Account, limit: PrivacyCurve) -> Account:
-    """An account of its own for one run; the parent was charged for all of them."""
-    run = Account(limit, adjacency=account.adjacency, unit=account.unit)
-    run.source = account.source
-    return run

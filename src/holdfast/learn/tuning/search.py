@@ -33,8 +33,10 @@ from holdfast.learn.tuning.candidates import (
     Score,
     choose_by_random_stopping,
     choose_on_parts,
+    try_each,
 )
 from holdfast.learn.tuning.random_stopping import RandomStopping
+from holdfast.learn.tuning.rehearsal import COMMON, Search, first_that_pays, rehearse
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import (
     limit_of,
@@ -85,7 +87,8 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         mechanism: all parts are disjoint, so each spends everything. Good for few settings and many rows.
         `"random_stopping"` trains settings drawn at random on all rows, a secret random number of times, and
         releases the best: each run gets less than half of the budget, however long the grid. It needs
-        `delta=0`, or methods that count in zCDP.
+        `delta=0`, or methods that count in zCDP. Either way the search is first rehearsed on null rows: candidates
+        that no common account pays for, or that refuse their options, are refused before anything is spent.
     holdout : the share of the rows on which `"parts"` chooses.
     stopping : the law of the number of runs of `"random_stopping"`.
     random_state : None for secure noise; a seed makes the search repeatable and not private.
@@ -130,16 +133,18 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for model in models:
             model.set_params(epsilon=self.epsilon, delta=self.delta)._check_parameters(account)
         prepared = models[0]._prepare(X, y, target, account)
-        decided = [_Trainer(model=model, prepared=prepared, idealised=[]) for model in models]
-        asked = [trainer.decide(prepared, limit) for trainer in decided]
-        methods = [method for method, _, _ in asked]
+        trainers = [_Trainer(model=model, prepared=prepared, idealised=[]) for model in models]
+        methods, score = [trainer.decide(prepared, limit)[0] for trainer in trainers], _score(models[0])
+        require_small_delta(limit if account is None else account.limit, prepared.examples.public_count)
+        search = self._rehearsed(_candidates(trainers, settings), score)
         if account is None:
-            account = self._open(limit, methods, prepared)
-        for method, problem, options in asked:
-            method.admit(prepared.examples, problem, account, options)
-        require_small_delta(account.limit, prepared.examples.public_count)
-        require_something_left(account)
-        chosen = self._choose(decided, settings, prepared, account)
+            account = self._open(limit, methods, prepared, search)
+        else:
+            require_something_left(account)
+            rehearse(search, prepared.examples, account)
+        for trainer in trainers:
+            trainer.idealised.clear()
+        chosen = self._choose(_candidates(trainers, settings), prepared.examples, account, score=score)
         self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
         self.best_estimator_ = models[chosen.index]
         for name in ("n_features_in_", "feature_names_in_"):
@@ -147,7 +152,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 setattr(self.best_estimator_, name, getattr(models[0], name))
         quantile = GAUSSIAN_QUANTILE if limit.as_pure() is None else LAPLACE_QUANTILE
         value = self.best_estimator_._learn(prepared, chosen.fit, quantile=quantile).value()
-        real = any(trainer.idealised for trainer in decided)
+        real = any(trainer.idealised for trainer in trainers)
         self.release_ = Release.of(
             account,
             value,
@@ -187,42 +192,42 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return settings
 
-    def _open(self, limit: PrivacyCurve, methods: Sequence[Learner], prepared: Prepared) -> Account:
+    def _open(
+        self, limit: PrivacyCurve, methods: Sequence[Learner], prepared: Prepared, search: Search
+    ) -> Account:
+        """An account that pays for every candidate: their own currency if they share one that will do."""
         seed, examples = seed_of(self.random_state), prepared.examples
-        opened = [
+        for method in methods:
             open_account(limit, method, adjacency=examples.adjacency, unit=examples.unit, seed=seed)
-            for method in methods
-        ]
-        if limit.as_pure() is None and self.strategy == "random_stopping":
+
+        def opened(currency: str) -> Account:
             return Account(
-                limit, adjacency=examples.adjacency, unit=examples.unit, currency="renyi", seed=seed
+                limit, adjacency=examples.adjacency, unit=examples.unit, currency=currency, seed=seed
             )
-        currencies = sorted({method.currency for method in methods})
-        if limit.as_pure() is None and len(currencies) > 1:
-            raise ParameterError(
-                f"candidates must count in one currency, got methods of {', '.join(currencies)}; search among "
-                "methods of one, or use delta=0"
-            )
-        return opened[0]
+
+        if limit.as_pure() is not None:
+            currencies: tuple[str, ...] = ("pure",)
+        elif self.strategy == "random_stopping":
+            currencies = ("renyi",)
+        else:
+            currencies = (*(method.currency for method in methods), *COMMON)
+        return first_that_pays(search, examples, opened, currencies)
 
     def _choose(
-        self,
-        trainers: Sequence[_Trainer],
-        settings: Sequence[Mapping[str, Any]],
-        prepared: Prepared,
-        account: Account,
+        self, candidates: Sequence[Candidate], examples: Examples, account: Account, *, score: Score
     ) -> Chosen:
-        candidates = [
-            Candidate(name=", ".join(f"{k}={v}" for k, v in setting.items()) or "as it is", train=trainer)
-            for trainer, setting in zip(trainers, settings, strict=True)
-        ]
-        score = _score(trainers[0].model)
         if self.strategy == "parts":
-            return choose_on_parts(
-                candidates, prepared.examples, account=account, score=score, holdout=self.holdout
-            )
+            return choose_on_parts(candidates, examples, account=account, score=score, holdout=self.holdout)
         return choose_by_random_stopping(
-            candidates, prepared.examples, account=account, score=score, stopping=self.stopping
+            candidates, examples, account=account, score=score, stopping=self.stopping
+        )
+
+    def _rehearsed(self, candidates: Sequence[Candidate], score: Score) -> Search:
+        """The same search with every candidate in it, for a rehearsal."""
+        if self.strategy == "parts":
+            return lambda examples, account: self._choose(candidates, examples, account, score=score)
+        return lambda examples, account: try_each(
+            candidates, examples, account=account, score=score, stopping=self.stopping
         )
 
     # Using it.
@@ -295,6 +300,13 @@ class _Trainer:
         if any(entry.charge.arithmetic == "idealised" for entry in account.journal.entries):
             self.idealised.append(True)
         return fit
+
+
+def _candidates(trainers: Sequence[_Trainer], settings: Sequence[Mapping[str, Any]]) -> list[Candidate]:
+    return [
+        Candidate(name=", ".join(f"{k}={v}" for k, v in setting.items()) or "as it is", train=trainer)
+        for trainer, setting in zip(trainers, settings, strict=True)
+    ]
 
 
 def _score(model: Any) -> Score:
