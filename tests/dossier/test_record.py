@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.dossier import Accuracy, Bars, Dossier
 from holdfast.dossier.page import embedded, record_of
-from holdfast.dossier.record import Record
+from holdfast.dossier.record import OLDER, Record
 from holdfast.dossier.utility import ModelUtility
 from holdfast.errors import FormatError
 from tests.dossier.dossier_samples import audit, counts, model
@@ -19,11 +19,20 @@ from tests.golden import stored_files
 
 
 @pytest.mark.parametrize("name", stored_files.PAGES)
-def test_stored_records_come_back_to_the_byte(name: str) -> None:
-    page = (stored_files.FOLDER / name).read_text(encoding="utf-8")
-    record = Record.from_json(record_of(page))
-    assert embedded(record) in page
+def test_stored_records_of_older_formats_are_read_whole(name: str) -> None:
+    written = record_of((stored_files.FOLDER / name).read_text(encoding="utf-8"))
+    assert written["format"] in OLDER
+    record = Record.from_json(written)
+    again = record.to_json()
+    assert {key: again[key] for key in written if key != "payments"} == {
+        key: value for key, value in written.items() if key != "payments"
+    }
     assert any(isinstance(one.utility, ModelUtility) for one in record.releases)
+
+
+def test_a_record_is_embedded_and_comes_back_to_the_byte() -> None:
+    page = Dossier([model(), counts()], audits=[audit()]).html()
+    assert embedded(Record.from_json(record_of(page))) in page
 
 
 def test_a_record_is_equal_after_reading() -> None:
