@@ -144,7 +144,7 @@ def dossier(folder: Path, seed: int) -> Walk:
 
     def walk() -> None:
         Dossier.of_files([release]).save(page)
-        assert verify_dossier(page, releases=[release]).ok
+        assert not verify_dossier(page, releases=[release]).problems
 
     return walk
 
@@ -159,8 +159,8 @@ def ledger(folder: Path, seed: int) -> Walk:
         _release(_model(None).fit(*_people(seed), account=account)).save(release)
 
     def walk() -> None:
-        with Ledger.open(path, read_only=True) as read:
-            Dossier.of_files([release], ledger=read).save(page)
+        with Ledger.open(path) as opened:
+            Dossier.of_files([release], ledger=opened).save(page)
         assert verify_dossier(page, releases=[release], ledger=path, recompute=True).ok
 
     return walk

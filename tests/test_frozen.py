@@ -67,8 +67,13 @@ def test_every_stored_file_is_looked_at() -> None:
 
 @pytest.mark.parametrize("page", stored_files.PAGES)
 def test_stored_pages_verify(page: str) -> None:
-    assert KNOWN[page]["ok"]
-    assert any("drawing of its record" in line for line in KNOWN[page]["checked"])
+    """Their record is checked in full; they were drawn by another renderer, and no ledger closed them."""
+    assert KNOWN[page]["verdict"] == "incomplete"
+    assert not KNOWN[page]["problems"]
+    for section in ("releases", "promise", "picture", "tried", "payments", "budgets"):
+        assert f"{section}: as its sources say" in KNOWN[page]["checked"]
+    assert any("page not checked" in line for line in KNOWN[page]["skipped"])
+    assert any("made before ledgers closed releases" in line for line in KNOWN[page]["skipped"])
 
 
 def test_the_stored_signature_and_head_verify(folder: Path) -> None:
@@ -93,18 +98,23 @@ def test_schema_files_are_written_as_they_were(folder: Path, tmp_path: Path) -> 
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
+def charges(ledger: Ledger) -> int:
+    """How often anything was charged; a release or a page that is made again is closed again, which costs nothing."""
+    return sum(entry.kind == "charge" for entry in ledger.history())
+
+
 def test_a_stored_key_resumes_without_paying_again(tmp_path: Path) -> None:
     place = Path(shutil.copytree(stored_files.FOLDER, tmp_path / "stored"))
     asked = Workload.of([("age", "stage"), ("stage", "ill"), ("age", "ill")])
     with Ledger.open(place / "budget.db") as ledger:
-        spent, entries = repr(ledger.spent("clinic")), len(ledger.history())
+        spent, entries = repr(ledger.spent("clinic")), charges(ledger)
         account = ledger.account("clinic", name="rows")
         made = Synthesizer(workload=asked, key="rows").fit(
             open_table(clinic(), clinic_schema()), account=account
         )
         assert made.release_.value["rows"].equals(Release.load(place / "rows.holdfast").value["rows"])
         assert repr(ledger.spent("clinic")) == spent
-        assert len(ledger.history()) == entries
+        assert charges(ledger) == entries
 
 
 def test_a_stored_plan_is_done_and_runs_again_for_nothing(tmp_path: Path) -> None:
@@ -115,8 +125,8 @@ def test_a_stored_plan_is_done_and_runs_again_for_nothing(tmp_path: Path) -> Non
         name: (place / name).read_bytes() for name in ("model.holdfast", "rows.holdfast", "attack.json")
     }
     with Ledger.open(place / "budget.db", read_only=True) as ledger:
-        spent, entries = repr(ledger.spent("clinic")), len(ledger.history())
+        spent, entries = repr(ledger.spent("clinic")), charges(ledger)
     stored_files.command("run", place / "plan.toml")
     assert before == {name: (place / name).read_bytes() for name in before}
     with Ledger.open(place / "budget.db", read_only=True) as ledger:
-        assert (repr(ledger.spent("clinic")), len(ledger.history())) == (spent, entries)
+        assert (repr(ledger.spent("clinic")), charges(ledger)) == (spent, entries)

@@ -170,7 +170,10 @@ def test_the_ledger_signs(tmp_path: Path) -> None:
     shown = text_of(page.read_text(encoding="utf-8"))
     for words in ("R. Officer", "M. Head", "visits by month", "yearly report", "Limit ApproxDP(epsilon=2"):
         assert words in shown
-    assert "holdfast verify dossier.html --release table.holdfast --ledger ledger.db --recompute" in shown
+    assert (
+        "holdfast verify dossier.html --release table.holdfast --ledger ledger.db --public-key officer.pub"
+        in shown
+    )
     with Ledger.create(tmp_path / "other.db") as other, pytest.raises(ParameterError, match="paid for"):
         Dossier.of_files([there.release], ledger=other).to_json()
     with pytest.raises(ParameterError, match="another one"):

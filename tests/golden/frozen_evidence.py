@@ -162,7 +162,7 @@ def dossiers() -> Iterator[tuple[str, Plain]]:
     fitted, table = pinned(model().release_), counts()
 
     def record(made: Dossier) -> Any:
-        said = without(made.to_json(), "created", "holdfast")
+        said = without(made.to_json(), "created", "holdfast", "renderer")
         picture = {"rows": said["picture"]["rows"]}
         return said | {"picture": picture, "words": made.summary()}
 

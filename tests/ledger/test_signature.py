@@ -77,5 +77,5 @@ def test_a_file_that_is_no_key_is_refused(ledger: Ledger, tmp_path: Path) -> Non
     with pytest.raises(LedgerError, match="private key"):
         ledger.sign(tmp_path / "absent")
     ledger.sign(str(create_key(tmp_path / "key.pem").with_suffix(".pem")))
-    with pytest.raises(LedgerError, match="public key"):
+    with pytest.raises(FormatError, match="public key"):
         ledger.verify(public_key=tmp_path / "text")

@@ -1,6 +1,7 @@
 """The command group. A command parses, calls one library function and prints its summary.
 
-Exit codes: 0 fine, 1 a finding (something does not hold), 2 bad usage or input, 3 budget exceeded, 130 interrupted.
+Exit codes: 0 fine, 1 a finding (something does not hold), 2 bad usage or input, 3 budget exceeded, or not everything
+could be checked, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ COMMANDS = {
     "refute": "every mechanism under attack; broken versions must fall",
     "run": "a whole release plan, its cost shown first",
     "schema": "declare what is public about a table",
+    "sign": "put your key to a release or a page",
     "synth": "a private synthetic table, with a bound on its errors",
     "verify": "a dossier, its release and its ledger against each other",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -69,7 +70,10 @@ def dossier(
 
     require_writable(output, force=force)
     with ExitStack() as stack:
-        opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, read_only=True))
+        # Saving the page closes it in the ledger; where that cannot be written to, the page stays unbound.
+        opened = None
+        if ledger is not None:
+            opened = stack.enter_context(Ledger.open(ledger, read_only=not os.access(ledger, os.W_OK)))
         made = Dossier.of_files(
             releases,
             audits=[read_audit(path) for path in audits],

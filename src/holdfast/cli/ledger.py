@@ -19,6 +19,7 @@ def ledger() -> None:
       holdfast ledger show budget.db
       holdfast ledger verify budget.db --head HASH
       holdfast ledger close budget.db --abandoned
+      holdfast ledger sign budget.db --key officer.pem
     """
 
 
@@ -171,3 +172,85 @@ def export(path: Path, output: Path) -> None:
     require_writable(output, force=True)
     with Ledger.open(path, read_only=True) as opened:
         opened.export(output)
+
+
+KEY = click.option(
+    "--key", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True,
+    help="An unencrypted Ed25519 private key (PEM).",
+)  # fmt: skip
+
+
+@ledger.command()
+@click.argument("path", type=click.Path(path_type=Path, dir_okay=False))
+def key(path: Path) -> None:
+    """Make a key to sign with: the private part at PATH, the public part beside it as .pub."""
+    from holdfast.errors import ParameterError
+    from holdfast.ledger import create_key
+
+    if path.exists():
+        raise ParameterError(f"path must be a new file, got {str(path)!r}")
+    click.echo(f"private: {path}\npublic:  {create_key(path)}")
+
+
+@ledger.command()
+@PATH
+@KEY
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Keep the signed head here too."
+)
+def sign(path: Path, key: Path, output: Path | None) -> None:
+    """Sign the newest entry, and with it everything before: charges, approvals, releases and pages."""
+    from holdfast.ledger import Ledger
+
+    with Ledger.open(path) as opened:
+        signed = opened.sign(key)
+    if output is not None:
+        signed.save(output)
+    click.echo(f"signed up to entry {signed.number}, head {signed.head}")
+
+
+@ledger.command()
+@PATH
+@KEY
+@click.option("--account", required=True, help="The account whose limit and purpose are approved.")
+@click.option(
+    "--approver", required=True, help="Whose key it is; the name that the account names, if it names one."
+)
+def approve(path: Path, key: Path, account: str, approver: str) -> None:
+    """Sign the opening of an account."""
+    from holdfast.ledger import Ledger
+
+    with Ledger.open(path) as opened:
+        opened.approve(account, key, approver=approver)
+    click.echo(f"account {account} approved by {approver}")
+
+
+@ledger.command()
+@PATH
+@KEY
+@click.option(
+    "--dataset", "datasets", multiple=True, required=True, help="All entries about it (repeatable)."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file to write.",
+)
+def extract(path: Path, key: Path, datasets: tuple[str, ...], output: Path) -> None:
+    """Write every entry about some datasets, signed, for a reader who may not see the rest.
+
+    With it, the page, the release and your public key, a stranger checks everything by one file that does not import
+    holdfast: verifier/holdfast_verify.py.
+    """
+    import json
+
+    from holdfast.ledger import Ledger
+    from holdfast.release.archive import require_writable, write_atomically
+
+    require_writable(output, force=True)
+    with Ledger.open(path, read_only=True) as opened:
+        made = opened.extract(datasets, key)
+    write_atomically(output, (json.dumps(made, indent=1) + "\n").encode())
+    click.echo(f"{output}: {len(made['entries'])} entries")

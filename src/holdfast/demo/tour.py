@@ -15,7 +15,8 @@ from holdfast.demo import steps
 from holdfast.demo.steps import DELTA, LIMIT, TARGET
 from holdfast.dossier.dossier import Dossier
 from holdfast.dossier.utility import Accuracy
-from holdfast.dossier.verify import DossierVerification, verify_dossier
+from holdfast.dossier.verification.sources import DossierVerification
+from holdfast.dossier.verification.verify import verify_dossier
 from holdfast.errors import require
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.rows.examples import one_thread

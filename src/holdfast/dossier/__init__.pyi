@@ -7,5 +7,5 @@ from .dossier import Dossier as Dossier
 from .promise import Sureness as Sureness
 from .record import Bars as Bars
 from .utility import Accuracy as Accuracy
-from .verify import DossierVerification as DossierVerification
-from .verify import verify_dossier as verify_dossier
+from .verification.sources import DossierVerification as DossierVerification
+from .verification.verify import verify_dossier as verify_dossier

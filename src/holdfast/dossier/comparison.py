@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.dossier.promise import DELTAS, promise
-from holdfast.dossier.record import described, release_digest
+from holdfast.dossier.record import described
 from holdfast.dossier.section import visible
 from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
@@ -94,7 +94,7 @@ def compare(releases: Mapping[str, Release[Any]]) -> Comparison:
 
 
 def _facts(name: str, release: Release[Any]) -> dict[str, str]:
-    made = described(release, name=name, sha256=release_digest(release))
+    made = described(release, name=name, sha256=release.sha256())
     words = promise([release])
     points = {point.delta: point.epsilon for point in words.points}
     facts = {

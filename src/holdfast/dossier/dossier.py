@@ -23,12 +23,13 @@ from holdfast.dossier.evidence import (
 from holdfast.dossier.promise import promise, together
 from holdfast.dossier.record import (
     Bars,
-    DatasetBudget,
+    Books,
+    Payment,
     Record,
     described,
+    doubts,
     file_digest,
     payment,
-    release_digest,
 )
 from holdfast.dossier.section import Audience, visible
 from holdfast.dossier.utility import Accuracy
@@ -46,8 +47,10 @@ class Dossier:
     The `public` edition holds released values, proofs, certificates and audits of planted records; it refuses
     what is an un-noised function of private data. The `internal` edition may hold attacks and accuracy, and says
     on every page that it must not be published. With `ledger`, the one that paid, it shows the budget and who
-    signed. `also_run` is how many audits and attacks were run and are not on this page: all that was run shares the
-    error, so that nobody is accused by the luckiest of many.
+    signed; saving it then closes the page in the ledger, unless that was opened for reading alone. `created` and
+    `head` make the page of an earlier day again: the date that it bears, and how far the ledger had come. `also_run`
+    is how many audits and attacks were run and are not on this page: all that was run shares the error, so that nobody
+    is accused by the luckiest of many. `beside` are p-values of attacks whose results are not at hand.
 
     >>> from holdfast.privacy import Account, Gaussian, GaussianDP
     >>> account = Account(GaussianDP(0.5))
@@ -71,6 +74,9 @@ class Dossier:
     names: Sequence[str] | None = field(default=None, kw_only=True)
     digests: Sequence[str] | None = field(default=None, kw_only=True)
     also_run: int = field(default=0, kw_only=True)
+    beside: Sequence[float] = field(default=(), kw_only=True)
+    created: str | None = field(default=None, kw_only=True)
+    head: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         require(self.audience in ("public", "internal"), "audience", self.audience, "'public' or 'internal'")
@@ -109,11 +115,11 @@ class Dossier:
     def tried(self) -> tuple[Tried, ...]:
         """Every audit and attack, held against the promise."""
         guarantee = together(self.releases)
-        run = len(self.audits) + len(self.attacks) + self.also_run
+        run = len(self.audits) + len(self.attacks) + len(self.beside) + self.also_run
         alone = attacked(self.attacks, guarantee)
         audits = audited(
             self.audits, guarantee, confidence=self.confidence, run=run,
-            beside=[one.numbers.p_value for one in alone],
+            beside=[*(one.numbers.p_value for one in alone), *self.beside],
         )  # fmt: skip
         attacks = attacked(
             self.attacks, guarantee, confidence=self.confidence, run=run,
@@ -134,22 +140,27 @@ class Dossier:
     def record(self) -> Record:
         """Everything the page says."""
         import holdfast
+        from holdfast.dossier.page import renderer
 
         releases = self.releases
         names = self.names or [
             "release" if len(releases) == 1 else f"release {k + 1}" for k in range(len(releases))
         ]
-        digests = self.digests or [release_digest(one) for one in releases]
-        paid = [] if self.ledger is None else [payment(one, self.ledger) for one in releases]
+        digests = self.digests or [one.sha256() for one in releases]
+        facts = tuple(
+            described(one, name=name, sha256=sha256)
+            for one, name, sha256 in zip(releases, names, digests, strict=True)
+        )
+        books = None if self.ledger is None else Books.of(self.ledger, head=self.head)
+        paid: list[Payment] = []
+        if books is not None:
+            paid = [payment(one, books, sha256=digest) for one, digest in zip(releases, digests, strict=True)]
         made = Record(
             title=self.title or releases[0].provenance.method,
             audience=self.audience,
-            created=today(),
+            created=self.created or today(),
             holdfast=holdfast.__version__,
-            releases=tuple(
-                described(one, name=name, sha256=sha256)
-                for one, name, sha256 in zip(releases, names, digests, strict=True)
-            ),
+            releases=facts,
             promise=promise(releases),
             picture=picture(together(releases), self.tried),
             confidence=self.confidence,
@@ -162,10 +173,10 @@ class Dossier:
             also_run=self.also_run,
             payments=tuple(paid),
             budgets=tuple(
-                DatasetBudget.from_json(self.ledger.standing(name).to_json())
-                for name in dict.fromkeys(one.dataset for one in paid)
-                if self.ledger is not None
+                books.budget(name) for name in dict.fromkeys(one.dataset for one in paid) if books is not None
             ),
+            doubts=doubts(facts, paid),
+            renderer=renderer(),
         )
         # As any later reader of the page will see it.
         return Record.from_json(visible(made.to_json()))
@@ -177,10 +188,18 @@ class Dossier:
         return render(self.record)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page, whole or not at all."""
+        """Write the page, whole or not at all, and its hash into the ledger that paid."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, self.html().encode())
+        page = self.html().encode()
+        write_atomically(target, page)
+        if self.ledger is not None and not self.ledger.read_only:
+            self.ledger.close_page(
+                page,
+                title=self.record.title,
+                audience=self.audience,
+                releases=[one.sha256 for one in self.record.releases],
+            )
         return target
 
     def summary(self) -> str:

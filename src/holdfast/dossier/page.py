@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from functools import lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from holdfast.dossier.charts import DARK, STYLE, bar_chart, budget_chart, coefficient_chart
@@ -51,6 +52,17 @@ def render(record: Record) -> str:
         seal=BLANK,
     )
     return page.replace(BLANK, seal_of(page), 1)
+
+
+@lru_cache(maxsize=1)
+def renderer() -> str:
+    """A hash of everything that decides how a record is drawn: a page can be drawn again only by the same renderer."""
+    room = files("holdfast.dossier")
+    parts = [room / "page.py", *(room / "charts").iterdir(), *(room / "templates").iterdir()]
+    found = hashlib.sha256()
+    for part in sorted((one for one in parts if one.name.endswith((".py", ".j2"))), key=lambda one: one.name):
+        found.update(part.name.encode() + hashlib.sha256(part.read_bytes()).digest())
+    return found.hexdigest()
 
 
 def document(template: str, *, script: str = "", **content: Any) -> str:

@@ -7,8 +7,7 @@ sections again and compare.
 from __future__ import annotations
 
 import hashlib
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -19,12 +18,16 @@ from holdfast.dossier.section import Audience, Section
 from holdfast.dossier.utility import Accuracy, Utility, utility
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.ledger import Ledger, LedgerEntry
+from holdfast.ledger.report import Standing
 from holdfast.release import Provenance, Release
 from holdfast.release.certificate import Certificate
+from holdfast.release.release import STRANGE
 
 FORMAT = "holdfast-dossier/2"
 OLDER = ("holdfast-dossier/1",)
 """Formats of earlier versions: their records lack fields that came later, and hold nothing that went away."""
+_VOIDING = (STRANGE, "is not registered", "not holdfast's own", "from the data")
+"""Texts in assumptions under which, where they fail, nothing is left of the promise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +71,10 @@ class PaidEntry(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Payment(Section):
-    """Which entries of a ledger paid for a release, and who allowed it."""
+    """Which entries of a ledger paid for a release, which one closed it, and who allowed it.
+
+    `others` counts the other releases of the same account; `approval_key` signed the approval, if one did.
+    """
 
     ledger: str
     dataset: str
@@ -80,6 +86,9 @@ class Payment(Section):
     opened: str
     entries: tuple[PaidEntry, ...]
     head: str
+    closed: PaidEntry | None = None
+    others: int = 0
+    approval_key: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +146,14 @@ class DatasetBudget(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Doubt(Section):
+    """What the promise rests on besides its proof; `voids` where nothing is left of it if that fails."""
+
+    text: str
+    voids: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Record(Section):
     """Everything a dossier says; `audits` are stored as `AuditResult.to_json` writes them."""
 
@@ -159,6 +176,8 @@ class Record(Section):
     budgets: tuple[DatasetBudget, ...]
     also_run: int = 0
     """Audits and attacks that were run and are not on the page: they share the error."""
+    doubts: tuple[Doubt, ...] = ()
+    renderer: str = ""
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
@@ -203,56 +222,122 @@ def described(release: Release[Any], *, name: str, sha256: str) -> ReleaseFacts:
     )
 
 
-def release_digest(release: Release[Any]) -> str:
-    """The hash of the file that `release.save` writes: the same release always gives the same bytes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "release"
-        release.save(path)
-        return file_digest(path)
-
-
 def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def payment(release: Release[Any], ledger: Ledger) -> Payment:
+@dataclass(frozen=True, kw_only=True)
+class Books:
+    """A ledger as it stood at one head: whoever looks later, when it has moved on, sees the same."""
+
+    ledger: str
+    entries: Mapping[int, LedgerEntry]
+    head: str
+
+    @classmethod
+    def of(cls, ledger: Ledger, *, head: str | None = None) -> Books:
+        """At this head, or as it stands; `ParameterError` where it does not hold the head."""
+        wanted = ledger.head if head is None else head
+        entries: dict[int, LedgerEntry] = {}
+        for entry in ledger.history():
+            entries[entry.number] = entry
+            if entry.hash == wanted:
+                return cls(ledger=ledger.id, entries=entries, head=wanted)
+        raise ParameterError(
+            "the ledger must hold the head of the dossier; it is an older copy, or another ledger"
+        )
+
+    def budget(self, dataset: str) -> DatasetBudget:
+        """Where a dataset stood."""
+        standing = Standing.at(tuple(self.entries.values()), dataset, head=self.head)
+        return DatasetBudget.from_json(standing.to_json())
+
+    def closing(self, sha256: str) -> LedgerEntry | None:
+        """The entry that closed a release of this hash."""
+        found = [e for e in self.entries.values() if e.kind == "release" and e.body["sha256"] == sha256]
+        return found[-1] if found else None
+
+    def opening(self, kind: str, name: str) -> LedgerEntry:
+        """The entry that opened an account or a dataset."""
+        found = [e for e in self.entries.values() if e.kind == kind and e.body[kind] == name]
+        if not found:
+            raise ParameterError(f"the ledger must hold the {kind} that paid for the release")
+        return found[0]
+
+    def about(self, account: str, kind: str) -> list[LedgerEntry]:
+        """The entries of this kind about an account."""
+        return [e for e in self.entries.values() if e.kind == kind and e.body["account"] == account]
+
+
+def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
     """Entries with their hashes, account and dataset, with approvers and purposes.
 
     Refused where the ledger did not pay for the release: another ledger, or an entry that is not there.
     """
     made = release.provenance
-    if not made.entries or not made.account.startswith(f"{ledger.id}/"):
+    if not made.entries or not made.account.startswith(f"{books.ledger}/"):
         raise ParameterError(
             "ledger must be the one that paid for the release, got another one; "
             f"the release names {made.account.partition('/')[0] or 'none'}"
         )
-    entries = {entry.number: entry for entry in ledger.history()}
-    paid = [entries.get(number) for number in made.entries]
+    paid = [books.entries.get(number) for number in made.entries]
     accounts = {entry.body.get("account") for entry in paid if entry is not None and entry.kind == "charge"}
     if None in paid or len(accounts) != 1 or any(e is not None and e.kind != "charge" for e in paid):
         raise ParameterError(
             "the ledger must hold the charges that the release names; it is an older copy, or another ledger"
         )
     (name,) = accounts
-    account = _opening(entries, "account", str(name))
-    dataset = _opening(entries, "dataset", account.body["dataset"])
+    account = books.opening("account", str(name))
+    dataset = books.opening("dataset", account.body["dataset"])
+    closed = books.closing(sha256)
+    others = {e.body["sha256"] for e in books.about(str(name), "release")} - {sha256}
+    approvals = books.about(str(name), "approval")
     return Payment(
-        ledger=ledger.id,
+        ledger=books.ledger,
         dataset=dataset.body["dataset"],
         dataset_purpose=dataset.body["purpose"],
         dataset_approver=dataset.body["approver"],
         account=str(name),
         purpose=account.body["purpose"],
-        approver=account.body["approver"],
+        approver=account.body["approver"] or (approvals[-1].body["approver"] if approvals else ""),
         opened=account.at,
         entries=tuple(PaidEntry(number=entry.number, hash=entry.hash) for entry in paid if entry is not None),
         head=made.head,
+        closed=None if closed is None else PaidEntry(number=closed.number, hash=closed.hash),
+        others=len(others),
+        approval_key=approvals[-1].body["public_key"] if approvals else "",
     )
 
 
-def _opening(entries: dict[int, LedgerEntry], kind: str, name: str) -> LedgerEntry:
-    found = [e for e in entries.values() if e.kind == kind and e.body[kind] == name]
-    if not found:
-        raise ParameterError(f"the ledger must hold the {kind} that paid for the release")
-    return found[0]
+def doubts(releases: Sequence[ReleaseFacts], payments: Sequence[Payment]) -> tuple[Doubt, ...]:
+    """What a reader must believe besides the proof, the gravest first."""
+    found: dict[str, bool] = {}
+    for one in releases:
+        if not one.private:
+            found[f"{one.name} was drawn from a seed: whoever knows it takes the noise away"] = True
+        found |= {
+            f"that this holds: {text}": True
+            for text in one.guarantee["assumptions"]
+            if any(mark in text for mark in _VOIDING)
+        }
+        if not one.provenance.head:
+            found[
+                f"no ledger counted {one.name}: if it was chosen among several fits, or if more was released about "
+                "these data, the promise is worth less than it says"
+            ] = True
+    for one, paid in zip(releases, payments, strict=False):
+        if paid.closed is None:
+            found[
+                f"the ledger does not hold the hash of {one.name}: nothing binds its values to what was paid"
+            ] = True
+        if not paid.approver:
+            found[f"nobody is named who approved the account {paid.account}"] = False
+        if paid.others:
+            more = f"{paid.others} other release{'s' * (paid.others > 1)}"
+            found[
+                f"the account {paid.account} also paid for {more}: the promise is about all of them together"
+            ] = False
+    return tuple(
+        Doubt(text=text, voids=voids) for text, voids in sorted(found.items(), key=lambda one: not one[1])
+    )

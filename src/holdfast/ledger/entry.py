@@ -20,7 +20,10 @@ from holdfast.errors import LedgerError
 
 VERSION = 1
 BEGINNING = "0" * 64
-Kind = Literal["ledger", "dataset", "account", "charge", "settle", "refusal", "close", "reset", "signature"]
+Kind = Literal[
+    "ledger", "dataset", "account", "charge", "settle", "refusal", "close", "reset", "signature",
+    "release", "page", "approval",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +106,7 @@ class LedgerEntry:
 
 _SHOWN = (
     "dataset", "account", "share", "entry", "state", "times", "cost", "spent", "label", "key", "purpose",
-    "approver", "reason", "limit",
+    "approver", "reason", "limit", "method", "title", "sha256",
 )  # fmt: skip
 
 

@@ -83,6 +83,11 @@ class LedgerJournal:
             chain.append("settle", body, payload=payload)
         return Entry(number=number, charge=entry.charge, state=state, payload=payload)
 
+    def close_release(self, facts: dict[str, Any]) -> None:
+        """Bind a release to its charges: from now on the ledger knows its hash, and another one is not of it."""
+        with self._store.writing() as chain:
+            chain.append("release", {"account": self._account} | facts)
+
     def spent(self, share: str) -> Cost | None:
         """The running total of a share."""
         with self._store.reading() as chain:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger import report
@@ -23,8 +24,9 @@ from holdfast.ledger.dataset import (
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.ledger.holder import abandoned, note, require_nobody
 from holdfast.ledger.journal import LedgerJournal, charge_of, cost_of, require_text
-from holdfast.ledger.signature import SignedHead
+from holdfast.ledger.signature import Signature, SignedHead
 from holdfast.ledger.store import Store
+from holdfast.ledger.trust import Trust
 from holdfast.ledger.verification import Verification, verify
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -301,7 +303,7 @@ class Ledger:
             return chain.durable().hash
 
     def verify(
-        self, *, head: str | None = None, public_key: str | os.PathLike[str] | None = None
+        self, *, head: str | None = None, public_key: str | os.PathLike[str] | Trust | None = None
     ) -> Verification:
         """Check every hash, limit and total; that `head` occurs in the chain; and the signatures."""
         return verify(self._store, head=head, public_key=public_key)
@@ -327,6 +329,35 @@ class Ledger:
             signed = SignedHead.sign(private_key, ledger=self.id, number=last.number, head=last.hash)
             chain.append("signature", signed.to_json())
         return signed
+
+    def approve(self, account: str, private_key: str | os.PathLike[str], *, approver: str) -> Signature:
+        """Sign the opening of an account, and so its limit and purpose; the approval becomes an entry."""
+        from holdfast.ledger.attest import approve
+
+        texts = _texts(approver=approver)
+        with self._store.writing() as chain:
+            return approve(chain, self.id, account, private_key, approver=texts["approver"])
+
+    def extract(self, datasets: Sequence[str], private_key: str | os.PathLike[str]) -> dict[str, Any]:
+        """Everything that the ledger holds about these datasets, signed, for whoever may not see the rest."""
+        from holdfast.ledger.attest import extract
+
+        with self._store.reading() as chain:
+            return extract(chain, self.id, datasets, private_key)
+
+    def close_page(self, page: bytes, *, title: str, audience: str, releases: Sequence[str]) -> None:
+        """Write down the hash of a page about releases of these hashes: another page is not the one that was made."""
+        body = {
+            "sha256": hashlib.sha256(page).hexdigest(), "title": title, "audience": audience,
+            "releases": list(releases),
+        }  # fmt: skip
+        with self._store.writing() as chain:
+            chain.append("page", body)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened for reading alone."""
+        return self._store.read_only
 
     def history(self, *, dataset: str | None = None, account: str | None = None) -> tuple[LedgerEntry, ...]:
         """Every entry in order, or those of a dataset or an account."""

@@ -37,11 +37,13 @@ class _Dataset:
 class _Account:
     dataset: str
     opened: int
+    hash: str
     amount: Cost
     closed: int | None = None
     totals: dict[str, Cost] = field(default_factory=dict)
     moved: dict[str, int] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
+    charged: list[LedgerEntry] = field(default_factory=list)
 
     @property
     def spent(self) -> Cost:
@@ -65,6 +67,7 @@ class Book:
     accounts: dict[str, _Account] = field(default_factory=dict)
     charges: dict[int, _Charge] = field(default_factory=dict)
     signatures: list[LedgerEntry] = field(default_factory=list)
+    approvals: list[LedgerEntry] = field(default_factory=list)
     ledger: str = ""
     durable: int | None = None
 
@@ -104,7 +107,7 @@ class Book:
         _rule(body["account"] not in self.accounts, "opens an account twice")
         dataset = self.datasets[body["dataset"]]
         _rule(_terms(body) == dataset.terms, "opens an account on other terms than its dataset's")
-        account = _Account(body["dataset"], entry.number, cost_of(body["amount"]))
+        account = _Account(body["dataset"], entry.number, entry.hash, cost_of(body["amount"]))
         dataset.taken = dataset.taken + account.amount
         _rule(dataset.taken.fits(dataset.amount), "gives an account more than its dataset has left")
         self.accounts[body["account"]] = account
@@ -134,6 +137,7 @@ class Book:
         if body["key"] is not None:
             account.keys.add(body["key"])
         self.charges[entry.number] = _Charge(body["account"], body["key"])
+        account.charged.append(entry)
 
     def _settle(self, entry: LedgerEntry, body: Any) -> None:
         charge = self.charges.get(body["entry"])
@@ -173,11 +177,43 @@ class Book:
         )
         self.signatures.append(entry)
 
+    def _release(self, entry: LedgerEntry, body: Any) -> None:
+        _rule(body["account"] in self.accounts, "closes a release of an unknown account")
+        _rule(_is_hash(body["sha256"]), "closes a release without its hash")
+        before = [one.body for one in self.accounts[body["account"]].charged if one.number <= body["last"]]
+        paid = [one for one in before if one["share"].startswith(body["share"])]
+        _rule(body["charges"] == len(paid), "closes a release with other charges than were made")
+        for name, best in (("noise", "secure"), ("arithmetic", "strict")):
+            _rule(
+                body[name] != best or all(one[name] == best for one in paid),
+                f"closes a release as {best} that was paid by charges which were not",
+            )
+
+    def _page(self, entry: LedgerEntry, body: Any) -> None:
+        _rule(
+            all(_is_hash(one) for one in (body["sha256"], *body["releases"])),
+            "closes a page without its hash",
+        )
+
+    def _approval(self, entry: LedgerEntry, body: Any) -> None:
+        account = self.accounts.get(body["account"])
+        _rule(account is not None, "approves an unknown account")
+        assert account is not None
+        _rule(
+            (body["ledger"], body["entry"], body["hash"]) == (self.ledger, account.opened, account.hash),
+            "approves another account than the one that it names",
+        )
+        self.approvals.append(entry)
+
     def _open(self, body: Any) -> _Account:
         account = self.accounts.get(body["account"])
         _rule(account is not None and account.closed is None, "uses an account that is not open")
         assert account is not None
         return account
+
+
+def _is_hash(text: object) -> bool:
+    return isinstance(text, str) and len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
 def _terms(body: Any) -> tuple[Any, ...]:

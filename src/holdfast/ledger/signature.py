@@ -1,22 +1,99 @@
-"""Signed heads: Ed25519 signatures that say "this is how far the ledger had come".
+"""Signatures by Ed25519 keys: of the ledger's head, of an approval, of a file, of an extract. Needs the extra `sign`.
 
-A signature inside the ledger shows who vouched for its entries. Kept outside, a signed head also
-shows later that the ledger was rolled back. Needs the extra `sign`.
+A signed head says "this is how far the ledger had come". Inside the ledger it shows who vouched for its entries;
+kept outside, it also shows later that the ledger was rolled back. A signature names the key that made it; whether
+that key is to be trusted is another question, which `trust` answers.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from holdfast.errors import FormatError, LedgerError, missing_extra
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.release.archive import write_atomically
 
 FORMAT = "holdfast-head/1"
+SIGNATURE_FORMAT = "holdfast-signature/1"
+BESIDE = ".sig"
+"""The ending of the file that holds the signature of another one."""
+About = Literal["approval", "file", "extract"]
+_MOST_BYTES = 65_536
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """What is signed, by which key; `about` is signed too, so that no signature serves for another thing."""
+
+    about: About
+    content: Mapping[str, Any]
+    public_key: str
+    signature: str
+
+    @classmethod
+    def sign(
+        cls, private_key: str | os.PathLike[str], *, about: About, content: Mapping[str, Any]
+    ) -> Signature:
+        """Sign with the Ed25519 key of a PEM file."""
+        key = _private_key(Path(private_key))
+        public, signature = (
+            key.public_key().public_bytes_raw().hex(),
+            key.sign(_statement(about, content)).hex(),
+        )
+        return cls(about=about, content=content, public_key=public, signature=signature)
+
+    @classmethod
+    def sign_file(cls, private_key: str | os.PathLike[str], path: str | os.PathLike[str]) -> Signature:
+        """Sign every byte of a file, a release or a page, and write the signature beside it."""
+        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        made = cls.sign(private_key, about="file", content={"sha256": digest})
+        write_atomically(signature_path(path), (json.dumps(made.to_json(), indent=1) + "\n").encode())
+        return made
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str]) -> Signature | None:
+        """The signature that lies beside a file; None where there is none."""
+        beside = signature_path(path)
+        return cls.from_json(_read_json(beside)) if beside.is_file() else None
+
+    def holds(self) -> bool:
+        """Whether the key that it names made it, over exactly this content."""
+        return _made_by(self.public_key, self.signature, _statement(self.about, self.content))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "format": SIGNATURE_FORMAT,
+            "about": self.about,
+            "content": dict(self.content),
+            "public_key": self.public_key,
+            "signature": self.signature,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Signature:
+        """The signature that `to_json` wrote; `FormatError` for anything else."""
+        try:
+            if data["format"] != SIGNATURE_FORMAT or data["about"] not in get_args(About):
+                raise FormatError(f"not a signature of the format {SIGNATURE_FORMAT}")
+            made = cls(**{name: data[name] for name in cls.__dataclass_fields__})
+        except (KeyError, TypeError) as error:
+            raise FormatError("a signature lacks a field") from error
+        texts = (made.public_key, made.signature)
+        if not isinstance(made.content, dict) or not all(isinstance(text, str) for text in texts):
+            raise FormatError("a signature has a field of the wrong kind")
+        return made
+
+
+def signature_path(path: str | os.PathLike[str]) -> Path:
+    """Where the signature of a file lies."""
+    return Path(f"{os.fspath(path)}{BESIDE}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,14 +116,11 @@ class SignedHead:
 
     def verify(self, public_key: str | os.PathLike[str]) -> bool:
         """Whether the key of a PEM file made this signature, over exactly this head."""
-        from cryptography.exceptions import InvalidSignature
+        return self.public_key == public_hex(public_key) and self.holds()
 
-        key = _public_key(Path(public_key))
-        try:
-            key.verify(bytes.fromhex(self.signature), _message(self.ledger, self.number, self.head))
-        except (InvalidSignature, ValueError):
-            return False
-        return True
+    def holds(self) -> bool:
+        """Whether the key that it names made this signature, over exactly this head."""
+        return _made_by(self.public_key, self.signature, _message(self.ledger, self.number, self.head))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -81,10 +155,7 @@ class SignedHead:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SignedHead:
         """Read what `save` wrote."""
-        try:
-            return cls.from_json(json.loads(Path(path).read_bytes()[:65_536]))
-        except (OSError, ValueError, RecursionError) as error:
-            raise FormatError(f"cannot read a signed head from {str(path)!r}") from error
+        return cls.from_json(_read_json(Path(path)))
 
 
 def create_key(path: str | os.PathLike[str]) -> Path:
@@ -105,6 +176,37 @@ def create_key(path: str | os.PathLike[str]) -> Path:
 
 def _message(ledger: str, number: int, head: str) -> bytes:
     return canonical({"format": FORMAT, "ledger": ledger, "number": number, "head": head}).encode()
+
+
+def _statement(about: About, content: Mapping[str, Any]) -> bytes:
+    return canonical({"format": SIGNATURE_FORMAT, "about": about, "content": dict(content)}).encode()
+
+
+def _made_by(public_key: str, signature: str, message: bytes) -> bool:
+    _require_cryptography()
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
+        key.verify(bytes.fromhex(signature), message)
+    except (InvalidSignature, TypeError, ValueError):
+        return False
+    return True
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            return json.loads(file.read(_MOST_BYTES))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FormatError(f"cannot read a signature from {str(path)!r}") from error
+
+
+def public_hex(path: str | os.PathLike[str]) -> str:
+    """The public key of a PEM file, as signatures name it."""
+    raw: bytes = _public_key(Path(path)).public_bytes_raw()
+    return raw.hex()
 
 
 def _private_key(path: Path) -> Any:

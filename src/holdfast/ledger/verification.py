@@ -9,8 +9,9 @@ from holdfast.errors import FormatError, HoldfastError, LedgerError
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import BEGINNING, LedgerEntry, entry_digest
 from holdfast.ledger.replay import Book, BrokenRule
-from holdfast.ledger.signature import SignedHead
+from holdfast.ledger.signature import Signature, SignedHead
 from holdfast.ledger.store import Store
+from holdfast.ledger.trust import Trust
 
 _MOST_PROBLEMS = 20
 
@@ -60,7 +61,7 @@ class Verification:
 
 
 def verify(
-    store: Store, *, head: str | None = None, public_key: str | os.PathLike[str] | None = None
+    store: Store, *, head: str | None = None, public_key: str | os.PathLike[str] | Trust | None = None
 ) -> Verification:
     """Check the file, the chain, the rules, the pointers, the kept values, a head, and signatures."""
     problems: list[str] = []
@@ -141,17 +142,40 @@ def _check_payloads(chain: Chain, book: Book, problems: list[str]) -> None:
 
 
 def _check_signatures(
-    book: Book, public_key: str | os.PathLike[str] | None, problems: list[str]
+    book: Book, public_key: str | os.PathLike[str] | Trust | None, problems: list[str]
 ) -> int | None:
+    """Every signature in the ledger is of a trusted key: of heads, and of approvals."""
+    trust = public_key if public_key is None or isinstance(public_key, Trust) else Trust.of(public_key)
     try:
         signed = [SignedHead.of(entry) for entry in book.signatures]
-        if public_key is not None and not signed:
+        approvals = [approval_of(entry) for entry in book.approvals]
+        if trust is None:
+            return signed[-1].number if signed else None
+        if not signed:
             problems.append("the ledger holds no signature")
-        for one in signed if public_key is not None else []:
-            assert public_key is not None
-            if not one.verify(public_key):
+        for one in signed:
+            if not trust.accepts(one, "ledger"):
                 problems.append(f"the signature up to entry {one.number} is not of the given key")
+        for entry, approval in zip(book.approvals, approvals, strict=True):
+            if not trust.accepts(approval, "approval", name=entry.body["approver"]):
+                problems.append(
+                    f"entry {entry.number}: the approval is not signed by a trusted key of that name"
+                )
     except FormatError as error:
         problems.append(f"a signature of the ledger: {error}")
         return None
     return signed[-1].number if signed else None
+
+
+def approval_of(entry: LedgerEntry) -> Signature:
+    """The signature of an approval, over everything else that its entry says."""
+    content = {name: value for name, value in entry.body.items() if name not in ("public_key", "signature")}
+    try:
+        return Signature(
+            about="approval",
+            content=content,
+            public_key=entry.body["public_key"],
+            signature=entry.body["signature"],
+        )
+    except KeyError as error:
+        raise FormatError("an approval lacks a field") from error

@@ -48,11 +48,6 @@ _HEADER = re.compile(
 # The archive.
 
 
-def write(path: Path, record: dict[str, Any], members: dict[str, bytes]) -> None:
-    """Write the file whole or not at all: a temporary file, flushed, then renamed over the old one."""
-    write_atomically(path, to_bytes(record, members))
-
-
 def to_bytes(record: dict[str, Any], members: dict[str, bytes]) -> bytes:
     """The archive; the same release always gives the same bytes."""
     text = json.dumps({"format": f"{FAMILY}/{MAJOR}"} | record, indent=1, allow_nan=False).encode()

@@ -5,6 +5,7 @@ How it came about is its provenance: method, noise, software, date and payment, 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -20,7 +21,9 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 
 from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.journal import Entry
 from holdfast.privacy.guarantee import Guarantee
+from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.release import archive
 from holdfast.release.archive import Contents, pack, unpack
 from holdfast.release.certificate import Certificate
@@ -28,6 +31,8 @@ from holdfast.release.certificate import Certificate
 T = TypeVar("T")
 Noise = Literal["secure", "seeded"]
 Arithmetic = Literal["strict", "idealised"]
+STRANGE = "the proof of mechanism"
+"""Begins the assumption that stands where a mechanism is none of holdfast's; a page shows it as voiding the promise."""
 
 
 def software_versions() -> dict[str, str]:
@@ -172,17 +177,17 @@ class Release(Generic[T]):
         The guarantee is the account's limit, never the sum spent so far (soundness, section 19).
         Noise is seeded if any of it was, arithmetic is idealised if any of it was.
         """
-        guarantee = account.guarantee(assumptions=assumptions)
+        head = account.journal.head  # read first: every charge up to it is among the entries
         paid = [entry for entry in account.journal.entries if entry.charge.share.startswith(account.share)]
+        guarantee = account.guarantee(assumptions=(*assumptions, *_strange_proofs(paid)))
         strict = all(entry.charge.arithmetic == "strict" for entry in paid)
-        head = account.journal.head
         if not guarantee.private:
             warnings.warn(
                 "this release was drawn from a seed and is not private; open the account without a seed",
                 NotPrivateWarning,
                 stacklevel=2,
             )
-        return cls(
+        made = cls(
             value=value,
             guarantee=guarantee if theorem is None else replace(guarantee, theorem=theorem),
             provenance=Provenance(
@@ -197,6 +202,9 @@ class Release(Generic[T]):
             ),
             certificates=tuple(certificates),
         )
+        if head:
+            account.journal.close_release(made._closing(account.share))
+        return made
 
     @property
     def private(self) -> bool:
@@ -210,14 +218,37 @@ class Release(Generic[T]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one file, whole or not at all: JSON and arrays, no code."""
+        archive.write_atomically(Path(path), self.archived())
+
+    def archived(self) -> bytes:
+        """The bytes of the file: the same release always gives the same ones."""
         contents = pack(self.value)
-        archive.write(Path(path), self._record(contents), contents.members)
+        return archive.to_bytes(self._record(contents), contents.members)
+
+    def sha256(self) -> str:
+        """The hash of the file, which stands for everything in it."""
+        return hashlib.sha256(self.archived()).hexdigest()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Release[Any]:
         """The release of a file; `FormatError` for a file that is damaged or of another format."""
         record, members = archive.read(Path(path))
         return _from_record(record, members)
+
+    def _closing(self, share: str) -> dict[str, Any]:
+        """What the ledger that paid writes down of the release."""
+        made = self.provenance
+        return {
+            "sha256": self.sha256(),
+            "share": share,
+            "method": made.method,
+            "noise": made.noise,
+            "arithmetic": made.arithmetic,
+            "schema_hash": made.schema_hash,
+            "charges": len(made.entries),
+            "last": max(made.entries, default=0),
+            "head": made.head,
+        }
 
     def _record(self, contents: Contents) -> dict[str, Any]:
         return {
@@ -249,6 +280,13 @@ def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[A
         raise
     except (HoldfastError, KeyError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise FormatError("a field of the release file is missing or of the wrong kind") from error
+
+
+def _strange_proofs(paid: Sequence[Entry]) -> list[str]:
+    """What is assumed where a charge rests on a mechanism that is none of holdfast's."""
+    known = {kind.__name__ for kind in MECHANISMS}
+    names = dict.fromkeys(str(entry.charge.mechanism.get("mechanism")) for entry in paid)
+    return [f"{STRANGE} {name!r} holds: it is none of holdfast's" for name in names if name not in known]
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,6 +59,11 @@ class OpenedByFirstCharge:
         assert self._journal is not None
         return self._journal.settle(number, state, payload)
 
+    def close_release(self, facts: dict[str, Any]) -> None:
+        """Of an open account; where nothing was charged there is nothing to close."""
+        if self._journal is not None:
+            self._journal.close_release(facts)
+
     def spent(self, share: str) -> Cost | None:
         """Nothing before the first charge."""
         return None if self._journal is None else self._journal.spent(share)

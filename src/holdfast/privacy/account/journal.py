@@ -87,6 +87,9 @@ class Journal(Protocol):
     def settle(self, number: int, state: State, payload: str | None) -> Entry:
         """Move an entry on from `charged`, once; whoever comes second gets the entry as it stands."""
 
+    def close_release(self, facts: dict[str, Any]) -> None:
+        """Write down what was made of the charges: the hash of the whole release, and what it says of itself."""
+
     def spent(self, share: str) -> Cost | None:
         """The sum of all charges of a share and of those below it; None if there are none."""
 
@@ -144,6 +147,9 @@ class MemoryJournal:
             if entry.state == "charged":
                 entry = self._entries[number] = replace(entry, state=state, payload=payload)
             return entry
+
+    def close_release(self, facts: dict[str, Any]) -> None:
+        """Nothing is kept."""
 
     def spent(self, share: str) -> Cost | None:
         """The share's running total."""

@@ -16,7 +16,7 @@ import pytest
 from holdfast.dossier import Bars, Dossier, DossierVerification, verify_dossier
 from holdfast.dossier.page import record_of, render, seal_of
 from holdfast.dossier.record import Record
-from holdfast.dossier.verify import differences
+from holdfast.dossier.verification.sources import differences
 from holdfast.ledger import Ledger
 from holdfast.ledger.entry import LedgerEntry
 from holdfast.privacy import ApproxDP
@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Paid:
         title="visits", labels=("a", "b"), error=3.0,
         counts=tuple(Release.load(there.release).value["visits"].astype(float).tolist()),
     )  # fmt: skip
-    with Ledger.open(there.ledger, read_only=True) as ledger:
+    with Ledger.open(there.ledger) as ledger:
         Dossier.of_files([there.release], ledger=ledger, audits=[audit()], tables=[bars]).save(
             folder / "page.html"
         )
@@ -48,8 +48,8 @@ def three(made: Paid, tmp_path: Path) -> tuple[Path, Path, Path]:
     return tmp_path / "page.html", tmp_path / "table.holdfast", tmp_path / "ledger.db"
 
 
-def check(three: tuple[Path, Path, Path], **more: bool) -> DossierVerification:
-    return verify_dossier(three[0], releases=[three[1]], ledger=three[2], **more)
+def check(three: tuple[Path, Path, Path], *, recompute: bool = False) -> DossierVerification:
+    return verify_dossier(three[0], releases=[three[1]], ledger=three[2], recompute=recompute)
 
 
 def test_the_three_agree(three: tuple[Path, Path, Path]) -> None:
@@ -67,8 +67,9 @@ def test_they_still_agree_when_the_ledger_has_moved_on(three: tuple[Path, Path, 
 
 def test_what_is_not_given_is_said_to_be_unchecked(three: tuple[Path, Path, Path]) -> None:
     alone = verify_dossier(three[0])
-    assert alone.ok
+    assert not alone.problems
     assert len(alone.skipped) == 2
+    assert (alone.ok, alone.verdict, alone.exit_code) == (False, "incomplete", 3)
 
 
 # The page.
@@ -109,7 +110,7 @@ def test_a_page_sealed_again_is_not_the_drawing_of_its_record(three: tuple[Path,
     old = re.findall(r'holdfast-seal" content="(\w+)"', text)[0]
     three[0].write_text(text.replace(old, seal_of(text)), encoding="utf-8")
     found = check(three)
-    assert found.problems == ("the page shows something else than its record",)
+    assert found.problems[0] == "the page shows something else than its record"
 
 
 def _set(*path: Any) -> Callable[[Any], None]:
@@ -275,7 +276,7 @@ def test_a_file_that_is_no_ledger_is_a_problem(three: tuple[Path, Path, Path]) -
 
 def test_recompute_finds_a_charge_that_was_too_small(three: tuple[Path, Path, Path]) -> None:
     """A ledger in which the recorded mechanism costs more than was charged for it."""
-    from holdfast.dossier.verify import _recompute, _Report
+    from holdfast.dossier.verification.sources import Findings, check_recomputed
 
     class Cheaper:
         """The ledger, with a smaller sigma in its charges."""
@@ -283,8 +284,9 @@ def test_recompute_finds_a_charge_that_was_too_small(three: tuple[Path, Path, Pa
         def __init__(self, inside: Ledger) -> None:
             self.inside, self.id = inside, inside.id
 
-        def dataset(self, name: str) -> Any:
-            return self.inside.dataset(name)
+        @property
+        def head(self) -> str:
+            return str(self.history()[-1].hash)
 
         def history(self) -> Any:
             entries = []
@@ -295,10 +297,10 @@ def test_recompute_finds_a_charge_that_was_too_small(three: tuple[Path, Path, Pa
                 entries.append(LedgerEntry(**data))
             return tuple(entries)
 
-    report = _Report()
+    found = Findings()
     with Ledger.open(three[2], read_only=True) as ledger:
-        _recompute(Cheaper(ledger), [Release.load(three[1])], report)  # type: ignore[arg-type]
-    assert any("less than its mechanism costs" in problem for problem in report.problems)
+        check_recomputed([Release.load(three[1])], Cheaper(ledger), found)  # type: ignore[arg-type]
+    assert any("less than its mechanism costs" in problem for problem in found.problems)
 
 
 def test_numbers_may_differ_in_their_last_digits_only() -> None:

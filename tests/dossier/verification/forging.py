@@ -1,0 +1,367 @@
+"""Forgers: they change one field, then make everything else agree as far as their means go.
+
+The first holds page and release, and neither ledger nor key. The second holds the ledger too, and no key: he writes
+entries of his own, or hashes the whole chain again. The third is the owner, who holds both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from holdfast.dossier import Bars, Dossier
+from holdfast.dossier.page import record_of, render, seal_of
+from holdfast.dossier.record import Record
+from holdfast.errors import HoldfastError
+from holdfast.ledger import Ledger, LedgerEntry, SignedHead, create_key
+from holdfast.ledger.chain import _MOVES, APPLICATION_ID, FORMAT_VERSION, TABLES
+from holdfast.ledger.signature import Signature
+from holdfast.privacy import ApproxDP, Gaussian
+from holdfast.release import Release
+from holdfast.release.archive import from_bytes, to_bytes
+from holdfast.release.certificate import Certificate
+from tests.dossier.dossier_samples import audit
+
+Tree = Any
+Place = tuple[str | int, ...]
+DRAWING = r"d|x|y|x1|y1|x2|y2|cx|cy|width|height|points|class|aria-label|data-\w+"
+"""Attributes that decide what a page shows."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A page, its release and its ledger, and the officer's keys."""
+
+    folder: Path
+
+    @property
+    def page(self) -> Path:
+        return self.folder / "page.html"
+
+    @property
+    def release(self) -> Path:
+        return self.folder / "table.holdfast"
+
+    @property
+    def ledger(self) -> Path:
+        return self.folder / "ledger.db"
+
+    @property
+    def key(self) -> Path:
+        return self.folder / "officer.pem"
+
+    @property
+    def public(self) -> Path:
+        return self.folder / "officer.pub"
+
+    def copy(self, folder: Path) -> Case:
+        """The same files elsewhere, to be edited."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        for name in ("ledger.db-wal", "ledger.db-shm"):
+            (folder / name).unlink(missing_ok=True)
+        return Case(folder)
+
+
+def sound(folder: Path) -> Case:
+    """Counts with a certificate, paid, closed, approved, shown on a page, signed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    case = Case(folder)
+    create_key(case.key)
+    with Ledger.create(case.ledger) as ledger:
+        ledger.dataset(
+            "clinic", limit=ApproxDP(2.0, 1e-6), currency="gdp", approver="R. Officer", purpose="yearly report"
+        )  # fmt: skip
+        account = ledger.account(
+            "clinic", name="table 1", limit=ApproxDP(1.0, 1e-6), purpose="visits by month", approver="M. Head"
+        )
+        mechanism = Gaussian(sigma=9.0, l2_sensitivity=1.0)
+        visits = account.release(mechanism, [12.0, 30.0], key="visits")
+        mean = account.release(mechanism, [41.5], key="mean")
+        claim = Certificate(
+            name="largest error", statement="normal tails", alpha=25.0, confidence=0.95, query_class="both counts",
+            details={"cells": 2},
+        )  # fmt: skip
+        made = Release.of(
+            account, {"visits": visits, "mean": mean, "note": "by month"}, method="two noisy counts",
+            parameters={"sigma": 9.0}, schema_hash="ab" * 32, certificates=[claim], assumptions=["the year is public"],
+        )  # fmt: skip
+        made.save(case.release)
+        ledger.close_account("table 1", reason="printed")
+        ledger.approve("table 1", case.key, approver="M. Head")
+        bars = Bars(title="visits", labels=("a", "b"), counts=tuple(visits.tolist()), error=25.0)
+        Dossier.of_files([case.release], ledger=ledger, audits=[audit()], tables=[bars], title="Visits").save(
+            case.page
+        )
+        ledger.sign(case.key)
+    return case
+
+
+# One field at a time.
+
+
+def places(tree: Tree, place: Place = ()) -> Iterator[Place]:
+    """Every leaf, and every list or mapping that could lose a part; of long lists of numbers three are enough."""
+    if isinstance(tree, dict) and tree:
+        yield place
+        for key, value in tree.items():
+            yield from places(value, (*place, key))
+    elif isinstance(tree, list) and tree:
+        yield place
+        long = len(tree) > 6 and all(isinstance(one, int | float) for one in tree)
+        for index in (0, len(tree) // 2, len(tree) - 1) if long else range(len(tree)):
+            yield from places(tree[index], (*place, index))
+    else:
+        yield place
+
+
+def mutated(tree: Tree, place: Place) -> Tree:
+    """A copy in which this place says something else of the same kind."""
+    copy = json.loads(json.dumps(tree))
+    if not place:
+        return _other(copy)
+    inner = copy
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = _other(inner[place[-1]])
+    return copy
+
+
+def _other(value: Any) -> Any:
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case float():
+            return value * 0.9 + 0.001
+        case str() if re.fullmatch(r"[0-9a-f]{64}", value):
+            return ("0" if value[0] != "0" else "1") + value[1:]
+        case str() if re.fullmatch(r"\d{4}-\d\d-\d\d.*", value):
+            return "1999" + value[4:]
+        case "secure" | "seeded":
+            return "seeded" if value == "secure" else "secure"
+        case "strict" | "idealised":
+            return "idealised" if value == "strict" else "strict"
+        case str():
+            return value + " (better)"
+        case list() if value:
+            return value[:-1]
+        case dict() if value:
+            return dict(list(value.items())[:-1])
+        case None:
+            return 0
+    return ["something"]
+
+
+# The page.
+
+
+def redraw(case: Case, record: Tree) -> None:
+    """Draw and seal the page of a forged record; one that cannot be drawn is pasted into the old page."""
+    try:
+        case.page.write_text(render(Record.from_json(record)), encoding="utf-8")
+    except Exception:
+        text = case.page.read_text(encoding="utf-8")
+        block = re.findall(r'holdfast-record">(.*?)</script>', text, flags=re.S)[0]
+        reseal(case, text.replace(block, json.dumps(record).replace("<", "\\u003c")))
+
+
+def reseal(case: Case, text: str) -> None:
+    """Write an edited page with the seal that it should have."""
+    old = re.findall(r'holdfast-seal" content="(\w+)"', text)[0]
+    case.page.write_text(text.replace(old, seal_of(text), 1), encoding="utf-8")
+
+
+def texts(page: str) -> list[tuple[int, int]]:
+    """Where a page shows something: its texts, and the attributes that draw its charts."""
+    body = page[: page.index('<script type="application/json"')]
+    start = body.index("</style>")
+    found = [m.span(1) for m in re.finditer(r">([^<>]*\w[^<>]*)<", body) if m.start() > start]
+    found += [
+        m.span(1)
+        for m in re.finditer(
+            r'(?:\bd|\bx|\by|x1|y1|x2|y2|cx|cy|width|height|points|class|aria-label|data-\w+)="([^"]+)"', body
+        )
+        if m.start() > start
+    ]
+    return sorted(found)
+
+
+def edit_text(case: Case, span: tuple[int, int]) -> None:
+    """Change one text or one attribute of the page, and seal it again."""
+    page = case.page.read_text(encoding="utf-8")
+    shown = page[slice(*span)]
+    digits = re.sub(r"\d", lambda found: str((int(found[0]) + 1) % 10), shown, count=1)
+    reseal(case, page[: span[0]] + (digits if digits != shown else shown + "x") + page[span[1] :])
+
+
+# The release.
+
+
+def release_tree(case: Case) -> tuple[Tree, dict[str, bytes]]:
+    record, members = from_bytes(case.release.read_bytes())
+    return record, members
+
+
+def rewrite_release(case: Case, record: Tree, members: dict[str, bytes]) -> None:
+    """Write a forged release with sums of its own."""
+    case.release.write_bytes(to_bytes({k: v for k, v in record.items() if k != "format"}, members))
+
+
+def redraw_about(case: Case) -> None:
+    """Make the page say what a forged release says, as a forger can who only reads the ledger."""
+    written = record_of(case.page.read_text(encoding="utf-8"))
+    said = Record.from_json(written)
+    try:
+        with Ledger.open(case.ledger, read_only=True, check="nothing") as ledger:
+            made = Dossier.of_files(
+                [case.release], ledger=ledger, audits=[audit()], title=said.title, tables=_bars(case, said),
+                head=said.budgets[0].head,
+            )  # fmt: skip
+            case.page.write_text(made.html(), encoding="utf-8")
+    except (
+        HoldfastError
+    ):  # the ledger did not pay for what this release says: leave its part of the page as it is
+        made = Dossier.of_files([case.release], audits=[audit()], title=said.title, tables=_bars(case, said))
+        record = replace(made.record, payments=said.payments, budgets=said.budgets, doubts=said.doubts)
+        case.page.write_text(render(record), encoding="utf-8")
+
+
+def _bars(case: Case, said: Record) -> tuple[Bars, ...]:
+    value = Release.load(case.release).value
+    counts = value.get("visits") if isinstance(value, dict) else None
+    if not isinstance(counts, np.ndarray) or counts.size != 2:
+        return ()
+    return tuple(replace(one, counts=tuple(counts.ravel().astype(float).tolist())) for one in said.tables)
+
+
+# The ledger.
+
+
+def entries_of(path: Path) -> list[LedgerEntry]:
+    with sqlite3.connect(path) as sql:
+        rows = sql.execute("SELECT text, hash FROM entries ORDER BY number").fetchall()
+    return [LedgerEntry.parse(text, entry_hash) for text, entry_hash in rows]
+
+
+def write_ledger(path: Path, entries: Sequence[LedgerEntry]) -> None:
+    """A ledger file with these entries, its pointers as they should be, and the kept values of the old one."""
+    with sqlite3.connect(path) as sql:
+        payloads = sql.execute("SELECT number, payload FROM payloads").fetchall()
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+    sql = sqlite3.connect(path)
+    sql.executescript(
+        f"{TABLES} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION};"
+    )
+    for entry in entries:
+        sql.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.number, entry.text, entry.hash))
+        _MOVES.get(entry.kind, lambda *_: None)(sql, entry.number, entry.body)
+        if entry.must_last:
+            sql.execute("INSERT OR REPLACE INTO durable VALUES (1, ?)", (entry.number,))
+    sql.executemany("INSERT INTO payloads VALUES (?, ?)", payloads)
+    sql.commit()
+    sql.close()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A ledger that is being forged, as far as it has come: what a page is made from."""
+
+    id: str
+    entries: tuple[LedgerEntry, ...]
+    read_only: bool = True
+
+    @property
+    def head(self) -> str:
+        return [entry for entry in self.entries if entry.must_last][-1].hash
+
+    def history(self) -> tuple[LedgerEntry, ...]:
+        return self.entries
+
+
+def rehash(
+    case: Case, edit: Callable[[int, Tree], Tree], *, key: Path, release: Callable[[Tree], Tree] | None = None
+) -> None:
+    """Edit entries and make all that follows agree: chain, closings, release, page, signatures by this key.
+
+    `edit` takes the number and the plain data of an entry; `release` edits the record of the release.
+    """
+    hashes: dict[str, str] = {}
+    made: list[LedgerEntry] = []
+    record, members = release_tree(case)
+    for old in entries_of(case.ledger):
+        data = json.loads(old.text)
+        data.pop("version")
+        body = data["body"]
+        data["previous"] = made[-1].hash if made else data["previous"]
+        if data["kind"] == "release":
+            record["provenance"]["head"] = hashes[record["provenance"]["head"]]
+            record = record if release is None else release(record)
+            rewrite_release(case, record, members)
+            body["sha256"], body["head"] = Release.load(case.release).sha256(), record["provenance"]["head"]
+        if data["kind"] == "approval":
+            body["hash"] = made[body["entry"]].hash
+            content = {name: body[name] for name in ("approver", "ledger", "account", "entry", "hash")}
+            signed = Signature.sign(key, about="approval", content=content)
+            body |= {"public_key": signed.public_key, "signature": signed.signature}
+        if data["kind"] == "page":
+            body |= _page_again(case, made)
+        data = edit(old.number, data)
+        if data["kind"] == "signature":
+            head = SignedHead.sign(
+                key, ledger=made[0].body["ledger"], number=old.number - 1, head=made[-1].hash
+            )
+            data["body"] = head.to_json()
+        made.append(LedgerEntry(**data))
+        hashes[old.hash] = made[-1].hash
+    write_ledger(case.ledger, made)
+
+
+def _page_again(case: Case, made: Sequence[LedgerEntry]) -> Tree:
+    """The page that a forged ledger would have closed, and what its entry says."""
+    said = Record.from_json(record_of(case.page.read_text(encoding="utf-8")))
+    draft: Any = Draft(id=made[0].body["ledger"], entries=tuple(made))
+    again = Dossier.of_files(
+        [case.release],
+        ledger=draft,
+        audits=[audit()],
+        title=said.title,
+        tables=_bars(case, said),
+        created=said.created,
+    )
+    case.page.write_text(again.html(), encoding="utf-8")
+    return {
+        "sha256": hashlib.sha256(case.page.read_bytes()).hexdigest(),
+        "releases": [one.sha256 for one in again.record.releases],
+        "title": again.record.title,
+        "audience": again.record.audience,
+    }
+
+
+def close_again(case: Case, *, key: Path | None) -> None:
+    """Append closings of a forged release and page to the true ledger; sign them if there is a key."""
+    made = Release.load(case.release)
+    record = Record.from_json(record_of(case.page.read_text(encoding="utf-8")))
+    with Ledger.open(case.ledger, check="nothing") as ledger:
+        with ledger._store.writing() as chain:
+            old = next(entry for entry in entries_of(case.ledger) if entry.kind == "release")
+            chain.append(
+                "release",
+                dict(old.body) | made._closing(old.body["share"]) | {"account": old.body["account"]},
+            )
+        ledger.close_page(
+            case.page.read_bytes(), title=record.title, audience=record.audience,
+            releases=[one.sha256 for one in record.releases],
+        )  # fmt: skip
+        if key is not None:
+            ledger.sign(key)
