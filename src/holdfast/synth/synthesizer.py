@@ -39,7 +39,7 @@ from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.forecast import SynthesisEstimate, estimate_synthesis
 from holdfast.synth.methods import METHODS
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisTask
-from holdfast.synth.released import ReleasedTable, draw_rows
+from holdfast.synth.released import ReleasedTable, draw_coded_rows
 from holdfast.synth.rows.coded_rows import (
     CodedRows,
     decode_rows,
@@ -164,7 +164,7 @@ class Synthesizer(ReleasedTable):
         # From here on only the certificate looks at the table.
         coins = row_coins(synthesis.measurements, key=self.key or "")
         expected = round(synthesis.model.total) if data.public_rows is None else data.public_rows
-        rows = draw_rows(synthesis.model, int(self.rows or max(1, expected)), coins, zeros)
+        rows = draw_coded_rows(synthesis.model, int(self.rows or max(1, expected)), coins, zeros)
         certification = None if check is None else self._certify(data, rows, certified, check)
         contents = SyntheticContents(
             schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins),
