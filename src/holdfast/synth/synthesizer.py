@@ -147,6 +147,7 @@ class Synthesizer(ReleasedTable):
                 adjacency=data.adjacency,
                 unit=data.unit,
                 rows_are_public=data.public_rows is not None,
+                currency=None if account is None else account.currency.name,
             )
         )
         require_small_delta(limit, data.public_units)
