@@ -115,7 +115,7 @@ class Synthesizer(ReleasedTable):
         self.n_public = n_public
         self.confidence = confidence
         self.certificate_share = certificate_share
-        self.user_cap = user_cap
+        self.user_cap = int(user_cap) if isinstance(user_cap, np.integer) else user_cap
         self.user_weights = user_weights
         self.options = {} if options is None else dict(options)
         self.random_state = random_state
