@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.app import app
-from holdfast.data import Categorical, Identifier, Numeric, Schema
+from holdfast.data import Categorical, Numeric, Schema
 from holdfast.ledger import Ledger
-from holdfast.privacy import ApproxDP, PrivacyUnit
+from holdfast.privacy import ApproxDP
 from holdfast.release import Release
 from holdfast.synth import Synthesizer
 
@@ -58,20 +58,6 @@ def test_rows_and_release_are_written(clinic: tuple[str, ...], tmp_path: Path, e
     again = run(*clinic, "--epsilon", "1", "-o", output)
     assert again.exit_code == 2
     assert "--force" in again.output
-
-
-def test_a_declared_cap_buys_a_claim_about_the_whole_table(tmp_path: Path) -> None:
-    frame = {"who": np.repeat(np.arange(300), 3).astype(str), "ill": np.arange(900) % 2}
-    parquet.write_table(pa.table(frame), tmp_path / "visits.parquet")
-    unit = PrivacyUnit.user("who", max_rows=2)
-    Schema([Identifier("who"), Categorical("ill", [0, 1])], unit=unit).save(tmp_path / "visits.toml")
-    asked = ("synth", tmp_path / "visits.parquet", "--schema", tmp_path / "visits.toml", "--epsilon", "4")
-    shown = run(*asked, "--user-cap", "5", "-o", tmp_path / "s.csv")
-    assert shown.exit_code == 0, shown.output
-    assert "compared with the whole table, provided no who has more than 5 rows" in shown.output
-    refused = run(*asked, "--user-cap", "1", "-o", tmp_path / "t.csv")
-    assert refused.exit_code == 2
-    assert "user_cap must be a whole number >= max_rows = 2" in refused.output
 
 
 def test_json_tells_the_same(clinic: tuple[str, ...], tmp_path: Path) -> None:

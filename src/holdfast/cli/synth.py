@@ -48,10 +48,6 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
     help="Default: the schema's, else replace.",
 )  # fmt: skip
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
-@click.option(
-    "--user-cap", type=int,
-    help="Declare that no user owns more rows than this: a claim about the whole table is paid for.",
-)  # fmt: skip
 @click.option("--ledger", type=_file, help="Pay from this ledger.")
 @click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
 @click.option(
@@ -76,7 +72,6 @@ def synth(
     confidence: float,
     adjacency: str | None,
     n_public: int | None,
-    user_cap: int | None,
     ledger: Path | None,
     dataset: str | None,
     account: str | None,
@@ -87,7 +82,7 @@ def synth(
     """Make a private synthetic table of SOURCE, with a bound on how wrong it is.
 
     SOURCE is a Parquet or CSV file, a folder of them, or a DuckDB URL; it is counted where it is, and not loaded.
-    Python reads the release back with holdfast.synth.Synthesizer.load.
+    Python reads the release back with holdfast.synth.Synthesizer.from_release.
 
     \b
     Examples:
@@ -116,8 +111,7 @@ def synth(
         1.0 if epsilon is None else epsilon, delta, method=method, columns=names, rows=rows,
         workload=read_workload(asked, schema, columns=names),
         constraints=() if impossible is None else read_impossible(impossible, schema),
-        confidence=confidence, certificate_share=certificate_share, user_cap=user_cap,
-        key=None if account is None else "synth",
+        confidence=confidence, certificate_share=certificate_share, key=None if account is None else "synth",
     )  # fmt: skip
     with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table:
         if dry:
