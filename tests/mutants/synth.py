@@ -337,4 +337,11 @@ FAULTS: tuple[Fault, ...] = (
         new="False",
         tests=("tests/synth/test_synthesizer.py::test_every_new_draw_gives_other_rows",),
     ),
+    Fault(
+        name="auto: what the account counts in is not asked",
+        target="synth:SynthesisMethod.takes",
+        old="task.currency is None or task.currency in self.currencies",
+        new="True",
+        tests=("tests/synth/test_small_tables.py::test_auto_takes_a_method_that_the_account_can_pay",),
+    ),
 )

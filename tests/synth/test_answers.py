@@ -54,13 +54,19 @@ def test_a_share_is_inside_exactly_where_the_pivot_is_small(
     count: float, rows: float, count_std: float, rows_std: float, share: float
 ) -> None:
     low, high = fieller_set(np.array([count]), rows, count_std=count_std, rows_std=rows_std, quantile=ALONE)
-    gap = abs(count - share * rows) / (ALONE * math.hypot(count_std, share * rows_std))
     if rows <= ALONE * rows_std:
         assert (low[0], high[0]) == (0.0, 1.0)
-    elif gap < 1 - 1e-9:
+        return
+
+    def gap(one: float) -> float:
+        return abs(count - one * rows) / (ALONE * math.hypot(count_std, one * rows_std))
+
+    if gap(share) < 1 - 1e-9:
         assert low[0] - 1e-9 <= share <= high[0] + 1e-9
-    elif gap > 1 + 1e-9:
+    elif gap(share) > 1 + 1e-9:
         assert not low[0] + 1e-9 < share < high[0] - 1e-9
+    for end in (float(low[0]), float(high[0])):
+        assert end in (0.0, 1.0) or gap(end) == pytest.approx(1.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("confidence", [0.55, 0.8, 0.95, 0.999])

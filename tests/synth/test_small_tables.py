@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
 from holdfast.data.schema.columns import Column
-from holdfast.errors import HoldfastError
-from holdfast.privacy import PrivacyUnit
+from holdfast.errors import HoldfastError, ParameterError
+from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PrivacyCurve, PrivacyUnit, PureDP
 from holdfast.privacy.account.request import limit_of
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.synth import METHODS, Synthesizer, Workload
@@ -140,3 +140,42 @@ def test_auto_without_delta_on_more_records_than_can_be_held(adjacency: str, use
         epsilon=1.0, delta=0.0, adjacency=adjacency, workload=Workload.of([("c0", "c1")]), random_state=1
     ).fit(rows, Schema(columns, unit=unit))
     use(made)
+
+
+ACCOUNTS = {
+    "zcdp": (ZCDP(0.5), "zcdp"),
+    "gdp": (GaussianDP(1.0), "gdp"),
+    "pure": (PureDP(1.0), "pure"),
+    "approximate": (ApproxDP(1.0, 1e-6), "zcdp"),
+    "approximate, gdp": (ApproxDP(1.0, 1e-6), "gdp"),
+    "approximate, renyi": (ApproxDP(1.0, 1e-6), "renyi"),
+}
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("users", [False, True], ids=["rows", "users"])
+@pytest.mark.parametrize(("limit", "currency"), ACCOUNTS.values(), ids=list(ACCOUNTS))
+def test_auto_takes_a_method_that_the_account_can_pay(
+    limit: PrivacyCurve, currency: str, users: bool, adjacency: str
+) -> None:
+    columns: list[Column] = [Categorical("a", [0, 1]), Categorical("b", [0, 1])]
+    rows: dict[str, Any] = {"a": [0, 1] * 20, "b": [0, 1, 1, 0] * 10}
+    unit = PrivacyUnit.row()
+    if users:
+        columns, unit = [*columns, Identifier("who")], PrivacyUnit.user("who", max_rows=2)
+        rows["who"] = [str(place // 2) for place in range(40)]
+    account = Account(limit, currency=currency, adjacency=adjacency, unit=unit, seed=1)
+    made = Synthesizer(adjacency=adjacency).fit(rows, Schema(columns, unit=unit), account=account)
+    use(made)
+    assert made.choice_ is not None
+    assert currency in made.choice_.entry.currencies
+    if currency in ("gdp", "renyi"):
+        assert made.choice_.method == "gaussian"
+
+
+@pytest.mark.parametrize("limit", [ApproxDP(1.0, 1e-6), PureDP(1.0)], ids=["delta", "pure"])
+def test_an_account_that_no_method_is_paid_from_is_told_so(limit: PrivacyCurve) -> None:
+    account = Account(limit, currency="basic", seed=1)
+    with pytest.raises(ParameterError, match=r"method must be given.*account of currency 'basic'"):
+        Synthesizer().fit({"a": [0, 1] * 20}, Schema([Categorical("a", [0, 1])]), account=account)
+    assert not account.journal.entries

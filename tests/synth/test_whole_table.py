@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -267,7 +267,7 @@ def test_without_a_cap_what_is_left_out_is_not_covered(bound: int, rows: str) ->
 
 
 def test_a_cap_at_the_bound_costs_nothing_and_leaves_nothing_out() -> None:
-    made = fitted(50, 50)
+    made = fitted(50, cast("int", np.int64(50)))
     assert made.certification_ is not None
     assert made.certification_.whole[0].details["left_out"] == 0
     assert made.certification_.whole[0].alpha == made.certification_.overall.alpha

@@ -148,7 +148,7 @@ def fieller_set(
 
     >>> low, high = fieller_set(np.array([100.0]), 1000.0, count_std=10.0, rows_std=10.0, quantile=1.96)
     >>> round(float(low[0]), 4), round(float(high[0]), 4)
-    (0.0804, 0.1198)
+    (0.0803, 0.1197)
     """
     apart = rows**2 - (quantile * rows_std) ** 2
     if rows <= 0 or apart <= 0:

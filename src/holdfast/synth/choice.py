@@ -58,5 +58,6 @@ def choose_synthesis_method(
         raise ParameterError(
             f"method must be given, got method='auto': none takes adjacency={task.adjacency.value!r} and "
             f"{task.unit.summary()} under {task.limit!r}"
+            + ("" if task.currency is None else f" from an account of currency {task.currency!r}")
         )
     return min(found, key=lambda one: one[0])[1]

@@ -74,7 +74,7 @@ class ReleasedTable:
         model = self.model_ or RowsModel(
             domain=self._rows.domain, codes=self._rows.codes, total=len(self._rows)
         )
-        made = draw_rows(model, count, coins, self._constraints)
+        made = draw_coded_rows(model, count, coins, self._constraints)
         return as_frame(decode_rows(made, self._contents.schema, coins), self._kind)
 
     def answer(self, workload: Workload | None = None) -> Answers:
@@ -111,7 +111,7 @@ class ReleasedTable:
             raise ParameterError("this Synthesizer is not fitted yet; call fit first")
 
 
-def draw_rows(model: Model, rows: int, coins: Source, zeros: Sequence[Zeros]) -> CodedRows:
+def draw_coded_rows(model: Model, rows: int, coins: Source, zeros: Sequence[Zeros]) -> CodedRows:
     """So many rows of the model, none of them impossible."""
     codes = possible_rows(model, rows, coins, zeros) if zeros else model.sample(rows, coins)
     return CodedRows(domain=dict(model.domain), codes=codes)

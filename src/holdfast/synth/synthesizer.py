@@ -39,7 +39,7 @@ from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.forecast import SynthesisEstimate, estimate_synthesis
 from holdfast.synth.methods import METHODS
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisTask
-from holdfast.synth.released import ReleasedTable, draw_rows
+from holdfast.synth.released import ReleasedTable, draw_coded_rows
 from holdfast.synth.rows.coded_rows import (
     CodedRows,
     decode_rows,
@@ -115,7 +115,7 @@ class Synthesizer(ReleasedTable):
         self.n_public = n_public
         self.confidence = confidence
         self.certificate_share = certificate_share
-        self.user_cap = user_cap
+        self.user_cap = int(user_cap) if isinstance(user_cap, np.integer) else user_cap
         self.user_weights = user_weights
         self.options = {} if options is None else dict(options)
         self.random_state = random_state
@@ -147,6 +147,7 @@ class Synthesizer(ReleasedTable):
                 adjacency=data.adjacency,
                 unit=data.unit,
                 rows_are_public=data.public_rows is not None,
+                currency=None if account is None else account.currency.name,
             )
         )
         require_small_delta(limit, data.public_units)
@@ -164,7 +165,7 @@ class Synthesizer(ReleasedTable):
         # From here on only the certificate looks at the table.
         coins = row_coins(synthesis.measurements, key=self.key or "")
         expected = round(synthesis.model.total) if data.public_rows is None else data.public_rows
-        rows = draw_rows(synthesis.model, int(self.rows or max(1, expected)), coins, zeros)
+        rows = draw_coded_rows(synthesis.model, int(self.rows or max(1, expected)), coins, zeros)
         certification = None if check is None else self._certify(data, rows, certified, check)
         contents = SyntheticContents(
             schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins),

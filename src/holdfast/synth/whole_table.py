@@ -39,7 +39,7 @@ def check_users(unit: PrivacyUnit, user_cap: int | None, user_weights: bool) -> 
     """Refuse a cap that says nothing, and weights that the kept rows do not have."""
     if user_cap is not None:
         require(unit.column is not None, "user_cap", user_cap, "left out where the privacy unit is one row")
-        whole = isinstance(user_cap, int) and not isinstance(user_cap, bool)
+        whole = isinstance(user_cap, int | np.integer) and not isinstance(user_cap, bool)
         require(whole and user_cap >= unit.max_rows, "user_cap", user_cap,
                 f"a whole number >= max_rows = {unit.max_rows}", "no user owns more rows than this")  # fmt: skip
     if user_weights:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.data.rows import encode_batch
 from holdfast.noise.source import Source
+from holdfast.synth import Synthesizer
 from holdfast.synth.rows.coded_rows import (
     CodedRows,
     as_frame,
@@ -95,3 +97,27 @@ def test_frames_keep_nulls_as_nulls_and_have_none_elsewhere(kind: str) -> None:
     )  # fmt: skip
     assert back["c"].null_count == 0
     assert np.array_equal(reread(back, schema), codes)
+
+
+DAYS = Schema(
+    [
+        Categorical("day", ["2026-02-28", "0987-01-01", "2024-02-29"], null="(missing)"),
+        Categorical("no day", ["2026-02-28", "2026-02-30"]),
+        Categorical("month", ["2026-02", "2026-03"]),
+    ]
+)
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "dict"])
+def test_days_come_back_as_days(kind: str, tmp_path: Path) -> None:
+    codes = np.array([[0, 0, 0], [1, 1, 1], [2, 0, 1], [3, 1, 0]])
+    table = decode_rows(CodedRows(domain=DAYS.domain, codes=codes), DAYS, Source(seed=0))
+    assert [str(table.schema.field(name).type) for name in DAYS.names] == ["date32[day]", "string", "string"]
+    assert np.array_equal(reread(table, DAYS), codes)
+    made = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(as_frame(table, kind), DAYS)
+    made.save(tmp_path / "days.holdfast")
+    again = Synthesizer.load(tmp_path / "days.holdfast").sample()
+    assert str(again.schema.field("day").type) == "date32[day]"
+    assert np.array_equal(reread(again, DAYS), made._rows.codes)
+    assert frame_kind(made.sample()) == kind

@@ -21,6 +21,7 @@ from holdfast.synth.models.product import ProductModel
 from holdfast.synth.rows import impossible_rows, possible_record
 from holdfast.synth.rows.impossible_rows import possible, possible_rows, require_possible
 from holdfast.synth.rows.possible_record import PossibleRecords
+from tests.studies.size import trials
 
 Domain = dict[str, int]
 
@@ -141,6 +142,24 @@ def test_constraints_that_would_make_a_model_too_large_are_kept_by_its_rows(
     assert made.model_.tree.cells < 6**4
     codes = np.stack([made.sample()[name] for name in domain], axis=1)
     assert all(len(set(row)) == 6 for row in codes.tolist())
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
+@given(case=constrained(), data=st.data())
+@settings(max_examples=trials(300), deadline=None)
+def test_whatever_is_possible_is_synthesised(case: tuple[Domain, list[Zeros]], data: st.DataObject) -> None:
+    """By every method, from a table whose own rows may break the constraints: nothing fails once it was paid for."""
+    domain, zeros = case
+    if not left(domain, zeros):
+        return
+    schema = Schema([Categorical(name, [str(cell) for cell in range(size)]) for name, size in domain.items()])
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    rows = {name: rng.integers(0, size, 20).astype(str) for name, size in domain.items()}
+    method = data.draw(st.sampled_from(["auto", *(method.name for method in METHODS)]))
+    made = Synthesizer(
+        epsilon=1.0, delta=1e-6, method=method, constraints=zeros, random_state=1, rows=15
+    ).fit(rows, schema)  # fmt: skip
+    assert possible(made._rows.codes, list(domain), domain, zeros).all()
 
 
 HOUSE = Schema(

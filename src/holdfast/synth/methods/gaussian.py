@@ -15,7 +15,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.measure import measure_tables, total_of
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.estimation import estimate_model
 from holdfast.synth.models.graphical.junction_tree import JunctionTree
@@ -225,5 +225,12 @@ METHOD = SynthesisMethod(
     paper="Xiao et al. 2023",
     pure=True,
     currency="gdp",
+    ranks=(
+        SynthesisRank(
+            place=2.5,
+            reason="the whole workload at once, where the account cannot pay for a selection",
+            when=SynthesisTask.cannot_select,
+        ),
+    ),
     seconds=(2.0, 50.0),
 )

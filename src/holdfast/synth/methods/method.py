@@ -33,6 +33,8 @@ class Synthesis:
     assumptions: tuple[str, ...] = ()
 
 
+#: Currencies in which Gaussian noise has a cost and a selection has none.
+MEASURING = ("gdp", "renyi")
 RunSynthesis = Callable[..., Synthesis]
 """A method's function, `run(data, workload, *, account, ...)`: exact counts in, noise only through the account.
 
@@ -51,6 +53,8 @@ class SynthesisTask:
     unit: PrivacyUnit = field(default_factory=PrivacyUnit)
     rows_are_public: bool = True
     """Whether the number of rows is: declared, or the same in all neighbours."""
+    currency: str | None = None
+    """What the account that is given counts in; None where one is opened that suits the method."""
 
     @property
     def universe(self) -> int:
@@ -64,6 +68,10 @@ class SynthesisTask:
     def is_pure(self) -> bool:
         """Whether a delta is excluded."""
         return self.limit.as_pure() is not None
+
+    def cannot_select(self) -> bool:
+        """Whether selections have no cost in the account's currency, so that only measurements can be paid for."""
+        return self.currency in MEASURING
 
     def has_one_column(self) -> bool:
         """Whether no column can depend on another."""
@@ -112,6 +120,11 @@ class SynthesisMethod:
         """What its function may be told beside the data: its keywords, with types and defaults."""
         return options_of(self.run)
 
+    @property
+    def currencies(self) -> tuple[str, ...]:
+        """What an account may count in that pays for it."""
+        return ("zcdp", *(("pure",) if self.pure else ()), *(MEASURING if self.currency == "gdp" else ()))
+
     def takes(self, task: SynthesisTask) -> bool:
         """Whether such a task would be admitted, whatever the table holds."""
         return (
@@ -119,6 +132,7 @@ class SynthesisMethod:
             and task.adjacency.value in self.adjacencies
             and (task.unit.max_rows == 1 or not self.single_rows)
             and (self.most_cells is None or task.universe <= self.most_cells)
+            and (task.currency is None or task.currency in self.currencies)
             and (task.rows_are_public or task.universe > self.divides_within)
         )
 

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 FRAMES = ("pandas", "polars", "arrow", "dict")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,8 +88,8 @@ def row_coins(measurements: Sequence[Measurement], *, key: str) -> Source:
 def decode_rows(rows: CodedRows, schema: Schema, source: Source) -> Any:
     """An Arrow table: whole numbers as int64, other numbers as float64, categories as texts.
 
-    Categories that are all whole numbers (or `true` and `false`) come back as such. A number is uniform within
-    its bin.
+    Categories that are all whole numbers, all dates (2026-05-01), or `true` and `false`, come back as such: types
+    follow from the declared labels, never from how a frame stored them. A number is uniform within its bin.
     """
     import pyarrow
 
@@ -164,12 +166,22 @@ def _labels(column: Categorical, codes: Codes, missing: NDArray[np.bool_] | None
         values: Any = np.array([int(label) for label in labels])
     elif set(labels) == {"true", "false"}:
         values = np.array([label == "true" for label in labels])
+    elif all(_is_date(label) for label in labels):
+        values = np.array(labels, dtype="datetime64[D]")
     else:
         values = np.array(labels, dtype=object)
     place = np.minimum(codes, len(labels) - 1)
     if gone is not None and gone < len(labels):
         place = np.where(codes > gone, codes - 1, place)
     return pyarrow.array(values[place], mask=missing)
+
+
+def _is_date(label: str) -> bool:
+    """Whether a label is a day of the calendar, in the one form that every engine reads back."""
+    try:
+        return _DATE.fullmatch(label) is not None and bool(date.fromisoformat(label))
+    except ValueError:
+        return False
 
 
 # To frames.
