@@ -301,4 +301,11 @@ FAULTS: tuple[Fault, ...] = (
         new="pass",
         tests=("tests/privacy/mechanisms/test_no_clamp.py::test_what_passes_the_check_can_be_drawn",),
     ),
+    Fault(
+        name="mechanism: an array of one number passes for a number",
+        target="privacy:_require_fixed",
+        old="isinstance(value, int | float | Fraction)",
+        new='hasattr(value, "__float__")',
+        tests=("tests/privacy/mechanisms/test_mechanisms.py",),
+    ),
 )

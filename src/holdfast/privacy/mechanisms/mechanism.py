@@ -62,6 +62,8 @@ class Mechanism(metaclass=FixedNumbers):
             self.arithmetic,
             "'strict' or 'idealised'",
         )
+        for field in fields(self):
+            _require_fixed(field.name, str(field.type), getattr(self, field.name))
         self.validate()
         if self.adjacency is not None:
             self.require_adjacency(self.adjacency)
@@ -136,6 +138,14 @@ class Mechanism(metaclass=FixedNumbers):
     def from_json(cls, data: dict[str, Any]) -> Self:
         """The mechanism of these parameters."""
         return cls(**{name: number(value) for name, value in data.items() if name != "mechanism"})
+
+
+def _require_fixed(name: str, declared: str, value: Any) -> None:
+    """Refuse as a number whatever could still change after it was charged for, or is none."""
+    if value is None or not {"Number", "int", "float"} & set(declared.split(" | ")):
+        return
+    number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+    require(number, name, type(value).__name__, "a whole number, a float or a Fraction")
 
 
 def _stored(value: Any) -> Any:
