@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gaussian: noise halved",
-        target="privacy:Gaussian.sample",
+        target="privacy:Gaussian.placed",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma / 2",
         tests=(
@@ -17,14 +17,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="laplace: noise halved",
-        target="privacy:add_discrete_laplace",
+        target="privacy:placed",
         old="exact * (sensitivity + value.size * grid.step) / sensitivity",
         new="exact / 2",
         tests=("tests/privacy/mechanisms/test_mechanisms.py::test_laplace_noise_has_its_declared_scale",),
     ),
     Fault(
         name="exponential: factor 2 of non-monotone scores forgotten",
-        target="privacy:Selection.on_grid",
+        target="privacy:Selection._weight",
         old="1 if self.monotone else 2",
         new="1",
         tests=(
@@ -34,7 +34,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="grid: rounding of the centre not charged",
-        target="privacy:Gaussian.sample",
+        target="privacy:Gaussian.placed",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma",
         tests=(
@@ -43,8 +43,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="vector Laplace: exponential instead of Gamma length",
-        target="privacy:VectorLaplace.sample",
-        old="root_above(value.size) * as_written(self.l2_sensitivity)",
+        target="privacy:VectorLaplace._stand_in",
+        old="root_above(dimension) * as_written(self.l2_sensitivity)",
         new="as_written(self.l2_sensitivity)",
         tests=(
             "tests/privacy/mechanisms/test_mechanisms.py::test_gamma_norm_noise_has_the_length_of_its_dimension",
@@ -213,7 +213,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="objective: strict linear term without its root of the dimension",
-        target="privacy:PureObjectivePerturbation.linear_term",
+        target="privacy:PureObjectivePerturbation.linear_grid",
         old="root * as_written(self.scale)",
         new="as_written(self.scale)",
         tests=("tests/learn/methods/test_objective.py::test_the_noise_is_as_large_as_the_theorem_says",),
@@ -380,5 +380,72 @@ FAULTS: tuple[Fault, ...] = (
         old="self.monotone and adjacency is Adjacency.replace",
         new="False",
         tests=("tests/privacy/mechanisms/test_monotone.py",),
+    ),
+    Fault(
+        name="grid: values beyond 64 bits are clamped",
+        target="privacy:Grid.nearest",
+        old="np.rint(np.ldexp(values, -self.exponent))",
+        new="np.clip(np.rint(np.ldexp(values, -self.exponent)), -(2.0**61), 2.0**61)",
+        tests=("tests/privacy/mechanisms/test_no_clamp.py::test_real_values_are_moved_from_where_they_are",),
+    ),
+    Fault(
+        name="declared grid: values beyond 64 bits are clamped",
+        target="privacy:_exactly",
+        old="round(Fraction(number if values.dtype == object else number.item()) / step)",
+        new="max(-(2**61), min(2**61, round(Fraction(number if values.dtype == object else number.item()) / step)))",
+        tests=(
+            "tests/privacy/mechanisms/test_no_clamp.py::test_values_on_a_declared_grid_are_moved_from_where_they_are",
+        ),
+    ),
+    Fault(
+        name="whole numbers: sums wrap",
+        target="privacy:exact_sum",
+        old="if not np.any(((centre ^ total) & (noise ^ total)) < 0):",
+        new="if True:",
+        tests=("tests/privacy/mechanisms/test_no_clamp.py::test_whole_numbers_do_not_wrap",),
+    ),
+    Fault(
+        name="whole numbers: held as the value is, not as the sum",
+        target="privacy:exact_sum",
+        old="return whole(exact)",
+        new="return exact",
+        tests=("tests/privacy/mechanisms/test_no_clamp.py::test_how_a_sum_is_held_depends_on_the_sum_alone",),
+    ),
+    Fault(
+        name="values: whole numbers among doubles are rounded",
+        target="privacy:vector",
+        old="np.any(np.abs(array) > 2.0**53)",
+        new="False",
+        tests=("tests/privacy/mechanisms/test_no_clamp.py::test_values_are_taken_as_they_are",),
+    ),
+    Fault(
+        name="scores: long ones are cut to 64 bits",
+        target="noise:_gaps",
+        old="if long:",
+        new="if False:",
+        tests=(
+            "tests/privacy/mechanisms/test_no_clamp.py::test_only_differences_of_scores_count_however_large_they_are",
+        ),
+    ),
+    Fault(
+        name="gaussian: what cannot be drawn is found after the charge",
+        target="privacy:Gaussian.check",
+        old="self.placed(array)",
+        new="pass",
+        tests=("tests/privacy/mechanisms/test_no_clamp.py::test_what_passes_the_check_can_be_drawn",),
+    ),
+    Fault(
+        name="objective: what cannot be drawn is found after the charge",
+        target="privacy:_Perturbed.check",
+        old="self.linear_grid(dimension)",
+        new="pass",
+        tests=("tests/privacy/mechanisms/test_no_clamp.py::test_what_passes_the_check_can_be_drawn",),
+    ),
+    Fault(
+        name="mechanism: an array of one number passes for a number",
+        target="privacy:_require_fixed",
+        old="isinstance(value, int | float | Fraction)",
+        new='hasattr(value, "__float__")',
+        tests=("tests/privacy/mechanisms/test_mechanisms.py",),
     ),
 )

@@ -1,8 +1,9 @@
 """Exact choice among candidates by their scores.
 
 Scores are integers on a public grid and `factor` is a rational number, so candidate i has the weight
-exp(factor * score_i), a well-defined real number. Only differences to the best score enter, as
-unsigned integers: nothing overflows and no score, however large, raises an error that would show it.
+exp(factor * score_i), a well-defined real number. Only differences to the best score enter: as
+unsigned integers where the scores have 64 bits, as Python's own where they are longer. Nothing
+overflows and no score, however large, raises an error that would show it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +28,7 @@ SUM_ERROR = 2.0**-51
 """Bound on the error of a running sum, per term: four times the theorem for recursive summation."""
 
 
-def choose_by_score(source: Source, *, scores: NDArray[np.int64], factor: Fraction) -> int:
+def choose_by_score(source: Source, *, scores: NDArray[Any], factor: Fraction) -> int:
     """An index, drawn with probability exactly proportional to exp(factor * score).
 
     This is the exponential mechanism: for scores of sensitivity D (in grid steps) it is epsilon-DP,
@@ -38,9 +40,7 @@ def choose_by_score(source: Source, *, scores: NDArray[np.int64], factor: Fracti
     return int(choose_many(source, scores=scores, factor=factor, size=1)[0])
 
 
-def choose_many(
-    source: Source, *, scores: NDArray[np.int64], factor: Fraction, size: int
-) -> NDArray[np.int64]:
+def choose_many(source: Source, *, scores: NDArray[Any], factor: Fraction, size: int) -> NDArray[np.int64]:
     """Independent indices, each as from `choose_by_score`.
 
     >>> choose_many(Source(seed=1), scores=np.array([0, 1, 2]), factor=Fraction(1), size=6)
@@ -48,7 +48,7 @@ def choose_many(
     """
     require(size >= 0, "size", size, ">= 0")
     gaps, factor = _gaps(scores, factor)
-    exponents = gaps * float(factor)
+    exponents = _exponents(gaps, factor)
     weights = np.exp(-exponents)
     cumulative = np.cumsum(weights)
     total = cumulative[-1]
@@ -70,7 +70,7 @@ def choose_many(
     return chosen
 
 
-def permute_and_flip(source: Source, *, scores: NDArray[np.int64], factor: Fraction) -> int:
+def permute_and_flip(source: Source, *, scores: NDArray[Any], factor: Fraction) -> int:
     """Visit the candidates in random order; take one with probability exp(factor * (score - best)).
 
     McKenna and Sheldon 2020, Algorithm 1, without rounding anywhere. The same pure privacy as
@@ -83,7 +83,7 @@ def permute_and_flip(source: Source, *, scores: NDArray[np.int64], factor: Fract
     gaps = gaps[order := permutation(source, len(gaps))]
     words = source.words(len(gaps))
     uniform = (words + 0.5) * 2.0**-WORD
-    probability = np.exp(-(gaps * float(factor)))
+    probability = np.exp(-_exponents(gaps, factor))
     # (1 + x) exp(-x) <= 1 bounds the error by WEIGHT_ERROR whatever the gap.
     certain = (gaps == 0) | (uniform < probability - WEIGHT_ERROR)
     doubtful = ~certain & (uniform < probability + WEIGHT_ERROR)
@@ -95,23 +95,40 @@ def permute_and_flip(source: Source, *, scores: NDArray[np.int64], factor: Fract
     return int(order[first])
 
 
-def _gaps(scores: NDArray[np.int64], factor: Fraction) -> tuple[NDArray[np.uint64], Fraction]:
-    """How far each candidate is behind the best, and the positive factor that goes with it."""
-    scores = np.asarray(scores, dtype=np.int64)
-    require(scores.ndim == 1 and len(scores) > 0, "scores.shape", scores.shape, "(candidates,), at least one")
-    factor = require_rational(
+def score_factor(factor: Fraction) -> Fraction:
+    """A log-weight of one step, checked to be rational and within [-2^64, 2^64]."""
+    return require_rational(
         "factor", factor, least=Fraction(-(2**64)), most=Fraction(2**64), range_text="in [-2^64, 2^64]"
     )
+
+
+def _gaps(scores: NDArray[Any], factor: Fraction) -> tuple[NDArray[Any], Fraction]:
+    """How far each candidate is behind the best, and the positive factor that goes with it."""
+    scores = np.asarray(scores)
+    require(scores.ndim == 1 and len(scores) > 0, "scores.shape", scores.shape, "(candidates,), at least one")
+    long = scores.dtype == object
+    whole = all(type(one) is int for one in scores) if long else np.issubdtype(scores.dtype, np.integer)
+    require(bool(whole), "scores.dtype", scores.dtype, "of whole numbers")
+    factor = score_factor(factor)
     best = scores.max() if factor >= 0 else scores.min()
+    if long:
+        return (best - scores if factor >= 0 else scores - best), abs(factor)
     behind = scores.astype(np.uint64)  # modulo 2^64, where the difference is right again
     gaps = best.astype(np.uint64) - behind if factor >= 0 else behind - best.astype(np.uint64)
     return gaps, abs(factor)
 
 
+def _exponents(gaps: NDArray[Any], factor: Fraction) -> NDArray[np.float64]:
+    """gap * factor in doubles; beyond 2^20 any number will do, because the weight is 0 in doubles."""
+    if gaps.dtype != object:
+        return np.asarray(gaps * float(factor))
+    return np.array([float(min(gap * factor, Fraction(2**20))) for gap in gaps])
+
+
 class _Shares:
     """The exact cumulative shares of the candidates, computed only when a draw is in doubt."""
 
-    def __init__(self, gaps: NDArray[np.uint64], factor: Fraction) -> None:
+    def __init__(self, gaps: NDArray[Any], factor: Fraction) -> None:
         self._gaps = gaps
         self._factor = factor
         self._by_precision: dict[int, list[int]] = {}
@@ -129,7 +146,7 @@ class _Shares:
             # Each weight is within 1 of exact and the total at least 2^precision, so a share is
             # within 2 n / 2^precision of exact: the extra bits make that less than 2^-(bits + 7).
             precision = bits + len(self._gaps).bit_length() + 8
-            distinct, which = np.unique(self._gaps, return_inverse=True)
-            weights = [exp_minus(gap * self._factor, precision) for gap in distinct.tolist()]
-            self._by_precision[bits] = list(accumulate(weights[i] for i in which.tolist()))
+            gaps = self._gaps.tolist()
+            weights = {gap: exp_minus(gap * self._factor, precision) for gap in set(gaps)}
+            self._by_precision[bits] = list(accumulate(weights[gap] for gap in gaps))
         return self._by_precision[bits]

@@ -8,6 +8,14 @@ the sum (soundness, section 16). So a released value is rounded to a grid that d
 numbers only, and noise is exact and integer on that grid. Rounding moves each coordinate of a
 neighbour by at most half a step, hence sensitivities grow by sqrt(d) g (L2) or d g (L1); the noise is
 enlarged by the same factor, so that the mechanism's curve stays what it declares.
+
+A grid has no end. Its points are whole numbers of steps, and where 64 bits do not hold them all, Python's do: nothing
+is clamped, nothing wraps, and no value is refused for its size, which would tell its size. This is exact: (1) a
+double, and a whole number, is a fraction, so its nearest multiple of a step is found without error; (2) the sum of
+two whole numbers is exact; (3) what leaves is computed from that sum alone. The number of bits it is held in, too, is
+chosen by the sum and not by the value (`exact_sum`), so (3) is post-processing, and the proof that is about whole
+numbers of any size is about what runs. Whether noise is wide enough to be drawn on the grid depends on parameters and
+on the number of coordinates, which are public; it is asked before anything is charged.
 """
 
 from __future__ import annotations
@@ -29,6 +37,7 @@ Number = float | Fraction
 FINE_BITS, FINEST_BITS = 20, 36
 """Steps per noise scale: at least 2^20; up to 2^36 where many coordinates share a small sensitivity."""
 _EDGE = 2**61
+"""Up to here a double says which whole number it is, and one of 64 bits holds it."""
 
 
 class FixedNumbers(ABCMeta):
@@ -136,41 +145,98 @@ class Grid:
         """The distance between neighbouring points."""
         return Fraction(2) ** self.exponent
 
-    def nearest(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The nearest grid point, in steps; what is beyond the range of integers is clamped.
+    @classmethod
+    def finer_than(cls, step: Fraction) -> Grid:
+        """A grid whose step is more than a quarter of this one, and at most half of it."""
+        return cls(-_log2_ceiling(1 / step) - 1)
 
-        Clamping never moves two values apart, so it costs no sensitivity.
-        """
+    def nearest(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The nearest grid point of each value, in steps, exactly; ties go to the even one."""
+        if values.dtype == object:
+            return nearest_steps(values, self.step)
         with np.errstate(over="ignore", under="ignore"):
-            steps = np.rint(np.ldexp(values, -self.exponent))
-        return np.asarray(np.clip(steps, -float(_EDGE), float(_EDGE))).astype(np.int64)
+            steps = np.rint(np.ldexp(values, -self.exponent))  # exact: a power of two
+        return _exactly(steps, np.abs(steps) <= _EDGE, values, self.step)
 
-    def values(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    def values(self, steps: NDArray[Any]) -> NDArray[np.float64]:
         """Grid points as floats (post-processing)."""
-        return np.asarray(np.ldexp(steps.astype(np.float64), self.exponent), dtype=np.float64)
+        if steps.dtype == object:
+            return multiples(steps, self.step)
+        with np.errstate(over="ignore"):
+            return np.nan_to_num(np.ldexp(steps.astype(np.float64), self.exponent))
 
 
-def nearest_steps(values: NDArray[Any], step: Fraction) -> NDArray[np.int64]:
+def nearest_steps(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """The nearest multiple of any step, in steps, exactly; ties go to the even one, as `rint` has them.
 
     Doubles decide where they are certain, whole numbers elsewhere: a quotient that is rounded twice would move two
-    values apart by more than one step. What is beyond the range of integers is clamped, which moves none apart.
+    values apart by more than one step.
 
     >>> nearest_steps(np.array([1e17 + 48, 1e17 + 64]), Fraction(1, 10)).tolist()
     [1000000000000000480, 1000000000000000640]
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        quotient = np.asarray(values / float(step), dtype=np.float64)
+    if values.dtype == object:
+        return _exactly(np.zeros(values.shape), np.zeros(values.shape, dtype=bool), values, step)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        quotient = np.asarray(values / np.float64(step), dtype=np.float64)
         near, size = np.rint(quotient), np.abs(quotient)
         # The quotient is off by less than 2^-51 of its size: no half lies that near where a double is certain.
         certain = np.abs(np.abs(quotient - near) - 0.5) > 2.0**-51 * (size + 1.0)
     if values.dtype.kind in "iu":
         certain &= (values < 2**53) & (values > -(2**53))
-    steps = np.where(certain, near, 0.0).astype(np.int64)
-    for place in np.flatnonzero(~certain):
-        exact = round(Fraction(values.flat[place].item()) / step)
-        steps.flat[place] = max(-_EDGE, min(_EDGE, exact))
-    return steps
+    return _exactly(near, certain & (2.0**-900 < np.float64(step) < 2.0**900), values, step)
+
+
+def _exactly(
+    steps: NDArray[np.float64], certain: NDArray[np.bool_], values: NDArray[Any], step: Fraction
+) -> NDArray[Any]:
+    """The steps that doubles are certain of, and the others by fractions."""
+    found = np.where(certain, steps, 0.0).astype(np.int64)
+    if np.all(certain):
+        return found
+    exact = found.astype(object)
+    for place in np.flatnonzero(~np.asarray(certain)):
+        number = values.flat[place]
+        exact.flat[place] = round(Fraction(number if values.dtype == object else number.item()) / step)
+    return whole(exact)
+
+
+def is_whole(values: NDArray[Any]) -> bool:
+    """Whether these are whole numbers: of 64 bits, or Python's."""
+    return values.dtype == np.int64 or (values.dtype == object and isinstance(values.flat[0], int))
+
+
+def whole(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Python's whole numbers in 64 bits where all of them fit, else as they are."""
+    fits = all(-(2**63) <= number < 2**63 for number in numbers.flat)
+    return numbers.astype(np.int64) if fits else numbers
+
+
+def exact_sum(centre: NDArray[Any], noise: NDArray[np.int64]) -> NDArray[Any]:
+    """Whole numbers and noise of the same shape, added without wrapping; how they are held depends on the sums alone.
+
+    >>> exact_sum(np.array([2**63 - 1]), np.array([1])).tolist()
+    [9223372036854775808]
+    """
+    if centre.dtype == np.int64:
+        with np.errstate(over="ignore"):
+            total = np.asarray(centre + noise)
+        # A sum wraps if and only if it has neither summand's sign where both have one.
+        if not np.any(((centre ^ total) & (noise ^ total)) < 0):
+            return total
+    exact = np.empty(centre.shape, dtype=object)
+    exact[...] = centre.astype(object) + noise.astype(object)
+    return whole(exact)
+
+
+def multiples(steps: NDArray[Any], step: Fraction) -> NDArray[np.float64]:
+    """Multiples of a step as doubles; beyond the largest of them, the largest."""
+    if steps.dtype == np.int64:
+        with np.errstate(over="ignore"):
+            return np.nan_to_num(steps * float(step))
+    largest = Fraction(np.finfo(np.float64).max)
+    inside = [float(max(-largest, min(largest, number * step))) for number in steps.flat]
+    return np.array(inside).reshape(steps.shape)
 
 
 def _log2_ceiling(value: Fraction) -> int:

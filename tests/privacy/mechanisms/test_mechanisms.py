@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -182,3 +183,21 @@ def test_amplified_pure_parameter() -> None:
     assert float(pure) == pytest.approx(np.log1p(0.1 * np.expm1(1.0)))
     with pytest.raises(ParameterError, match="pure"):
         SubsampledPure(base=Gaussian(sigma=1.0, l2_sensitivity=1.0), rate=0.1)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [np.array([10.0]), np.array([[2.0]]), "3", [3.0], Decimal("1.5"), True],
+    ids=lambda bad: type(bad).__name__,
+)
+def test_numbers_that_could_change_after_the_charge_are_refused(bad: Any) -> None:
+    """An array of one number passes for a number, and can be changed in place (finding P9)."""
+    for make in (
+        lambda: Gaussian(sigma=bad, l2_sensitivity=1.0),
+        lambda: Laplace(scale=1.0, l1_sensitivity=bad),
+        lambda: DiscreteLaplace(scale=1.0, l1_sensitivity=1, grid=bad, dimension=1),
+        lambda: Exponential(epsilon=bad, sensitivity=1.0),
+        lambda: RandomisedResponse(epsilon=bad),
+    ):
+        with pytest.raises(ParameterError, match="a whole number, a float or a Fraction"):
+            make()

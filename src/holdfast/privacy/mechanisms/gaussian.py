@@ -13,12 +13,13 @@ from holdfast.errors import require
 from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
 from holdfast.noise.idealised import normal
 from holdfast.noise.source import Source
+from holdfast.noise.symmetric import width
 from holdfast.privacy.calibration import calibrate
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy.curves.renyi import ZCDP
 from holdfast.privacy.mechanisms.mechanism import Mechanism, OnGrid, euclidean, index_cdf
-from holdfast.privacy.rounding import Grid, Number, as_written, root_above
+from holdfast.privacy.rounding import Grid, Number, as_written, exact_sum, is_whole, root_above
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,19 +70,30 @@ class Gaussian(Mechanism):
     def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
         """Round the centre, add the exact rounded normal."""
         if self.arithmetic == "idealised":
-            return np.asarray(
-                value + float(self.sigma) * normal(source, size=value.size).reshape(value.shape)
-            )
+            noise = normal(source, size=value.size).reshape(value.shape)
+            return np.asarray(value.astype(np.float64) + float(self.sigma) * noise)
+        grid, sigma = self.placed(value)
+        steps = rounded_gaussian(source, sigma=sigma, size=value.size).reshape(value.shape)
+        if grid is None:
+            return exact_sum(value, steps)
+        return grid.values(exact_sum(grid.nearest(value), steps))
+
+    def check(self, value: Any) -> NDArray[Any]:
+        """Numbers, as many as the noise can be drawn for."""
+        array: NDArray[Any] = super().check(value)
+        if self.arithmetic == "strict":
+            self.placed(array)
+        return array
+
+    def placed(self, value: NDArray[Any]) -> tuple[Grid | None, Fraction]:
+        """The grid, which whole numbers do not need, and sigma in its steps, enlarged for rounding the centre."""
         sigma, sensitivity = as_written(self.sigma), as_written(self.l2_sensitivity)
-        if value.dtype == np.int64:
-            return np.asarray(
-                value + rounded_gaussian(source, sigma=sigma, size=value.size).reshape(value.shape)
-            )
+        if is_whole(value):
+            return None, width("sigma", sigma)
         root = root_above(value.size)
         grid = Grid.for_noise(sigma, sensitivity / root)
         enlarged = sigma * (sensitivity + root * grid.step) / sensitivity
-        noise = rounded_gaussian(source, sigma=enlarged / grid.step, size=value.size)
-        return grid.values(grid.nearest(value) + noise.reshape(value.shape))
+        return grid, width("sigma", enlarged / grid.step)
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A shift by the whole sensitivity."""
@@ -94,7 +106,7 @@ class Gaussian(Mechanism):
         sigma, centre = float(self.sigma), float(value.flat[0])
         if self.arithmetic == "idealised":
             return np.asarray(ndtr((at - centre) / sigma))
-        if value.dtype == np.int64:
+        if is_whole(value):
             return np.asarray(ndtr((np.floor(at) + 0.5 - centre) / sigma))
         # Soundness, section 16: sigma grows as the sensitivity does, by sqrt(d) g.
         root = root_above(value.size)
@@ -171,6 +183,11 @@ class DiscreteGaussian(OnGrid):
         return root_above(dimension)
 
     @property
+    def noise_width(self) -> Fraction:
+        """sigma."""
+        return width("sigma", as_written(self.sigma) / self.step)
+
+    @property
     def curve(self) -> PrivacyCurve:
         """Exact in one dimension, zCDP in more."""
         sigma = as_written(self.sigma) / self.step
@@ -180,7 +197,7 @@ class DiscreteGaussian(OnGrid):
 
     def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
         """Exact integer noise on the grid."""
-        noise = discrete_gaussian(source, sigma=as_written(self.sigma) / self.step, size=value.size)
+        noise = discrete_gaussian(source, sigma=self.noise_width, size=value.size)
         return self.moved(value, noise)
 
     def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:

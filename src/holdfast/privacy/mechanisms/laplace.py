@@ -13,10 +13,11 @@ from holdfast.errors import require
 from holdfast.noise.idealised import laplace
 from holdfast.noise.laplace import discrete_laplace
 from holdfast.noise.source import Source
+from holdfast.noise.symmetric import width
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
 from holdfast.privacy.mechanisms.mechanism import Mechanism, OnGrid
-from holdfast.privacy.rounding import Grid, Number, as_written
+from holdfast.privacy.rounding import Grid, Number, as_written, exact_sum, is_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +55,16 @@ class Laplace(Mechanism):
     def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
         """Round the centre, add the exact discrete Laplace."""
         if self.arithmetic == "idealised":
-            return np.asarray(
-                value + float(self.scale) * laplace(source, size=value.size).reshape(value.shape)
-            )
+            noise = laplace(source, size=value.size).reshape(value.shape)
+            return np.asarray(value.astype(np.float64) + float(self.scale) * noise)
         return add_discrete_laplace(value, source, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
+
+    def check(self, value: Any) -> NDArray[Any]:
+        """Numbers, as many as the noise can be drawn for."""
+        array: NDArray[Any] = super().check(value)
+        if self.arithmetic == "strict":
+            placed(array, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
+        return array
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A shift by the whole sensitivity."""
@@ -126,6 +133,11 @@ class DiscreteLaplace(OnGrid):
         return Fraction(dimension)
 
     @property
+    def noise_width(self) -> Fraction:
+        """The scale."""
+        return width("scale", as_written(self.scale) / self.step)
+
+    @property
     def curve(self) -> PrivacyCurve:
         """Exact in one dimension, pure in more."""
         scale = as_written(self.scale) / self.step
@@ -135,7 +147,7 @@ class DiscreteLaplace(OnGrid):
 
     def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
         """Exact integer noise on the grid."""
-        noise = discrete_laplace(source, scale=as_written(self.scale) / self.step, size=value.size)
+        noise = discrete_laplace(source, scale=self.noise_width, size=value.size)
         return self.moved(value, noise)
 
     def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -165,13 +177,21 @@ def add_discrete_laplace(
     value: NDArray[Any], source: Source, *, scale: Number, l1_sensitivity: Number
 ) -> NDArray[Any]:
     """The strict release: on the public grid, with the scale enlarged for the rounding of the centre."""
+    grid, spread = placed(value, scale=scale, l1_sensitivity=l1_sensitivity)
+    steps = discrete_laplace(source, scale=spread, size=value.size).reshape(value.shape)
+    if grid is None:
+        return exact_sum(value, steps)
+    return grid.values(exact_sum(grid.nearest(value), steps))
+
+
+def placed(value: NDArray[Any], *, scale: Number, l1_sensitivity: Number) -> tuple[Grid | None, Fraction]:
+    """The grid, which whole numbers do not need, and the scale in its steps; refused where it cannot be drawn."""
     exact, sensitivity = as_written(scale), as_written(l1_sensitivity)
-    if value.dtype == np.int64:
-        return np.asarray(value + discrete_laplace(source, scale=exact, size=value.size).reshape(value.shape))
+    if is_whole(value):
+        return None, width("scale", exact)
     grid = Grid.for_noise(exact, sensitivity / value.size)
     enlarged = exact * (sensitivity + value.size * grid.step) / sensitivity
-    noise = discrete_laplace(source, scale=enlarged / grid.step, size=value.size)
-    return grid.values(grid.nearest(value) + noise.reshape(value.shape))
+    return grid, width("scale", enlarged / grid.step)
 
 
 def laplace_cdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,7 +216,7 @@ def discrete_release_cdf(
     value: NDArray[Any], at: NDArray[np.float64], *, scale: Number, l1_sensitivity: Number
 ) -> NDArray[np.float64]:
     """The law of the first number of a strict release (soundness, section 16: the scale grows by d g)."""
-    if value.dtype == np.int64:
+    if is_whole(value):
         return discrete_laplace_cdf(np.floor(at) - float(value.flat[0]), float(scale))
     grid = Grid.for_noise(as_written(scale), as_written(l1_sensitivity) / value.size)
     growth = float(1 + value.size * grid.step / as_written(l1_sensitivity))

@@ -19,7 +19,16 @@ from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.stored import number, plain_curve
-from holdfast.privacy.rounding import FixedNumbers, Number, as_written, nearest_steps
+from holdfast.privacy.rounding import (
+    FixedNumbers,
+    Number,
+    as_written,
+    exact_sum,
+    is_whole,
+    multiples,
+    nearest_steps,
+    whole,
+)
 
 Arithmetic = Literal["strict", "idealised"]
 
@@ -54,6 +63,8 @@ class Mechanism(metaclass=FixedNumbers):
             self.arithmetic,
             "'strict' or 'idealised'",
         )
+        for field in fields(self):
+            _require_fixed(field.name, str(field.type), getattr(self, field.name))
         self.validate()
         if self.adjacency is not None:
             self.require_adjacency(self.adjacency)
@@ -145,6 +156,14 @@ class Mechanism(metaclass=FixedNumbers):
         return cls(**{name: number(value) for name, value in data.items() if name != "mechanism"})
 
 
+def _require_fixed(name: str, declared: str, value: Any) -> None:
+    """Refuse as a number whatever could still change after it was charged for, or is none."""
+    if value is None or not {"Number", "int", "float"} & set(declared.split(" | ")):
+        return
+    number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+    require(number, name, type(value).__name__, "a whole number, a float or a Fraction")
+
+
 def _stored(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else plain_curve(value)
 
@@ -179,6 +198,11 @@ class OnGrid(Mechanism):
         require(self.grid is None or self.dimension is not None, "dimension", None, "given when a grid is")
 
     @property
+    @abstractmethod
+    def noise_width(self) -> Fraction:
+        """The scale of the noise in steps, within what can be drawn."""
+
+    @property
     def step(self) -> Fraction:
         """The distance between grid points."""
         return Fraction(1) if self.grid is None else as_written(self.grid)
@@ -197,20 +221,21 @@ class OnGrid(Mechanism):
     def check(self, value: Any) -> NDArray[Any]:
         """Integers where no grid is declared; the declared dimension where one is."""
         array: NDArray[Any] = super().check(value)
-        if self.grid is None and array.dtype != np.int64:
+        if self.grid is None and not is_whole(array):
             raise ParameterError(
                 "value must be integers where no grid is declared; declare grid=... and dimension=..."
             )
         fits = self.dimension is None or array.size == self.dimension
         require(fits, "value.size", array.size, f"the declared {self.dimension}")
+        self.noise_width  # noqa: B018 - refused here, before anything is charged
         return array
 
     def moved(self, value: NDArray[Any], noise: NDArray[np.int64]) -> NDArray[Any]:
         """Round to the grid, move by whole steps."""
         steps = noise.reshape(value.shape)
         if self.grid is None:
-            return np.asarray(value + steps)
-        return np.asarray((nearest_steps(value, self.step) + steps) * float(self.grid))
+            return exact_sum(value, steps)
+        return multiples(exact_sum(nearest_steps(value, self.step), steps), self.step)
 
     def steps_from(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The last grid point that is not above, in steps from the centre; near a point counts as it."""
@@ -254,19 +279,49 @@ def index_cdf(probabilities: NDArray[np.float64], at: NDArray[np.float64]) -> ND
     return np.asarray(below[np.clip(np.floor(at).astype(np.int64) + 1, 0, probabilities.size)])
 
 
+LARGEST_WHOLE = 2**1000
+"""A whole number beyond it is no more finite than a double beyond 1.8e308."""
+
+
 def vector(value: Any) -> NDArray[Any]:
-    """The value as an array of numbers; integers stay integers."""
+    """The value as an array of numbers of its own; whole numbers stay whole, of any length."""
     array = np.asarray(value)
-    if array.dtype == bool or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
+    if isinstance(value, list | tuple) and array.dtype == np.float64 and np.any(np.abs(array) > 2.0**53):
+        array = np.array(value, dtype=object)  # NumPy would round the whole numbers among them
+    real = np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)
+    if not (real or _of_numbers(array)):
         raise ParameterError(f"value must be an array of real numbers, got dtype {array.dtype}")
     require(array.size > 0, "value.size", array.size, "> 0")
+    if array.dtype == object or array.dtype == np.uint64:
+        return _as_python(array)
     if np.issubdtype(array.dtype, np.integer):
-        require(array.dtype != np.uint64, "value.dtype", "uint64", "an integer type that int64 can hold")
         return array.astype(np.int64)
-    if not np.all(np.isfinite(array)):
-        # Seeing this message tells something about the data: the text of the docs says so, and
-        # tables with a schema never come here.
+    with np.errstate(over="ignore"):
+        doubles = array.astype(np.float64)
+    _require_finite(bool(np.all(np.isfinite(doubles))))
+    return doubles
+
+
+def _of_numbers(array: NDArray[Any]) -> bool:
+    return array.dtype == object and all(
+        isinstance(one, int | float | np.integer | np.floating) and not isinstance(one, bool)
+        for one in array.flat
+    )
+
+
+def _as_python(array: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in 64 bits or as Python's; where others are among them, all as fractions."""
+    numbers = [one.item() if isinstance(one, np.generic) else one for one in array.flat]
+    _require_finite(all(-LARGEST_WHOLE < one < LARGEST_WHOLE for one in numbers if isinstance(one, int)))
+    _require_finite(bool(np.all(np.isfinite([one for one in numbers if not isinstance(one, int)]))))
+    if all(isinstance(one, int) for one in numbers):
+        return whole(np.array(numbers, dtype=object).reshape(array.shape))
+    return np.array([Fraction(one) for one in numbers], dtype=object).reshape(array.shape)
+
+
+def _require_finite(finite: bool) -> None:
+    """Seeing this message tells something about the data: the docs say so, and tables with a schema never come here."""
+    if not finite:
         raise ParameterError(
             "value must be finite, got NaN or infinity; open the table with a schema, which clips"
         )
-    return array.astype(np.float64)

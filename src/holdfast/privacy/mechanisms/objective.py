@@ -16,6 +16,7 @@ from holdfast.noise.gaussian import rounded_gaussian
 from holdfast.noise.idealised import gamma_ball, normal
 from holdfast.noise.laplace import truncated_laplace
 from holdfast.noise.source import Source
+from holdfast.noise.symmetric import width
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.objective import ObjectiveCurve
@@ -97,12 +98,21 @@ class _Perturbed(Mechanism):
         """What is added to the minimiser."""
 
     @abstractmethod
+    def linear_grid(self, dimension: int) -> tuple[Grid, Fraction]:
+        """Where strict arithmetic rounds b to, and the width of b in its steps; refused where it cannot be drawn."""
+
+    @abstractmethod
     def linear_term(self, dimension: int, source: Source) -> Floats:
         """The random b, within tolerance/2 of an exact draw."""
 
     def check(self, value: Any) -> Any:
-        """An objective as it is, an array as numbers."""
-        return value if hasattr(value, "minimise") else vector(value).astype(np.float64)
+        """An objective as it is, an array as numbers; as many weights as the noise can be drawn for."""
+        checked = value if hasattr(value, "minimise") else vector(value).astype(np.float64)
+        if self.arithmetic == "strict":
+            dimension = value.dimension if hasattr(value, "minimise") else checked.size
+            self.linear_grid(dimension)
+            self.output_noise.check(np.zeros(dimension))
+        return checked
 
     def sample(self, value: Any, source: Source) -> Floats:
         """Draw b, minimise with it, add noise to what the solver found."""
@@ -163,7 +173,9 @@ class _Linear:
         return self.total.size
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
-        return np.asarray((self.total.ravel() - linear) / penalty)
+        with np.errstate(over="ignore"):
+            exact = (self.total.ravel() - linear) / penalty
+        return np.nan_to_num(exact)  # the largest double where it is beyond: that moves no two apart
 
     def gradient(self, at: Floats) -> Floats:
         return -self.total.ravel()
@@ -220,10 +232,13 @@ class ObjectivePerturbation(_Perturbed):
         """Strict: normal numbers rounded exactly to a grid so fine that they move by tolerance/2 at most."""
         if self.arithmetic == "idealised":
             return float(self.sigma) * normal(source, size=dimension)
-        # Each coordinate moves by half a step: sqrt(d) step / 2 <= tolerance / 2.
-        finest = as_written(self.tolerance) / root_above(dimension)
-        grid = Grid(math.floor(math.log2(finest)) - 1)
-        return grid.values(rounded_gaussian(source, sigma=as_written(self.sigma) / grid.step, size=dimension))
+        grid, sigma = self.linear_grid(dimension)
+        return grid.values(rounded_gaussian(source, sigma=sigma, size=dimension))
+
+    def linear_grid(self, dimension: int) -> tuple[Grid, Fraction]:
+        """Each coordinate moves by half a step: sqrt(d) step / 2 <= tolerance / 2."""
+        grid = Grid.finer_than(as_written(self.tolerance) / root_above(dimension))
+        return grid, width("sigma", as_written(self.sigma) / grid.step)
 
     def cdf(self, value: Floats, at: Floats) -> Floats:
         """(v - b) / penalty and the output noise are normal; the grid is far below either."""
@@ -296,12 +311,15 @@ class PureObjectivePerturbation(_Perturbed):
         if self.arithmetic == "idealised":
             return gamma_ball(source, dimension=dimension, scale=float(self.scale))
         # The proof needs a density of b that one record moves by e^(G/scale), and the Hessian's part apart from
-        # it: Laplace coordinates of scale sqrt(d) scale have one. Each moves by less than one step: sqrt(d) step
-        # <= tolerance / 2.
-        root = root_above(dimension)
-        grid = Grid(math.floor(math.log2(as_written(self.tolerance) / (2 * root))) - 1)
-        spread = root * as_written(self.scale) / grid.step
+        # it: Laplace coordinates of scale sqrt(d) scale have one.
+        grid, spread = self.linear_grid(dimension)
         return grid.values(truncated_laplace(source, scale=spread, size=dimension))
+
+    def linear_grid(self, dimension: int) -> tuple[Grid, Fraction]:
+        """Each coordinate moves by less than one step: sqrt(d) step <= tolerance / 2."""
+        root = root_above(dimension)
+        grid = Grid.finer_than(as_written(self.tolerance) / (2 * root))
+        return grid, width("scale", root * as_written(self.scale) / grid.step)
 
     def cdf(self, value: Floats, at: Floats) -> Floats:
         """(v - b) / penalty; the output noise is too small to count."""

@@ -16,7 +16,7 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.finite_curve import FinitePair
 from holdfast.privacy.mechanisms.mechanism import Mechanism, index_cdf
-from holdfast.privacy.rounding import Number, as_written, round_up
+from holdfast.privacy.rounding import Number, as_written, is_whole, round_up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +38,15 @@ class RandomisedResponse(Mechanism):
 
     def validate(self) -> None:
         """Two categories or more."""
-        require(0 < self.epsilon < float("inf"), "epsilon", self.epsilon, "> 0 and finite")
-        known = isinstance(self.categories, int) and self.categories >= 2
-        require(known, "categories", self.categories, "a whole number >= 2")
+        require(
+            0 < self.epsilon <= 700,
+            "epsilon",
+            self.epsilon,
+            "> 0 and at most 700",
+            "beyond it nothing is hidden",
+        )
+        known = isinstance(self.categories, int) and 2 <= self.categories <= 2**31
+        require(known, "categories", self.categories, "a whole number >= 2 and at most 2^31")
 
     @property
     def curve(self) -> PrivacyCurve:
@@ -55,7 +61,7 @@ class RandomisedResponse(Mechanism):
     def check(self, value: Any) -> NDArray[np.int64]:
         """Integer codes within the declared categories."""
         codes = super().check(value)
-        if codes.dtype != np.int64:
+        if not is_whole(codes):
             raise ParameterError("randomised response takes integer codes; encode categories by the schema")
         if np.any((codes < 0) | (codes >= self.categories)):
             raise ParameterError(

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, require
-from holdfast.noise.choose import choose_by_score, permute_and_flip
+from holdfast.noise.choose import choose_by_score, permute_and_flip, score_factor
 from holdfast.noise.idealised import exponential, gumbel
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PureDP
 from holdfast.privacy.curves.finite_curve import BoundedRange
 from holdfast.privacy.mechanisms.mechanism import Mechanism, index_cdf
-from holdfast.privacy.rounding import Grid, Number, as_written
+from holdfast.privacy.rounding import Grid, Number, as_written, is_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,23 +56,33 @@ class Selection(Mechanism):
 
     def check(self, value: Any) -> NDArray[Any]:
         """Scores are a vector."""
-        scores = super().check(value)
+        scores: NDArray[Any] = super().check(value)
         require(scores.ndim == 1, "scores.ndim", scores.ndim, "1")
-        return np.asarray(scores)
+        if self.arithmetic == "strict":
+            score_factor(self._weight(is_whole(scores)))
+        return scores
 
     @property
     def noise_scale(self) -> float:
         """Of the noise that report-noisy-max adds to each score, in idealised arithmetic."""
         return (1 if self.monotone else 2) * float(self.sensitivity) / float(self.epsilon)
 
-    def on_grid(self, scores: NDArray[Any]) -> tuple[NDArray[np.int64], Fraction]:
-        """Scores as integers, and the exact log-weight of one step; rounding adds a step to the sensitivity."""
+    def on_grid(self, scores: NDArray[Any]) -> tuple[NDArray[Any], Fraction]:
+        """Scores as whole numbers, and the exact log-weight of one step."""
+        whole = is_whole(scores)
+        return scores if whole else self._grid.nearest(scores), self._weight(whole)
+
+    @property
+    def _grid(self) -> Grid:
         exact = as_written(self.sensitivity)
+        return Grid.for_noise(exact, exact)
+
+    def _weight(self, whole: bool) -> Fraction:
+        """The log-weight of a whole score, or of a step; rounding adds a step to the sensitivity."""
+        step = Fraction(1) if whole else self._grid.step
+        reach = as_written(self.sensitivity) + (0 if whole else step)
         halves = 1 if self.monotone else 2
-        if scores.dtype == np.int64:
-            return scores, as_written(self.epsilon) / (halves * exact)
-        grid = Grid.for_noise(exact, exact)
-        return grid.nearest(scores), as_written(self.epsilon) * grid.step / (halves * (exact + grid.step))
+        return as_written(self.epsilon) * step / (halves * reach)
 
     def log_odds(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """epsilon score / (2 sensitivity), or twice that for monotone scores; the largest is 0.
@@ -81,7 +91,7 @@ class Selection(Mechanism):
         enlarges the sensitivity by its step.
         """
         values, reach = scores.astype(np.float64), float(self.sensitivity)
-        if self.arithmetic == "strict" and scores.dtype != np.int64:
+        if self.arithmetic == "strict" and not is_whole(scores):
             exact = as_written(self.sensitivity)
             step = float(Grid.for_noise(exact, exact).step)
             values, reach = np.rint(values / step) * step, reach + step
@@ -134,7 +144,9 @@ class Exponential(Selection):
     def sample(self, value: NDArray[Any], source: Source) -> int:
         """One index."""
         if self.arithmetic == "idealised":
-            return int(np.argmax(value + self.noise_scale * gumbel(source, size=value.size)))
+            return int(
+                np.argmax(value.astype(np.float64) + self.noise_scale * gumbel(source, size=value.size))
+            )
         steps, factor = self.on_grid(value)
         return choose_by_score(source, scores=steps, factor=factor)
 
@@ -185,7 +197,9 @@ class PermuteAndFlip(Selection):
     def sample(self, value: NDArray[Any], source: Source) -> int:
         """One index."""
         if self.arithmetic == "idealised":
-            return int(np.argmax(value + self.noise_scale * exponential(source, size=value.size)))
+            return int(
+                np.argmax(value.astype(np.float64) + self.noise_scale * exponential(source, size=value.size))
+            )
         steps, factor = self.on_grid(value)
         return permute_and_flip(source, scores=steps, factor=factor)
 

@@ -46,6 +46,10 @@ class SampledGaussian(Mechanism):
     def _noise(self) -> Gaussian:
         return Gaussian(sigma=self.sigma, l2_sensitivity=self.l2_sensitivity, arithmetic=self.arithmetic)
 
+    def check(self, value: Any) -> NDArray[Any]:
+        """As the Gaussian."""
+        return self._noise.check(value)
+
     def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
         """Noise on the sum of the sample."""
         return self._noise.sample(value, source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from holdfast.privacy.mechanisms.laplace import (
     discrete_release_cdf,
     discrete_release_ratio,
     laplace_cdf,
+    placed,
 )
 from holdfast.privacy.mechanisms.mechanism import Mechanism, euclidean
 from holdfast.privacy.rounding import Number, as_written, root_above
@@ -58,12 +60,21 @@ class VectorLaplace(Mechanism):
         """Gamma-norm noise, or its strict stand-in."""
         if self.arithmetic == "idealised":
             scale = float(self.l2_sensitivity) / float(self.epsilon)
-            return np.asarray(
-                value + gamma_ball(source, dimension=value.size, scale=scale).reshape(value.shape)
-            )
-        l1_sensitivity = root_above(value.size) * as_written(self.l2_sensitivity)
-        scale_exact = l1_sensitivity / as_written(self.epsilon)
-        return add_discrete_laplace(value, source, scale=scale_exact, l1_sensitivity=l1_sensitivity)
+            noise = gamma_ball(source, dimension=value.size, scale=scale).reshape(value.shape)
+            return np.asarray(value.astype(np.float64) + noise)
+        return add_discrete_laplace(value, source, **self._stand_in(value.size))
+
+    def check(self, value: Any) -> NDArray[Any]:
+        """Numbers, as many as the noise can be drawn for."""
+        array: NDArray[Any] = super().check(value)
+        if self.arithmetic == "strict":
+            placed(array, **self._stand_in(array.size))
+        return array
+
+    def _stand_in(self, dimension: int) -> dict[str, Fraction]:
+        """Laplace noise of so many coordinates: |x|_1 <= sqrt(d) |x|_2."""
+        l1_sensitivity = root_above(dimension) * as_written(self.l2_sensitivity)
+        return {"scale": l1_sensitivity / as_written(self.epsilon), "l1_sensitivity": l1_sensitivity}
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A shift by the whole sensitivity along one axis."""
