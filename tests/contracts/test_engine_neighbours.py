@@ -180,7 +180,7 @@ def test_every_engine_is_under_contract() -> None:
 def test_neighbours(put: Put, kind: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     store = _store(put, kind, tmp_path_factory.mktemp(kind))
 
-    @settings(max_examples=15, deadline=None, derandomize=True)
+    @settings(max_examples=10, deadline=None, derandomize=True)
     @given(coins=st.randoms(use_true_random=False))
     def held(coins: Random) -> None:
         case = drawn_table(coins, leave_out=store.leave_out, types=store.types)
