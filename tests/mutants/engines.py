@@ -130,7 +130,7 @@ FAULTS: tuple[Fault, ...] = (
         target="data:LineRules.sound",
         old="good[self._misplaced(raw, quotes, before, among, starts, stops)] = False",
         new="good &= True",
-        tests=("tests/data/engines/test_csv_files.py::test_a_row_is_made_of_its_own_line",),
+        tests=("tests/data/engines/test_csv_files.py::test_a_broken_line_is_a_row_of_nothing",),
     ),
     Fault(
         name="csv: one bad byte breaks the lines of its block",
@@ -158,7 +158,9 @@ FAULTS: tuple[Fault, ...] = (
         target="data:LineRules.joined",
         old="after is None and not last and len(raw) - starts[here] <= MOST_BYTES",
         new="False",
-        tests=("tests/data/engines/test_csv_files.py::test_where_blocks_end_does_not_matter",),
+        tests=(
+            "tests/data/engines/test_csv_files.py::test_records_of_several_lines_where_they_are_declared",
+        ),
     ),
     Fault(
         name="csv: an undecodable letter is replaced by a question mark",
