@@ -130,9 +130,9 @@ def measure(server: Server, rows: int) -> list[str]:
             "real[54] in a secret order, b = 50": lambda: train(ask, lambda _: secret, course(rows, 50)),
             f"the same, {PASSES} passes": lambda: train(ask, lambda _: secret, course(rows, 50, PASSES)),
             INSIDE: private("bolt-on", bolt_on, 50),
-            f"the same, {PASSES} passes ": private("bolt-on", bolt_on, 50, PASSES),
+            f"{INSIDE}, {PASSES} passes": private("bolt-on", bolt_on, 50, PASSES),
             PULLED: private("pulled bolt-on", bolt_on, 50),
-            f"the same, {PASSES} passes  ": private("pulled bolt-on", bolt_on, 50, PASSES),
+            f"{PULLED}, {PASSES} passes": private("pulled bolt-on", bolt_on, 50, PASSES),
             "pull 54 columns once, then SCS13, b = 50": private("SCS13", scs13, 50),
             "pull 54 columns once, then BST14, b = 50": private("BST14", bst14, 50),
             "the kernel over rows in memory, b = 50": lambda: kernel(50),
@@ -147,10 +147,7 @@ def measure(server: Server, rows: int) -> list[str]:
     floor, clock_floor = both[scan]
     stored50 = both["real[54] as stored, b = 50"]
     secret50 = both["real[54] in a secret order, b = 50"]
-    ways = [
-        (both[name][0], both[f"the same, {PASSES} passes{blanks}"][0])
-        for name, blanks in ((INSIDE, " "), (PULLED, "  "))
-    ]
+    ways = [(both[name][0], both[f"{name}, {PASSES} passes"][0]) for name in (INSIDE, PULLED)]
     listed = [
         f"| {name} | {spent:.3f} | {spent / floor:.1f} | {clock:.3f} | {clock / clock_floor:.1f} |"
         for name, (spent, clock) in both.items()

@@ -7,6 +7,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -195,10 +196,9 @@ class TestPostgres:
             "GRANT SELECT ON guarded, seen TO reader",
         )
         name = "guarded" if through == "table" else "seen"
-        with (
-            pytest.warns(AssumptionWarning, match="row-level security"),
-            open_table(server.url(name), SCHEMA) as table,
-        ):
+        with pytest.warns(AssumptionWarning, match="row-level security"):
+            table = open_table(server.url(name), SCHEMA)
+        with closing(table):
             assert table.count() == 3
             assert any("row-level security" in one for one in table.assumptions)
         with open_table(server.url(name, user="postgres"), SCHEMA) as whole:
