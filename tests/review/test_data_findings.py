@@ -1,4 +1,4 @@
-"""Findings E1, E2 and E4: missing numbers in files, data rows in errors, passwords on the screen."""
+"""Findings E1, E2, E4, E6 and E7: what files do to other rows, and data or passwords on the screen."""
 
 from __future__ import annotations
 
@@ -274,6 +274,54 @@ def test_an_audit_of_a_table_of_texts_prints_no_value(tmp_path: Path) -> None:
         "audit", "numpy:mean", "--data", tmp_path / "clinic.parquet", "--epsilon", "1", "--adjacency", "add_remove",
     )  # fmt: skip
     assert SECRET not in shown
+
+
+# E6 and E7: files that are not as declared.
+
+NOT_UTF8 = {
+    "latin-1": "age,name,ill\n76,M\u00fcller,yes\n40,x,no\n".encode("latin-1"),
+    "utf-16": "age,name,ill\n76,Geheimrat,yes\n".encode("utf-16"),
+    "utf-16-le": "age,name,ill\n76,Geheimrat,yes\n".encode("utf-16-le"),
+    "ragged": b"age,name,ill\n76,Geheimrat\n40,x,no\n50,x,yes,1\n",
+    "stray quote": b'age,name,ill\n76,"Geheimrat,yes\n40,x"y,no\n',
+    "empty": b"",
+    "no line end": b"Geheimrat",
+}
+
+
+@pytest.mark.parametrize("content", NOT_UTF8)
+@pytest.mark.parametrize(
+    "command", ["fit", "synth", "schema draft", "attack membership", "attack synthetic", "audit"]
+)
+def test_no_command_ends_in_a_traceback_over_a_csv_file(tmp_path: Path, command: str, content: str) -> None:
+    path = tmp_path / "clinic.csv"
+    path.write_bytes(NOT_UTF8[content])
+    CLINIC.save(tmp_path / "clinic.toml")
+    schema: list[str | Path] = ["--schema", tmp_path / "clinic.toml"]
+    members: list[str | Path] = ["--members", path, "--non-members", path]
+    arguments: dict[str, list[str | Path]] = {
+        "fit": [
+            path,
+            *schema,
+            "--target",
+            "ill",
+            "--epsilon",
+            "1",
+            "--delta",
+            "0.01",
+            "-o",
+            tmp_path / "m.holdfast",
+        ],
+        "synth": [path, *schema, "--epsilon", "1", "--delta", "0.01", "-o", tmp_path / "made.parquet"],
+        "schema draft": [path],
+        "attack membership": [_model(tmp_path), *members, "--target", "ill"],
+        "attack synthetic": [path, *schema, *members],
+        "audit": ["numpy:mean", "--data", path, "--epsilon", "1", "--adjacency", "add_remove"],
+    }
+    result = CliRunner().invoke(app, [*command.split(), *map(str, arguments[command])])
+    assert result.exception is None or isinstance(result.exception, SystemExit), _told(result.exception)
+    if command != "schema draft":  # which shows values
+        assert "Geheimrat" not in result.output
 
 
 # E4: passwords.

@@ -14,6 +14,8 @@ from holdfast.data.schema.columns import Column
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 INFINITY, NAN = float("inf"), float("nan")
+NUL = "a\0b"
+"""A text that PostgreSQL cannot hold."""
 #: Rows of a table at most; each has its own number in the column `tag`.
 MOST_ROWS = 14
 _DAY, _TIME = datetime.date, datetime.datetime
@@ -26,7 +28,7 @@ VALUES: dict[str, list[Any]] = {
     "decimal": [None, *map(Decimal, ("0", "1", "0.5", "-0.5000", "1.5", "0.0001", "-12.34", "9999999999999999.9999"))],
     "text": [
         None, "", "0", "1", "0.5", " 2 ", "-0.0", "1.5", "nan", "inf", "1e99", "x", "é", "a,b", 'q"q', '"', "'; --",
-        "\u2028", "new\nline", "\r", "\t", "😀", "true", "NULL", "x" * 300,
+        "\u2028", "new\nline", "\r", "\t", "😀", "true", "NULL", NUL, "x" * 300,
     ],
     "boolean": [None, True, False],
     "date": [None, _DAY(2020, 1, 1), _DAY(1, 1, 1), _DAY(1969, 12, 31), _DAY(9999, 12, 31)],
@@ -85,7 +87,10 @@ def drawn_table(
     tagged = [(tag, *row) for tag, row in enumerate(rows)]
     other, untouched = _neighbour(tagged, pools, kinds, coins, users=users, adjacency=Adjacency.of(adjacency))
     return DrawnTable(
-        schema=schema, rows=_arrow(tagged, kinds), neighbour=_arrow(other, kinds), untouched=untouched
+        schema=schema,
+        rows=arrow_table(tagged, kinds),
+        neighbour=arrow_table(other, kinds),
+        untouched=untouched,
     )
 
 
@@ -105,7 +110,8 @@ def _row(pools: list[list[Any]], coins: Random, *, extreme: bool) -> tuple[Any, 
     return tuple(pool[-1] if extreme else coins.choice(pool) for pool in pools)
 
 
-def _arrow(rows: list[tuple[Any, ...]], kinds: list[str]) -> Any:
+def arrow_table(rows: list[tuple[Any, ...]], kinds: list[str]) -> Any:
+    """Rows that begin with a tag, as an Arrow table of these storage types; the last column is the owner."""
     import pyarrow as pa
 
     named: dict[str, Any] = {
@@ -125,7 +131,9 @@ def _neighbour(
     adjacency: Adjacency,
 ) -> tuple[list[tuple[Any, ...]], frozenset[int]]:  # fmt: skip
     """A unit whose rows are others, or that is there no more, or that is new."""
-    owners = identifier_texts(_arrow(rows, kinds).column("who")) if users else [str(row[0]) for row in rows]
+    owners = (
+        identifier_texts(arrow_table(rows, kinds).column("who")) if users else [str(row[0]) for row in rows]
+    )
     chosen = coins.choice(owners)
     theirs = [place for place, owner in enumerate(owners) if owner == chosen]
     if adjacency is Adjacency.add_remove:

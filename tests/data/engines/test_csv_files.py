@@ -155,6 +155,22 @@ def test_records_of_several_lines_where_they_are_declared(tmp_path: Path) -> Non
     assert ("3", "w") in without
 
 
+@settings(max_examples=150, deadline=None)
+@given(lines=st.lists(LINES, max_size=8), block=st.sampled_from([3, 7, 11]))
+def test_where_blocks_end_does_not_matter(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], block: int
+) -> None:
+    """With line ends in fields, too."""
+    path, form = tmp_path_factory.getbasetemp() / "joined.csv", CsvFormat(quoted_newlines=True)
+    content = b"\n".join([b"a,b", *lines, b""])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(csv_files, "MOST_BYTES", 20)
+        whole = read(path, content, form)
+        patched.setattr(csv_files, "BLOCK_BYTES", block)
+        assert read(path, content, form) == whole
+    assert len(whole) <= len(lines)
+
+
 @pytest.mark.parametrize(
     "encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be"]
 )

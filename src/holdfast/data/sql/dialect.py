@@ -25,6 +25,7 @@ class Dialect:
     is_nan: str = "(CASE WHEN isfinite({0}) THEN FALSE ELSE CAST({0} AS VARCHAR) LIKE '%nan' END)"
     matches: str = "regexp_full_match({0}, {1})"
     trim: str = "trim({0}, {1})"
+    trim_end: str = "rtrim({0}, {1})"
     utc: str = "({0} AT TIME ZONE 'UTC')"
     sha256: str = "sha256({0})"
     hex_to_integer: str = "CAST('0x' || {0} AS BIGINT)"
@@ -95,7 +96,8 @@ class Dialect:
 
     def without_zeros(self, digits: str) -> str:
         """Digits without zeros at the end of their fraction."""
-        return f"CASE WHEN {digits} LIKE '%.%' THEN rtrim(rtrim({digits}, '0'), '.') ELSE {digits} END"
+        short = self.trim_end.format(self.trim_end.format(digits, "'0'"), "'.'")
+        return f"CASE WHEN {digits} LIKE '%.%' THEN {short} ELSE {digits} END"
 
     def clipped(self, column: Numeric, number: str) -> str:
         """A number filled, clipped and rounded (`rows.numeric_values`)."""

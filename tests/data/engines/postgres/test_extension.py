@@ -26,7 +26,7 @@ from holdfast.data.engines.postgres.install import install
 from holdfast.data.engines.postgres.session import Session
 from holdfast.data.engines.postgres.source import Address
 from holdfast.data.engines.postgres.table import PostgresTable
-from holdfast.data.order import KeyedHash, keyed_hash
+from holdfast.data.order import KeyedHash
 from holdfast.data.rows import Kind
 from holdfast.data.sql.statements import Statements
 from holdfast.errors import DataError, HoldfastError, ParameterError
@@ -203,7 +203,7 @@ class TestOrder:
         with closing(opened(extended)) as table:
             found = table.epochs(rows, options, order=order, passes=2, records=N)
         with extended.admin() as admin:
-            places = {name: place for name, place in admin.execute("SELECT id, ctid::text FROM visits")}
+            places = dict(admin.execute("SELECT id, tidsend(ctid) FROM visits").fetchall())
         names = ROWS.column("id").to_pylist()
         ((features, labels),) = map(
             rows.chunk, open_table(ROWS, SCHEMA_OF_ROWS).batches(order=Order.irrelevant())
@@ -211,7 +211,7 @@ class TestOrder:
         run = start(options)
         for portion in range(2):
             key = sha256(order.key + portion.to_bytes(8, "big")).digest()
-            ranked = sorted(range(N), key=lambda i: keyed_hash(key, places[names[i]]))
+            ranked = sorted(range(N), key=lambda i: sha256(key + places[names[i]]).digest()[:16])
             run.feed(features, labels, order=ranked)
             run.end_pass()
         np.testing.assert_allclose(found, run.final(), rtol=0, atol=1e-13)

@@ -207,14 +207,18 @@ def keyed_rows(statements: Statements, rows: SpelledRows, order: Order, *, porti
 
 
 def _key(statements: Statements, order: Order, portion: int) -> str:
-    """The bytes of the hash that ranks rows in every engine (`order.keyed_hash`): the same order as its digits.
+    """What sorts the rows. For an identifier, the bytes of the hash that ranks rows in every engine (`keyed_hash`).
 
     A shuffle draws a key of its own for each statement: what tells the rows of a view apart is their place in its
-    result, which may be another in another statement, and then one key would tie two different orders together.
+    result, which may be another in another statement, and then one key would tie two different orders together. Its
+    order is no other engine's, so key and place are hashed as bytes: a third of the time of hashing their digits.
     """
     place = "CAST(p AS text)"
     if isinstance(order, Shuffled):
-        return _hashed(sha256(order.key + portion.to_bytes(8, "big")).digest(), place)
+        key = sha256(order.key + portion.to_bytes(8, "big")).digest()
+        stored = statements.position == "ctid" and not statements.bounded
+        place = "tidsend(p)" if stored else f"convert_to({place}, 'UTF8')"
+        return f"substr(sha256('\\x{key.hex()}'::bytea || {place}), 1, {DIGITS // 2})"
     if isinstance(order, KeyedHash):
         name = f"r{statements.place(order.column)}"
         return f"{_hashed(order.key, name)} || {_hashed(order.tie_key, place)}"

@@ -196,7 +196,7 @@ class Session:
         state = None
         try:
             with self._connection.cursor() as cursor:
-                cursor.execute(f"EXPLAIN {statement}")
+                cursor.execute(f"{statement} LIMIT 0")
                 cursor.fetchall()
         except (adbc_driver_manager.Error, OSError) as error:
             state = getattr(error, "sqlstate", None)
