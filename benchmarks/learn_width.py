@@ -28,7 +28,8 @@ QUADRATIC = ("adassp", "functional")
 def cases() -> dict[str, tuple[Any, str]]:
     """An estimator and the kind of its labels, by name."""
     told: dict[str, Any] = {"epsilon": 4.0, "random_state": 0}
-    free, ball = {"target_bounds": (-1, 1)}, {"target_bounds": (-1, 1), "radius": 3.0}
+    free: dict[str, Any] = {"target_bounds": (-1, 1)}
+    ball = free | {"radius": 3.0}
     made: dict[str, tuple[Any, str]] = {}
     for method in ("auto", "objective", "output", "bolt_on", "noisy_gd", "scs13"):
         made[f"logistic, {method}"] = PrivateLogisticRegression(classes=[0, 1], method=method, **told), "two"
@@ -87,7 +88,7 @@ def main() -> None:
             max(after, LEAST) / max(before, LEAST) / (1.5 * (wide / narrow) ** 3)
             for before, after, narrow, wide in zip(taken, taken[1:], widths, widths[1:], strict=False)
         )
-        shown = [f"{one:.2f}" for one in taken] + ["–"] * (len(WIDTHS) - len(taken))
+        shown = [f"{one:.2f}" for one in taken] + ["-"] * (len(WIDTHS) - len(taken))
         lines.append(f"| {name} | {' | '.join(shown)} | {growth:.2f} |")
         print(lines[-1], flush=True)
         RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -154,3 +154,18 @@ def test_both_sides_of_a_threshold_find_the_same_minimum(monkeypatch: pytest.Mon
     assert isinstance(risk, PenalisedRisk)
     for other in found[1:]:
         assert np.linalg.norm(other - found[0]) <= 2e-9 / 0.05
+
+
+def test_steps_end_where_only_the_doubt_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tolerance below what plain arithmetic can show: no more matrices are made for it."""
+    risk = Risk(examples=some(60, 90), problem=Problem(loss=Logistic(), dimension=90), penalty=0.05)
+    made, real = [], Risk.curvature
+
+    def counted(self: Risk, *given: Any, **told: Any) -> Any:
+        made.append(1)
+        return real(self, *given, **told)
+
+    monkeypatch.setattr(Risk, "curvature", counted)
+    doubt = risk.gradient(np.ones(90))[1]
+    module.newton(risk, np.zeros(90), tolerance=doubt)
+    assert len(made) <= 4
