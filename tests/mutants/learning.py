@@ -282,4 +282,56 @@ FAULTS: tuple[Fault, ...] = (
         new="np.array_equal(known(), data)",
         tests=("tests/review/test_learn_findings.py", "tests/learn/rows/test_refits.py"),
     ),
+    Fault(
+        name="search: not rehearsed",
+        target="learn:PrivateSearch.fit",
+        old="rehearse(search, prepared.examples, account)",
+        new="pass",
+        tests=(
+            "tests/learn/tuning/test_rehearsal.py::test_any_mix_is_accepted_or_refused_before_anything_is_spent",
+        ),
+    ),
+    Fault(
+        name="ridge: a penalty for bounded residuals",
+        target="learn:Learner.default_penalty",
+        old="balanced_penalty(facts.problem, moved, limit=facts.limit)",
+        new="facts.problem.row_norm**2 * (facts.count * facts.limit.epsilon(0.1 / facts.count)) ** (-2 / 3)",
+        tests=(
+            "tests/contracts/test_learn_convergence.py::test_more_rows_bring_the_default_nearer_to_no_privacy"
+            "[ridge-squared-approximate]",
+        ),
+    ),
+    Fault(
+        name="noisy_gd: numbers stay while their rows shrink",
+        target="learn:along",
+        old="labels * scales if isinstance(loss, Squared) else labels",
+        new="labels",
+        tests=(
+            "tests/contracts/test_learn_convergence.py::test_more_rows_bring_the_default_nearer_to_no_privacy"
+            "[noisy_gd-squared-approximate]",
+        ),
+    ),
+    Fault(
+        name="bolt_on: the textbook step whatever the budget",
+        target="learn:bolt_on",
+        old="and step is None:",
+        new="and step is None and passes == 0:",
+        tests=(
+            "tests/learn/methods/test_bolt_on.py::test_a_run_without_a_penalty_goes_as_far_as_the_budget_pays",
+        ),
+    ),
+    Fault(
+        name="curvature: rows forgotten in the dual",
+        target="learn:Dual.solve",
+        old="(vector - self._rows.T @ seen.astype(np.float32)) / self._shift",
+        new="vector / self._shift",
+        tests=("tests/learn/risk/test_curvature.py::test_all_three_ways_solve_the_same_system",),
+    ),
+    Fault(
+        name="newton: steps below the doubt",
+        target="learn:newton",
+        old=" or size <= min(tolerance, doubt) / 8",
+        new="",
+        tests=("tests/learn/risk/test_curvature.py::test_steps_end_where_only_the_doubt_is_left",),
+    ),
 )

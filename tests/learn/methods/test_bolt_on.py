@@ -314,3 +314,22 @@ def test_a_course_is_checked() -> None:
         StepCourse(steps=0, records=1, smoothness=1.0, penalty=0.0, cap=1.0)
     with pytest.raises(ParameterError, match="offset_power"):
         StepCourse(steps=1, records=1, smoothness=1.0, penalty=0.0, cap=1.0, offset_power=1.0)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_remove"])
+def test_a_run_without_a_penalty_goes_as_far_as_the_budget_pays(adjacency: str) -> None:
+    """Finding L5: one record moves the result by G t / n, and t grows as (n mu)^(2/3) (risk/balance.py)."""
+    problem, travelled = Problem(loss=Logistic(), dimension=8), []
+    for count, mu in ((400, 0.5), (3_200, 0.5), (400, 4.0)):
+        world = Adjacency.of(adjacency)
+        rows = ArrayExamples(
+            features=np.full((count, 8), 0.3), labels=np.ones(count), adjacency=world, public_count=count
+        )
+        fit = METHOD.fit(rows, problem, account=Account(GaussianDP(mu), adjacency=adjacency, seed=1))
+        change = 2.0 if adjacency != "zero_out" else 1.0
+        travelled.append(fit.parameters["l2_sensitivity"] * count / change)
+    assert travelled[1] / travelled[0] == pytest.approx(4.0, rel=1e-3)
+    assert travelled[2] / travelled[0] == pytest.approx(4.0, rel=1e-3)
+    # Where stopping costs as much as the noise: |w|^2 = d / X^2, beta = 1/4, G = 2 or 1.
+    change = 2.0 if adjacency != "zero_out" else 1.0
+    assert travelled[0] == pytest.approx((2 * 0.25 * (change / (400 * 0.5)) ** 2 / 8) ** (-1 / 3), rel=1e-3)

@@ -31,8 +31,8 @@ from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn.methods.method import Fit
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax
-from holdfast.learn.risk.minimise import NEWTON_DIMENSION, minimise_certified
-from holdfast.learn.risk.multiclass_risk import MulticlassRisk
+from holdfast.learn.risk.minimise import minimise_certified
+from holdfast.learn.risk.multiclass_risk import DENSE_WEIGHTS, MulticlassRisk
 from holdfast.learn.rows.examples import Examples
 from holdfast.learn.whitened_examples import CLIP, SHARE, WhitenedExamples, release_diagonal
 from holdfast.privacy.account import Account
@@ -122,7 +122,7 @@ def covers(problem: Problem) -> bool:
     loss: Any = problem.loss
     if loss.name != "softmax" or math.isfinite(problem.radius):
         return False
-    return weights_of(problem, loss) <= NEWTON_DIMENSION
+    return weights_of(problem, loss) <= DENSE_WEIGHTS
 
 
 def log_determinant(problem: Problem, loss: Softmax, *, penalty: float) -> float:
@@ -223,7 +223,7 @@ def softmax_objective(
     loss: Any = problem.loss
     if not covers(problem):
         raise ParameterError(
-            f"engine='objective' needs the softmax loss, no radius and at most {NEWTON_DIMENSION} weights (classes - 1 "
+            f"engine='objective' needs the softmax loss, no radius and at most {DENSE_WEIGHTS} weights (classes - 1 "
             f"times columns), got loss={loss.name!r}, radius={problem.radius!r} and {weights_of(problem, loss)} "
             "weights; use engine='output'"
         )

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import HoldfastError, require
+from holdfast.learn.risk.curvature import Curvature
 from holdfast.learn.risk.risk import SmoothRisk
 from holdfast.learn.rows.examples import ArrayExamples, one_thread
 
 Floats = NDArray[np.float64]
-NEWTON_DIMENSION = 1_500
-"""Above this, second derivatives cost more than they save."""
 SPHERE = 2.0**-48
 """How close to the sphere, relatively, a point counts as on it."""
 SAMPLED = 5
@@ -75,11 +74,10 @@ def minimise_certified(risk: SmoothRisk, *, tolerance: float, start: Floats | No
     require(0 < tolerance < math.inf, "tolerance", tolerance, "> 0 and finite")
     with one_thread():
         w = near_start(risk) if start is None else start
-        if w.size <= NEWTON_DIMENSION:
-            w = newton(risk, w, tolerance=tolerance, thinned=THINNED if _is_long(risk) else 1)
-        else:
-            w = quasi_newton(risk, w)
-        if float(np.linalg.norm(w)) > risk.problem.radius and w.size <= NEWTON_DIMENSION:
+        if not risk.dense:
+            w = quasi_newton(risk, w)  # near it; the last digits are Newton's
+        w = newton(risk, w, tolerance=tolerance, thinned=THINNED if _is_long(risk) else 1)
+        if float(np.linalg.norm(w)) > risk.problem.radius:
             w = on_sphere(risk, w, tolerance=tolerance)
         if is_certified(risk, w, tolerance=tolerance):
             return w
@@ -109,7 +107,7 @@ def near_start(risk: SmoothRisk) -> Floats:
 
 
 def _is_long(risk: SmoothRisk) -> bool:
-    return risk.weights <= NEWTON_DIMENSION and risk.rows >= SAMPLED * LEAST_SAMPLE
+    return risk.dense and risk.weights <= risk.rows // SAMPLED and risk.rows >= SAMPLED * LEAST_SAMPLE
 
 
 def newton(
@@ -126,11 +124,12 @@ def newton(
     pairs: list[tuple[Floats, Floats]] = []
     for _ in range(steps):
         size = float(np.linalg.norm(gradient))
-        # Half the tolerance: the certificate, computed apart, must not miss by a rounding error.
-        if size + doubt <= tolerance / 2:
+        # Half the tolerance: the certificate, computed apart, must not miss by a rounding error. Where only the doubt
+        # is left, no step makes it smaller: wider arithmetic will.
+        if size + doubt <= tolerance / 2 or size <= min(tolerance, doubt) / 8:
             break
         if hessian is None:
-            hessian = risk.hessian(w, every=thinned) + shift * np.eye(w.size)
+            hessian = risk.curvature(w, every=thinned, shift=shift)
             fresh, thinned, pairs = thinned == 1, 1, []
         step = -_corrected(hessian, pairs, gradient)
         share = 1.0
@@ -159,7 +158,7 @@ def newton(
     return w
 
 
-def _corrected(hessian: Floats, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
+def _corrected(hessian: Curvature, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
     """hessian^-1 gradient, the hessian first corrected by what gradients did along later steps.
 
     The two loops of L-BFGS (Nocedal and Wright 2006, algorithm 7.4) around a Hessian of an earlier point.
@@ -168,20 +167,20 @@ def _corrected(hessian: Floats, pairs: list[tuple[Floats, Floats]], gradient: Fl
     for step, change in reversed(pairs):
         shares.append(float(step @ gradient) / float(step @ change))
         gradient = gradient - shares[-1] * change
-    found = np.linalg.solve(hessian, gradient)
+    found = hessian.solve(gradient)
     for (step, change), share in zip(pairs, reversed(shares), strict=True):
         found = found + (share - float(change @ found) / float(step @ change)) * step
     return np.asarray(found)
 
 
 def quasi_newton(risk: SmoothRisk, w: Floats) -> Floats:
-    """L-BFGS, for many columns."""
+    """L-BFGS, where no matrix of second derivatives is kept."""
     from scipy.optimize import minimize
 
     def both(point: Any) -> tuple[float, Any]:
         return risk.value(point), risk.gradient(point)[0]
 
-    options: Any = {"maxiter": 5000, "maxfun": 10_000, "gtol": 1e-14, "ftol": 0.0, "maxcor": 30}
+    options: Any = {"maxiter": 500, "maxfun": 1_000, "gtol": 1e-14, "ftol": 0.0, "maxcor": 30}
     found: Any = minimize(both, w.tolist(), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, dtype=np.float64)
 
@@ -197,7 +196,7 @@ def on_sphere(risk: SmoothRisk, w: Floats, *, tolerance: float) -> Floats:
         # Scaling onto the sphere moves the gradient by at most this.
         if abs(length - radius) * (risk.smoothness + shift) <= tolerance / 8:
             break
-        slope = float(w @ np.linalg.solve(risk.hessian(w) + shift * np.eye(w.size), w))
+        slope = float(w @ risk.curvature(w, shift=shift).solve(w))
         following = shift + (length / radius - 1.0) * length**2 / slope
         if not following > 0 or following == shift:
             break

@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.learn.problem.losses import Multiclass, Softmax
+from holdfast.learn.risk.curvature import Curvature, Dense, Products
 from holdfast.learn.risk.risk import PenalisedRisk
 from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF, ClippedBlocks
 
 Floats = NDArray[np.float64]
+DENSE_WEIGHTS = 1_500
+"""Beyond them products are cheaper than a matrix, whose making takes K^2 / 2 passes over the rows."""
 
 
 def contrasts(classes: int) -> Floats:
@@ -68,6 +71,26 @@ class MulticlassRisk(PenalisedRisk):
         linear = np.zeros_like(w) if self.linear is None else self.linear
         sizes = (float(np.linalg.norm(part)) for part in (data / self.divisor, self.penalty * w, linear))
         return data / self.divisor + self.penalty * w + linear, self._doubt(w, blocks, sum(sizes))
+
+    @property
+    def dense(self) -> bool:
+        """Up to a number of weights: one row has a block for each pair of classes."""
+        return self.weights <= DENSE_WEIGHTS
+
+    def curvature(self, w: Floats, *, every: int = 1, shift: float = 0.0) -> Curvature:
+        """The second derivative, as a matrix of the weights or as an operator."""
+        if self.dense:
+            return Dense(matrix=self.hessian(w, every=every) + shift * np.eye(self.weights))
+        return Products(multiply=lambda along: self._turned(w, along) + (self.penalty + shift) * along)
+
+    def _turned(self, w: Floats, along: Floats) -> Floats:
+        """The second derivative of the losses times a vector."""
+        turned, direction, total = self.of_classes(w), self.of_classes(along), self._zeros(np.float64)
+        for x, _ in self._passes.blocks():
+            own, shared = self.loss.second(x @ turned.T)
+            moved = x @ direction.T
+            total += (own * moved - shared * np.sum(shared * moved, axis=1, keepdims=True)).T @ x
+        return np.asarray((self._basis.T @ total).ravel() / self.divisor)
 
     def hessian(self, w: Floats, *, every: int = 1, precise: bool = False) -> Floats:
         """The second derivative from every so many-th row, in single precision: it proves nothing."""

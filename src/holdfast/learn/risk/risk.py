@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.learn.problem import Problem
+from holdfast.learn.risk.curvature import DENSE, Curvature, Dense, Dual, Products
 from holdfast.learn.rows.examples import Chunk, Examples, clipped, out_of_bounds, signed
 
 Floats = NDArray[np.float64]
@@ -76,8 +77,12 @@ class SmoothRisk(Protocol):
     def gradient(self, w: Floats, *, precise: bool = False) -> tuple[Floats, float]:
         """The gradient, and a bound on the norm of its rounding error."""
 
-    def hessian(self, w: Floats, *, every: int = 1) -> Floats:
-        """About the second derivative, from every so many-th row."""
+    @property
+    def dense(self) -> bool:
+        """Whether a matrix that holds the second derivative is small enough to keep and to factor."""
+
+    def curvature(self, w: Floats, *, every: int = 1, shift: float = 0.0) -> Curvature:
+        """About the second derivative and `shift` on its diagonal, from every so many-th row."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,8 +135,8 @@ class Risk(PenalisedRisk):
 
     @property
     def patience(self) -> float:
-        """A Hessian of a hundred columns costs about three gradients."""
-        return 6.0
+        """A Hessian of a hundred columns costs about three gradients; it grows with the smaller of its two sides."""
+        return max(6.0, min(self.rows, self.weights) / 16.0)
 
     @property
     def reach(self) -> float:
@@ -175,16 +180,42 @@ class Risk(PenalisedRisk):
         )
         return gradient, data / self.divisor + 4.0 * 2.0**-53 * own
 
-    def hessian(self, w: Floats, *, every: int = 1, precise: bool = False) -> Floats:
+    @property
+    def dense(self) -> bool:
+        """By the smaller of rows and weights."""
+        return min(self.rows, self.weights) <= DENSE
+
+    def curvature(self, w: Floats, *, every: int = 1, shift: float = 0.0) -> Curvature:
         """The second derivative, in single precision: it steers the solver and proves nothing.
 
-        Or an estimate from every so many-th row.
+        A matrix of the weights, or of the rows where those are fewer; an operator where both are many.
         """
-        total, kind = np.zeros((w.size, w.size)), np.float64 if precise else np.float32
+        if not self.dense:
+            return Products(multiply=lambda along: self._turned(w, along) + (self.penalty + shift) * along)
+        if self.rows >= self.weights:
+            return Dense(matrix=self.hessian(w, every=every) + shift * np.eye(w.size))
+        none = np.zeros((0, w.size), dtype=np.float32)
+        scaled = (self._scaled(w, x[::every], y[::every]) for x, y in self._cached())
+        rows = np.concatenate([none, *scaled]) * np.float32(math.sqrt(every / self.divisor))
+        return Dual(rows, self.penalty + shift)
+
+    def _scaled(self, w: Floats, x: Floats, y: Floats, kind: Any = np.float32) -> NDArray[Any]:
+        """Rows times the roots of their curvatures: A of A^T A."""
+        curvatures = self.problem.loss.curvatures(x @ w, y)
+        return np.asarray(x.astype(kind) * np.sqrt(curvatures).astype(kind)[:, None])
+
+    def _turned(self, w: Floats, along: Floats) -> Floats:
+        """The second derivative of the losses times a vector."""
+        total = np.zeros(w.size)
+        for x, y in self._cached():
+            total += (self.problem.loss.curvatures(x @ w, y) * (x @ along)) @ x
+        return total / self.divisor
+
+    def hessian(self, w: Floats, *, every: int = 1, precise: bool = False) -> Floats:
+        """The second derivative as a matrix, or an estimate from every so many-th row; `precise` in doubles."""
+        total = np.zeros((w.size, w.size))
         for block, labels in self._cached():
-            x, y = block[::every], labels[::every]
-            scaled: Any = x.astype(kind)
-            scaled *= np.sqrt(self.problem.loss.curvatures(x @ w, y)).astype(kind)[:, None]
+            scaled = self._scaled(w, block[::every], labels[::every], np.float64 if precise else np.float32)
             total += scaled.T @ scaled  # one matrix with itself: half the work of two
         return np.asarray(total * (every / self.divisor) + self.penalty * np.eye(w.size))
 

@@ -1,0 +1,81 @@
+"""Curvature: second derivatives as the solver uses them, to be solved with. They steer and prove nothing.
+
+A Hessian A^T A + c I of n rows and d weights is as easy to invert as the smaller of its two Gram matrices: d by d, or
+for n < d the n by n matrix A A^T + c I (Woodbury). Where both are too large to keep, conjugate gradients need products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+Floats = NDArray[np.float64]
+DENSE = 6_000
+"""Matrices beyond this many rows are not kept: 300 MB, and more work than conjugate gradients have."""
+FORCING = 1e-3
+"""How far conjugate gradients take a Newton system: each step then gains three digits."""
+MOST_PRODUCTS = 500
+"""For one system; a step of fewer digits is still a step down."""
+
+
+class Curvature(Protocol):
+    """About the second derivative at one point."""
+
+    def solve(self, vector: Floats) -> Floats:
+        """hessian^-1 vector, about."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Dense:
+    """A d by d matrix, factored once for all the steps that it serves."""
+
+    matrix: Floats
+    _factor: list[Any] = field(default_factory=list)
+
+    def solve(self, vector: Floats) -> Floats:
+        """By Cholesky's factors."""
+        if not self._factor:
+            self._factor.append(cho_factor(self.matrix, lower=True, check_finite=False))
+        return np.asarray(cho_solve(self._factor[0], vector, check_finite=False))
+
+
+class Dual:
+    """(A^T A + c I)^-1 v = (v - A^T (A A^T + c I)^-1 A v) / c, for fewer rows than weights; A in single precision."""
+
+    def __init__(self, rows: NDArray[np.float32], shift: float) -> None:
+        self._rows, self._shift = rows, shift
+        gram = (rows @ rows.T).astype(np.float64)
+        gram[np.diag_indices_from(gram)] += shift
+        self._inner = Dense(matrix=gram)
+
+    def solve(self, vector: Floats) -> Floats:
+        """By the smaller matrix."""
+        seen = self._inner.solve((self._rows @ vector.astype(np.float32)).astype(np.float64))
+        return np.asarray((vector - self._rows.T @ seen.astype(np.float32)) / self._shift)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Products:
+    """A second derivative that can only be multiplied with."""
+
+    multiply: Callable[[Floats], Floats]
+
+    def solve(self, vector: Floats) -> Floats:
+        """Conjugate gradients from 0 (Nocedal and Wright 2006, algorithm 5.2)."""
+        found, left = np.zeros_like(vector), vector.copy()
+        along, square = left.copy(), float(left @ left)
+        enough = FORCING**2 * square
+        for _ in range(MOST_PRODUCTS):
+            if square <= enough:
+                break
+            turned = self.multiply(along)
+            share = square / float(along @ turned)
+            found, left = found + share * along, left - share * turned
+            square, before = float(left @ left), square
+            along = left + square / before * along
+        return found
