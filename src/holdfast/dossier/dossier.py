@@ -113,7 +113,7 @@ class Dossier:
         alone = attacked(self.attacks, guarantee)
         audits = audited(
             self.audits, guarantee, confidence=self.confidence, run=run,
-            beside=[one.numbers.p_value for one in alone],
+            beside=[one.numbers.p_value for one in alone], own=[one.guarantee for one in self.releases],
         )  # fmt: skip
         attacks = attacked(
             self.attacks, guarantee, confidence=self.confidence, run=run,

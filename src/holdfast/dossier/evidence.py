@@ -197,17 +197,26 @@ def audited(
     confidence: float,
     run: int | None = None,
     beside: Sequence[float] = (),
+    own: Sequence[Guarantee] = (),
 ) -> tuple[Tried, ...]:
     """Audits held against the promise, under names that can be told apart.
 
     `run` is how many audits and attacks were run in all, shown or not; `beside` are the p-values of shown attacks.
+    `own` are the promises of the releases one by one: an audit of one of them is held against that, which is stricter.
     """
     names = told_apart([audit.kind for audit in audits])
     total = max(run or 0, len(audits) + len(beside))
     made = [
-        _audited(audit, name, promise, confidence, total) for audit, name in zip(audits, names, strict=True)
+        _audited(audit, name, _promise_of(audit, own) or promise, confidence, total)
+        for audit, name in zip(audits, names, strict=True)
     ]
     return _corrected(made, confidence=confidence, run=total, beside=beside)
+
+
+def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | None:
+    """The promise that the audited noise was made for, if one of the releases makes it."""
+    made_for = None if audit.design is None else audit.design.claim.to_json()
+    return next((one for one in own if one.curve.to_json() == made_for), None)
 
 
 def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: float, run: int) -> Tried:

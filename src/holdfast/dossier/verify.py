@@ -207,12 +207,9 @@ def _evidence(record: Record, releases: Sequence[Release[Any]], report: _Report)
     audits = [AuditResult.from_json(one) for one in record.audits]
     beside = [one.numbers.p_value for one in record.tried if one.kind == "attack"]
     again = audited(
-        audits,
-        guarantee,
-        confidence=record.confidence,
-        run=len(record.tried) + record.also_run,
-        beside=beside,
-    )
+        audits, guarantee, confidence=record.confidence, run=len(record.tried) + record.also_run, beside=beside,
+        own=[one.guarantee for one in releases],
+    )  # fmt: skip
     written = [one for one in record.tried if one.kind == "audit"]
     report.same("the audits", written, [one.attempt for one in again])
     report.same(
