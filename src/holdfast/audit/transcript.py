@@ -239,8 +239,9 @@ class _Game:
 def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, float]:
     """Two, from runs that are not counted: for the largest epsilon, and the middle between both tables.
 
-    The first is what would be best if the scores were normal: the runs are few, and the best of them is luck. In the
-    middle a curve is crossed first, whatever the noise.
+    The first is what would be best if the scores were normal: the runs are few, and the best of them is luck. Where
+    scores repeat, as those of answers do, it is the best of theirs. In the middle a curve is crossed first, whatever the
+    noise.
     """
     from scipy.special import ndtr
 
@@ -248,7 +249,10 @@ def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, f
     if spread == 0.0 or np.max(np.abs(scores)) >= APART:
         middle = float(np.median(scores, axis=1).mean())
         return middle, middle
-    means = scores.mean(axis=1)
+    means, values = scores.mean(axis=1), np.unique(scores)
+    if values.size < scores.size / 2:
+        best = multi_run.best_threshold(scores[0], scores[1], candidates=values, delta=delta)
+        return best, best
     candidates = np.linspace(means.min() - 3.0 * spread, means.max() + 3.0 * spread, 201)
     expected = [
         multi_run.ErrorRates(

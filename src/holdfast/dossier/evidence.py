@@ -25,8 +25,8 @@ from holdfast.privacy.tradeoff import TradeOff
 
 State = Literal["refuted", "warning", "consistent", "not comparable", "not a test"]
 RATES = (0.001, 0.01, 0.05, 0.1, 0.5)
-MOST_ATTACKS = 6
-"""Attacks drawn in the picture, the strongest first; the table lists all."""
+MOST_LINES = 5
+"""Lines in the picture besides the proof: all audits, then attacks, the strongest first; the table lists all."""
 _STATES: dict[str, State] = {"refuted": "refuted", "warning": "warning", "consistent": "consistent"}
 
 
@@ -316,7 +316,9 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
     attacks = sorted(
         (one for one in tried if one.kind == "attack"), key=lambda one: -one.curve.detection_at(0.01)
     )
-    drawn = [one for one in tried if one.kind == "audit"] + attacks[:MOST_ATTACKS]
+    audits = [one for one in tried if one.kind == "audit"]
+    most = max(1, MOST_LINES - len(audits))
+    drawn = audits + attacks[:most]
     shown = [
         ("proved", promise.curve.trade_off()),
         *((f"{one.kind}: {one.name}", one.curve) for one in drawn),
@@ -333,7 +335,7 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
             )
             for name, curve in shown
         ),
-        left_out=max(0, len(attacks) - MOST_ATTACKS),
+        left_out=max(0, len(attacks) - most),
     )
 
 

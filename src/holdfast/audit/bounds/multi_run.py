@@ -8,7 +8,7 @@ Each training is independent, with the canary or without it, and a test fixed in
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,6 +69,22 @@ def epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float =
     require(0 <= delta < 1, "delta", delta, "in [0, 1)")
     false_alarm, miss = errors.limits(confidence)
     return float(_epsilon_at(np.float64(false_alarm), np.float64(miss), delta))
+
+
+def two_sided_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float = 0.95) -> float:
+    """The same from two-sided limits, also with the roles of the worlds exchanged (soundness, section 22).
+
+    For a test whose direction was not fixed in advance; it costs half of the error.
+
+    >>> runs = ErrorRates(false_alarms=50, without=1000, misses=500, with_canary=1000)
+    >>> round(two_sided_epsilon_lower(runs, delta=1e-5), 4)
+    1.925
+    """
+    exchanged = replace(
+        errors, false_alarms=errors.without - errors.false_alarms, misses=errors.with_canary - errors.misses
+    )
+    half = 1.0 - error_of(confidence) / 2.0
+    return max(epsilon_lower(one, delta=delta, confidence=half) for one in (errors, exchanged))
 
 
 def mu_lower(errors: ErrorRates, *, confidence: float = 0.95) -> float:
