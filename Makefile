@@ -15,8 +15,11 @@ export PYTHONDONTWRITEBYTECODE =
 demo: $(VENV)/.base
 	$(BIN)/holdfast demo --output out/demo
 
-# A published error, taken apart: ends with a red banner and an error, as a refutation must.
+# Two faults: the demo with half of its noise, whose page gets a red banner, and a published error, taken apart. Each ends
+# with an error, as a refutation must; so does this target.
 demo-broken: $(VENV)/.base
+	rm -rf out/demo-broken
+	! $(BIN)/holdfast demo --broken --output out/demo-broken
 	$(BIN)/holdfast refute bolt_on --broken --table
 
 quick: lint types layers fast

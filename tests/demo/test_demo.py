@@ -25,7 +25,7 @@ SMALL: dict[str, Any] = {
     "columns": ("education", "sex", "income"),
     "method": "tree",
     "count": 300,
-    "canaries": 60,
+    "runs": 300,
 }
 
 

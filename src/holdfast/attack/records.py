@@ -46,6 +46,7 @@ class Records:
             features, labels = pair
         except (TypeError, ValueError):
             raise ParameterError(f"{name} must be a pair (X, y), got {type(pair).__name__}") from None
+        features, labels = _untensored(features), _untensored(labels)
         known = hasattr(features, "shape")
         return cls(features=features if known else np.asarray(features), labels=np.asarray(labels))
 
@@ -71,6 +72,13 @@ class Records:
     def data(self) -> tuple[Any, NDArray[Any]]:
         """The pair that a training function takes."""
         return self.features, self.labels
+
+
+def _untensored(values: Any) -> Any:
+    """A tensor as an array; anything else as it is."""
+    if not callable(getattr(values, "detach", None)):
+        return values
+    return np.asarray(values.detach().cpu())
 
 
 def set_aside(

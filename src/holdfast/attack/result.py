@@ -270,6 +270,11 @@ def proved_curve(proof: Proof, adjacency: Adjacency = Adjacency.replace) -> Trad
     """
     if isinstance(proof, TradeOff):
         return proof
+    if isinstance(proof, Guarantee) and proof.unit.column is not None:
+        raise AdjacencyError(
+            f"not compared: the promise is about {proof.unit.summary()}, the attack about single rows; give proved=, a "
+            "promise about rows, or attack with one row per unit and give the promise's bare curve"
+        )
     if not isinstance(proof, Guarantee) or proof.adjacency is adjacency:
         return (proof.curve if isinstance(proof, Guarantee) else proof).trade_off()
     if adjacency is Adjacency.replace:
@@ -278,6 +283,14 @@ def proved_curve(proof: Proof, adjacency: Adjacency = Adjacency.replace) -> Trad
         f"the game compared {adjacency.value!r} neighbours, the proof is about {proof.adjacency.value!r} ones; "
         "play the game of the proof's adjacency"
     )
+
+
+def comparable_curve(proof: Proof | None) -> tuple[TradeOff | None, dict[str, str]]:
+    """What is proved about rows; None where nothing is, or only about other units, and a note that says so."""
+    try:
+        return (None if proof is None else proved_curve(proof)), {}
+    except AdjacencyError as error:
+        return None, {"the promise": str(error)}
 
 
 def audited_curve(members: Floats, non_members: Floats, *, confidence: float, tried: int = 1) -> TradeOff:

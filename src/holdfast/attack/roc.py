@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -19,6 +20,8 @@ from holdfast.privacy.tradeoff import TradeOff, clopper_pearson_lower, clopper_p
 Floats = NDArray[np.float64]
 # Okabe and Ito's palette, and line styles, so that colour is never the only difference.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+MOST_TOLD_APART = 5
+"""Lines that an eye keeps apart."""
 STYLES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
@@ -182,16 +185,20 @@ def roc_figure(results: Sequence[Drawable], *, proved: TradeOff | None = None) -
         from matplotlib.figure import Figure
     except ImportError as error:
         raise missing_extra("matplotlib", "plot") from error
-    figure = Figure(figsize=(6.2, 5.2), layout="constrained")
+    figure = Figure(figsize=(8.6, 5.2), layout="constrained")
     axes = figure.subplots()
     draw_roc(axes, results, proved=proved)
     axes.set_title("internal: computed from real members", loc="left", fontsize=10)
-    axes.legend(fontsize=8, loc="lower right", frameon=False)
+    # Beside the picture: on it, the names of ten attacks would hide the curves.
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False)
     return figure
 
 
 def draw_roc(axes: Any, results: Sequence[Drawable], *, proved: TradeOff | None = None) -> None:
-    """Every attack's ROC on these axes; the region that the proof forbids is shaded."""
+    """Every attack's ROC on these axes; the region that the proof forbids is shaded.
+
+    The strongest few are told apart by colour and stroke; all others are one grey family, named together.
+    """
     floor = max(min(0.5 / result.non_member_scores.size for result in results), 1e-5)
     axes.plot([floor, 1], [floor, 1], color="#5b6875", linewidth=1, linestyle=(0, (4, 3)))
     if proved is not None:
@@ -199,15 +206,31 @@ def draw_roc(axes: Any, results: Sequence[Drawable], *, proved: TradeOff | None 
         most = np.array([max(proved.detection_at(float(x)), floor) for x in at])
         axes.fill_between(at, most, 1.0, color="#d55e00", alpha=0.12, linewidth=0)
         axes.plot(at, most, color="#d55e00", linewidth=1.2, label="proved: on average nobody is above")
-    for place, result in enumerate(results):
-        false_alarm, found = _corners(*result.roc())
-        axes.step(
-            np.maximum(false_alarm, floor), np.maximum(found, floor), where="post", linewidth=1.8,
-            color=COLOURS[place % len(COLOURS)], linestyle=STYLES[(place // 2) % len(STYLES)],
+    strongest = sorted(results, key=lambda result: (-_found_at(result, 0.01), -result.auc))
+    for result in strongest[MOST_TOLD_APART:]:
+        _staircase(axes, result, floor, color="#a9b4bf", linewidth=0.9, zorder=1.5)
+    for place, result in enumerate(strongest[:MOST_TOLD_APART]):
+        _staircase(
+            axes, result, floor, linewidth=1.9, color=COLOURS[place], linestyle=STYLES[place % len(STYLES)],
             label=f"{result.attack} (AUC {result.auc:.3f})",
         )  # fmt: skip
+    weaker = len(strongest) - MOST_TOLD_APART
+    if weaker > 0:
+        names = ", ".join(result.attack for result in strongest[MOST_TOLD_APART:])
+        axes.plot([], [], color="#a9b4bf", linewidth=0.9, label=f"{weaker} weaker:\n" + fill(names, 26))
     axes.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
     axes.set(xlabel="false alarms", ylabel="members found")
+
+
+def _staircase(axes: Any, result: Drawable, floor: float, **style: Any) -> None:
+    false_alarm, found = _corners(*result.roc())
+    axes.step(np.maximum(false_alarm, floor), np.maximum(found, floor), where="post", **style)
+
+
+def _found_at(result: Drawable, rate: float) -> float:
+    """The share of members found at most at this rate of false alarms."""
+    false_alarm, found = result.roc()
+    return float(found[np.searchsorted(false_alarm, rate, side="right") - 1])
 
 
 def _corners(false_alarm: Any, found: Any) -> tuple[Any, Any]:

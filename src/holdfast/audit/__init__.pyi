@@ -11,8 +11,12 @@ from .findings import GaussianGuesses as GaussianGuesses
 from .findings import GuessPath as GuessPath
 from .findings import Sequence as Sequence
 from .findings import Trainings as Trainings
+from .findings import Transcripts as Transcripts
 from .membership import MembershipAudit as MembershipAudit
 from .membership import membership_game as membership_game
+from .power import Design as Design
+from .power import Power as Power
 from .refutation.suite import refute as refute
 from .result import AuditResult as AuditResult
 from .run import audit as audit
+from .transcript import Budget as Budget

@@ -109,6 +109,11 @@ def membership_game(
     """
     relation, shown_delta = claimed_adjacency(claim, adjacency), claimed_delta(claim, delta)
     require(runs >= 1, "runs", runs, ">= 1")
+    if isinstance(claim, Guarantee) and claim.unit.column is not None:
+        raise ParameterError(
+            f"claim must be about rows, got one about {claim.unit.summary()}; the game flips a coin for each row: "
+            "play it with one row per unit and give claim=claim.curve and the adjacency"
+        )
     slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=relation, seed=seed)
     chosen, source, fit = find_attacks(attacks, ATTACKS), Source(seed), fitting(train)
     population = None if reference is None else Records.of(reference, "reference")

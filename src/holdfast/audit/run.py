@@ -36,26 +36,29 @@ from holdfast.audit.findings import (
     Trainings,
     bits_as_text,
 )
+from holdfast.audit.findings.transcripts import BOUNDS as TRANSCRIPT_BOUNDS
 from holdfast.audit.power import Design, power
 from holdfast.audit.result import ROWS, AuditResult, Rows, claimed_adjacency, claimed_delta, describe_scores
+from holdfast.audit.transcript import Budget, transcript_audit
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
 
-Kind = Literal["one-run", "multi-run", "sequential"]
+Kind = Literal["one-run", "multi-run", "sequential", "transcript"]
 BOUNDS: dict[str, tuple[str, ...]] = {
     "one-run": ("path", "geometric", "fixed", "gaussian"),
     "multi-run": ("clopper-pearson", "gaussian", "bayesian"),
     "sequential": ("bet",),
+    "transcript": tuple(TRANSCRIPT_BOUNDS),
 }
 """The bounds of each kind of audit; the first is the default."""
-CANARIES, RUNS = 1000, 400
+CANARIES, RUNS, TRANSCRIPTS = 1000, 400, 4000
 
 
 def audit(
-    train: Callable[[Any], Any],
+    train: Callable[..., Any],
     data: Any,
     *,
     claim: Guarantee | PrivacyCurve,
@@ -71,9 +74,13 @@ def audit(
     guesses: int | None = None,
     bound: str | None = None,
     delta: float | None = None,
-    runs: int = RUNS,
+    runs: int | None = None,
+    currency: str | None = None,
+    group: int = 1,
+    seconds: float | None = None,
     confidence: float = 0.95,
     seed: int | None = None,
+    announce: Callable[[Budget], None] = lambda budget: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> AuditResult:
     """How much `train` leaks at least, measured on records that holdfast planted in `data`.
@@ -85,6 +92,10 @@ def audit(
     numbers, `fixed` uses `guesses` as given, `gaussian` tests whole trade-off curves (best where the noise is
     Gaussian; its epsilon is an estimate). In many runs: `clopper-pearson`, or `gaussian` and `bayesian`, estimates too.
     `delta` is the one at which epsilon is bounded; by default the claim's, if it is an (epsilon, delta) pair.
+
+    `transcript` is for code that draws from an account of holdfast: `data` are two public tables that differ in one
+    record or in a `group` of them, `train` takes a table and an account, and both tables are run `runs` times or for so
+    many CPU `seconds`, which `announce` hears first (`holdfast.audit.transcript`). It notices most of all kinds.
 
     `rows` declares what `data` are: `public`, `generated` (from public values, as a released synthetic table), or
     `real`, the default wherever there are rows: such a result is a function of private data and stays internal.
@@ -104,8 +115,27 @@ def audit(
     require(kind in BOUNDS, "kind", kind, "one of " + ", ".join(BOUNDS))
     chosen = BOUNDS[kind][0] if bound is None else bound
     require(chosen in BOUNDS[kind], "bound", bound, f"one of {', '.join(BOUNDS[kind])} for {kind}")
-    features, labels = _split(data)
     require(rows is None or rows in ROWS, "rows", rows, f"one of {', '.join(ROWS)}")
+    if kind == "transcript":
+        planting_only = {
+            "canaries": canaries,
+            "classes": classes,
+            "null": null,
+            "score": score,
+            "guesses": guesses,
+        }
+        planting_only["noiseless"] = noiseless
+        for name, value in planting_only.items():
+            require(value is None, name, "...", "left out for kind='transcript', which plants nothing")
+        return transcript_audit(
+            train, data, claim=claim, adjacency=adjacency, currency=currency, group=group, bound=chosen,
+            delta=delta, runs=TRANSCRIPTS if runs is None else runs, seconds=seconds, rows=rows or "real",
+            seed=seed, announce=announce, progress=progress,
+        )  # fmt: skip
+    for name, other in (("currency", currency is None), ("group", group == 1), ("seconds", seconds is None)):
+        require(other, name, "...", "left out except for kind='transcript'")
+    runs = RUNS if runs is None else runs
+    features, labels = _split(data)
 
     def planted(chosen_canaries: Canaries | LabelledCanaries) -> Planting:
         made = _planting(features, labels, chosen_canaries, relation, classes, null)

@@ -1,9 +1,10 @@
 """The transcript audit: many runs of the real code on two public tables, told apart by everything that was released.
 
 All noise passes through the account, so a run is a transcript: the (mechanism, value, output) of every release. A run
-on one table is replayed on the other with its outputs fed back, and the score is the transcript's likelihood ratio,
-by the declared laws. Any score is valid; this one is the best there is if the code does what it claims (soundness,
-section 22). The audit tests the code on public tables, not one run on its own rows, so its result may be published.
+on one table is replayed on the other with its outputs fed back, and the score is the likelihood ratio of the
+transcript, by the declared laws. Any score is valid; this one is the best there is if the code does what it claims
+(soundness, section 22). The audit tests the code on public tables, not one run on its own rows, so its result may be
+published.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.tradeoff import TradeOff
 
 Train = Callable[[Any, Account], Any]
 """The code under audit: it draws whatever it releases from the account that it is handed."""
@@ -39,6 +39,8 @@ PILOT = 4
 """Runs on each table that say what one costs; they are not counted."""
 APART = 1e6
 """The score of a transcript that the other table cannot give: another number of releases, or other mechanisms."""
+CHOOSING = 0.1
+"""The share of runs that choose thresholds."""
 _LAW_LEVEL = 1e-3
 
 
@@ -76,7 +78,8 @@ def transcript_audit(
     `pair` are two tables that differ in one record, or in a `group` of them: the claim is then held against them as its
     promise for such groups, which shows more in fewer runs. `currency` is that of the accounts that `train` is handed,
     whose limit is the claim. `runs` are made on each table, fewer if they would take more than so many CPU `seconds`;
-    `announce` hears of the budget before the first counted run. Half of the runs choose thresholds, half are counted.
+    `announce` hears of the budget before the first counted run. The first tenth of the runs chooses two thresholds, the
+    others are counted at them.
     """
     relation, shown_delta = claimed_adjacency(claim, adjacency), claimed_delta(claim, delta)
     require(isinstance(pair, tuple) and len(pair) == 2, "data", type(pair).__name__, "a pair of tables")
@@ -93,24 +96,23 @@ def transcript_audit(
         for world in (0, 1):
             scores[world, place] = game.score(world)
         progress(place + 1, budget.runs)
-    half = budget.runs // 2
-    proved = (curve if group == 1 else curve.group(group)).trade_off()
-    thresholds = _thresholds(scores[:, :half], proved, delta=shown_delta)
-    errors = tuple(
-        multi_run.at_threshold(scores[0, half:], scores[1, half:], threshold=one, tried=len(thresholds))
-        for one in thresholds
+    cut = max(32, math.ceil(CHOOSING * budget.runs))
+    chosen = _thresholds(scores[:, :cut], delta=shown_delta, counted=budget.runs - cut)
+    largest, furthest = (
+        multi_run.at_threshold(scores[0, cut:], scores[1, cut:], threshold=threshold) for threshold in chosen
     )
-    normal = NormalScores.of(scores[0, half:], scores[1, half:], checked=game.normal_by_construction())
-    apart = float(scores[0, :half].mean() - scores[1, :half].mean())
+    normal = NormalScores.of(scores[0, cut:], scores[1, cut:], checked=game.normal_by_construction())
+    # The means of likelihood ratios of normal laws are mu^2 apart; for what power says, all runs may be looked at.
+    apart = float(scores[0].mean() - scores[1].mean())
     return AuditResult(
         finding=Transcripts(
-            errors=errors, scores=normal, distance=game.distance / group, group=group, bound=bound,  # type: ignore[arg-type]
+            errors=largest, against=furthest, scores=normal, distance=game.distance / group, group=group, bound=bound,  # type: ignore[arg-type]
         ),
         delta=shown_delta,
         coins="holdfast",
         adjacency=relation,
         planted=f"{budget.runs} runs on each of two public tables that differ in {group} record{'s' * (group > 1)}",
-        scores=describe_scores(scores[:, half:].ravel(), np.repeat([True, False], budget.runs - half)),
+        scores=describe_scores(scores[:, cut:].ravel(), np.repeat([True, False], budget.runs - cut)),
         rows=rows,
         design=Design(
             claim=curve, interference=0.0 if apart > 0.0 else math.inf, measured=True, runs=budget.runs,
@@ -132,6 +134,7 @@ def _opening(
 
 def _planned(game: _Game, runs: int, seconds: float | None) -> Budget:
     """The number of runs that the budget allows, from what a few of them cost; fixed before any is counted."""
+    game.score(0)  # the first run of all pays for imports and caches
     start = time.process_time()
     for _ in range(PILOT):
         game.score(0)
@@ -233,13 +236,30 @@ class _Game:
         )
 
 
-def _thresholds(scores: Floats, proved: TradeOff, *, delta: float) -> tuple[float, float]:
-    """Two, from runs that are not counted: the one with the largest epsilon, and the one furthest below the claim."""
-    candidates = np.unique(np.quantile(scores, np.linspace(0.002, 0.998, 250)))
-    largest = multi_run.best_threshold(scores[0], scores[1], candidates=candidates, delta=delta)
+def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, float]:
+    """Two, from runs that are not counted: for the largest epsilon, and the middle between both tables.
 
-    def margin(threshold: float) -> float:
-        false_alarm, miss = multi_run.at_threshold(scores[0], scores[1], threshold=threshold).limits_at(0.05)
-        return proved.miss_at(false_alarm) - miss
+    The first is what would be best if the scores were normal: the runs are few, and the best of them is luck. Where
+    scores repeat, as those of answers do, it is the best of theirs. In the middle a curve is crossed first, whatever the
+    noise.
+    """
+    from scipy.special import ndtr
 
-    return largest, float(max(candidates, key=margin))
+    spread = float(np.sqrt(np.mean(np.var(scores, axis=1))))
+    if spread == 0.0 or np.max(np.abs(scores)) >= APART:
+        middle = float(np.median(scores, axis=1).mean())
+        return middle, middle
+    means, values = scores.mean(axis=1), np.unique(scores)
+    if values.size < scores.size / 2:
+        best = multi_run.best_threshold(scores[0], scores[1], candidates=values, delta=delta)
+        return best, best
+    candidates = np.linspace(means.min() - 3.0 * spread, means.max() + 3.0 * spread, 201)
+    expected = [
+        multi_run.ErrorRates(
+            false_alarms=round(counted * float(ndtr((means[1] - at) / spread))), without=counted,
+            misses=round(counted * float(ndtr((at - means[0]) / spread))), with_canary=counted,
+        )
+        for at in candidates
+    ]  # fmt: skip
+    bounds = [multi_run.epsilon_lower(one, delta=delta) for one in expected]
+    return float(candidates[int(np.argmax(bounds))]), float(means.mean())

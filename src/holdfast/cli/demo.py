@@ -13,25 +13,29 @@ import click
     "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("holdfast-demo"),
     show_default=True, help="The folder to write to.",
 )  # fmt: skip
-def demo(output: Path) -> None:
+@click.option(
+    "--broken", is_flag=True, help="Draw half of the noise that is declared: the audit must notice."
+)
+def demo(output: Path, broken: bool) -> None:
     """Release a model and a synthetic table of the bundled Adult data, and write two pages about them.
 
     Opens the data with DuckDB under their declared schema and a ledger with a limit, fits a private model, makes a
-    synthetic table with a certificate, attacks the model, audits it with planted records, writes a public and an
+    synthetic table with a certificate, attacks the model, audits its learner on public tables, writes a public and an
     internal edition of the dossier, and verifies the public one. Running it again pays nothing. Exit code 1 when an
     audit or an attack contradicts the promise, or the page does not verify.
 
     \b
-    Example:
+    Examples:
       holdfast demo --output out/demo
+      holdfast demo --broken --output out/demo-broken      ends with a red banner
     """
-    from holdfast.demo import run_demo
+    from holdfast.demo import run_broken_demo, run_demo
 
     def step(text: str) -> None:
         if sys.stderr.isatty():
             click.echo(f"  {text} ...", err=True)
 
-    made = run_demo(output, step=step)
+    made = (run_broken_demo if broken else run_demo)(output, step=step)
     click.echo(made.summary)
     click.echo()
     for name, path in (

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.demo.tour import Demo, run_demo
+from holdfast.demo.tour import Demo, run_broken_demo, run_demo
 
-__all__ = ["Demo", "run_demo"]
+__all__ = ["Demo", "run_broken_demo", "run_demo"]

@@ -12,8 +12,10 @@ from holdfast.attack import MembershipReport
 from holdfast.audit import AuditResult
 from holdfast.data import adult_schema, open_table
 from holdfast.demo import steps
+from holdfast.demo.broken import too_little_noise
 from holdfast.demo.steps import DELTA, LIMIT, TARGET
 from holdfast.dossier.dossier import Dossier
+from holdfast.dossier.evidence import AuditNumbers
 from holdfast.dossier.utility import Accuracy
 from holdfast.dossier.verification.sources import DossierVerification
 from holdfast.dossier.verification.verify import verify_dossier
@@ -35,7 +37,8 @@ def editions(
     accuracy: Sequence[Accuracy],
 ) -> tuple[Dossier, Dossier]:
     """The public and the internal dossier of the same release files."""
-    public = Dossier.of_files(paths, audits=audits, ledger=ledger, title=TITLE)
+    # The attacks stay inside, but they were run: the public page shares its error with them.
+    public = Dossier.of_files(paths, audits=audits, ledger=ledger, title=TITLE, also_run=len(report))
     internal = Dossier.of_files(
         paths, audits=audits, attacks=list(report), accuracy=accuracy, ledger=ledger, title=TITLE,
         audience="internal",
@@ -78,9 +81,9 @@ def demo_summary(
         ("", f"the same without privacy {100 * accuracy[1].score:.1f} % (internal)"),
         (
             "audited",
-            f"{audit.m:,} planted records show epsilon >= {audit.epsilon_lower(0.95):.2g}: "
-            f"{audit.verdict(model.guarantee)}",
+            f"{audit.m:,} transcripts of the learner on two public tables: {public.record.tried[0].state}",
         ),
+        ("", noticed(public)),
         (
             "attacked",
             f"{len(report)} ways; {found:.1f} % of members found at 1 % false alarms, the proof allows "
@@ -101,6 +104,16 @@ def promised(public: Dossier) -> str:
         f"both together: whoever was 50 % sure becomes at most {100 * sure.half:.1f} % sure, "
         f"except with probability {sure.failure:g}"
     )
+
+
+def noticed(public: Dossier) -> str:
+    """What the audit on the page would have noticed."""
+    numbers = public.record.tried[0].numbers
+    assert isinstance(numbers, AuditNumbers)
+    if not numbers.can_fail:
+        return "it could not have failed, so it shows nothing"
+    least = "no noise at all" if numbers.kappa is None else f"{numbers.kappa:.2g} times too little noise"
+    return f"it would have noticed {least}"
 
 
 def certified(synthetic: Release[Any]) -> str:
@@ -134,12 +147,12 @@ def run_demo(
     columns: Sequence[str] = steps.COLUMNS,
     method: str = "auto",
     count: int = 4000,
-    canaries: int = 1000,
+    runs: int = steps.RUNS,
 ) -> Demo:
     """Release a model and a synthetic table of Adult, and write two pages; run again, it pays nothing.
 
-    `columns` and `method` are those of the synthetic table, `count` people on each side are attacked, and
-    `canaries` records are planted for the audit.
+    `columns` and `method` are those of the synthetic table, `count` people on each side are attacked, and the audit
+    makes so many `runs` on each of two tables.
     """
     require(TARGET in columns, "columns", tuple(columns), f"some with {TARGET!r}")
     output.mkdir(parents=True, exist_ok=True)
@@ -160,8 +173,8 @@ def run_demo(
         step("attacks on members and held-out people (internal)")
         report = steps.attacks(model, count=count)
         accuracy = steps.accuracy(model, table)
-        step("an audit with planted records (public)")
-        audit = steps.audited_model(model, synthetic, table.schema, canaries=canaries)
+        step("an audit of the learner on two public tables (public)")
+        audit = steps.audited_learner(released, runs=runs, announce=lambda budget: step(budget.summary()))
         step("two editions of the dossier")
         public, internal = editions(
             [model_file, table_file], ledger, audits=[audit], report=report, accuracy=accuracy
@@ -180,3 +193,9 @@ def run_demo(
             verification=found,
         ),
     )  # fmt: skip
+
+
+def run_broken_demo(output: Path, *, step: Callable[[str], None] = lambda text: None) -> Demo:
+    """A small demo whose noise is divided by two, unknown to everything that declares it: the audit must notice."""
+    with too_little_noise():
+        return run_demo(output, step=step, columns=("education", "sex", TARGET), method="tree", count=300)

@@ -120,6 +120,7 @@ class Dossier:
         audits = audited(
             self.audits, guarantee, confidence=self.confidence, run=run,
             beside=[*(one.numbers.p_value for one in alone), *self.beside],
+            own=[one.guarantee for one in self.releases],
         )  # fmt: skip
         attacks = attacked(
             self.attacks, guarantee, confidence=self.confidence, run=run,

@@ -25,8 +25,8 @@ from holdfast.privacy.tradeoff import TradeOff
 
 State = Literal["refuted", "warning", "consistent", "not comparable", "not a test"]
 RATES = (0.001, 0.01, 0.05, 0.1, 0.5)
-MOST_ATTACKS = 6
-"""Attacks drawn in the picture, the strongest first; the table lists all."""
+MOST_LINES = 5
+"""Lines in the picture besides the proof: all audits, then attacks, the strongest first; the table lists all."""
 _STATES: dict[str, State] = {"refuted": "refuted", "warning": "warning", "consistent": "consistent"}
 
 
@@ -197,17 +197,26 @@ def audited(
     confidence: float,
     run: int | None = None,
     beside: Sequence[float] = (),
+    own: Sequence[Guarantee] = (),
 ) -> tuple[Tried, ...]:
     """Audits held against the promise, under names that can be told apart.
 
     `run` is how many audits and attacks were run in all, shown or not; `beside` are the p-values of shown attacks.
+    `own` are the promises of the releases one by one: an audit of one of them is held against that, which is stricter.
     """
     names = told_apart([audit.kind for audit in audits])
     total = max(run or 0, len(audits) + len(beside))
     made = [
-        _audited(audit, name, promise, confidence, total) for audit, name in zip(audits, names, strict=True)
+        _audited(audit, name, _promise_of(audit, own) or promise, confidence, total)
+        for audit, name in zip(audits, names, strict=True)
     ]
     return _corrected(made, confidence=confidence, run=total, beside=beside)
+
+
+def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | None:
+    """The promise that the audited noise was made for, if one of the releases makes it."""
+    made_for = None if audit.design is None else audit.design.claim.to_json()
+    return next((one for one in own if one.curve.to_json() == made_for), None)
 
 
 def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: float, run: int) -> Tried:
@@ -307,7 +316,9 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
     attacks = sorted(
         (one for one in tried if one.kind == "attack"), key=lambda one: -one.curve.detection_at(0.01)
     )
-    drawn = [one for one in tried if one.kind == "audit"] + attacks[:MOST_ATTACKS]
+    audits = [one for one in tried if one.kind == "audit"]
+    most = max(1, MOST_LINES - len(audits))
+    drawn = audits + attacks[:most]
     shown = [
         ("proved", promise.curve.trade_off()),
         *((f"{one.kind}: {one.name}", one.curve) for one in drawn),
@@ -324,7 +335,7 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
             )
             for name, curve in shown
         ),
-        left_out=max(0, len(attacks) - MOST_ATTACKS),
+        left_out=max(0, len(attacks) - most),
     )
 
 

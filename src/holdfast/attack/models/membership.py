@@ -16,7 +16,7 @@ from holdfast.attack.models.shadow import cloneable, reference_models
 from holdfast.attack.models.target import Target, Task
 from holdfast.attack.records import Records, set_aside
 from holdfast.attack.report import MembershipReport
-from holdfast.attack.result import AttackResult, Proof, find_attacks, proved_curve
+from holdfast.attack.result import AttackResult, Proof, comparable_curve, find_attacks
 from holdfast.errors import ParameterError, require
 
 MODELS = 16
@@ -89,7 +89,7 @@ def membership(
             "no attack can be made: " + "; ".join(f"{name}: {why}" for name, why in skipped.items())
         )
     proof = target.guarantee if proved is None else proved
-    curve = None if proof is None else proved_curve(proof)
+    curve, unlike = comparable_curve(proof)
     results = []
     for attack in run:
         arranged, is_member = games[attack.name]
@@ -102,8 +102,9 @@ def membership(
         )  # fmt: skip
         results.append(result)
     return MembershipReport(
-        results=tuple(results), skipped=skipped, models=case.references.models if case.references else 0
-    )
+        results=tuple(results), skipped=skipped, models=case.references.models if case.references else 0,
+        notes=unlike,
+    )  # fmt: skip
 
 
 def _arranged(attack: Attack, case: Case, members: int, seed: int | None) -> tuple[Case, NDArray[np.bool_]]:

@@ -24,6 +24,8 @@ from holdfast.privacy.guarantee import Guarantee
 
 Floats = NDArray[np.float64]
 Task = Literal["classification", "regression"]
+_SLACK = 1e-3
+"""How far single-precision probabilities may be from summing to 1."""
 LARGEST = 30.0
 """Log-odds are cut here: beyond it a double's probability is 0 or 1 anyway."""
 
@@ -48,7 +50,8 @@ class Target:
         """The target of an estimator, a callable, a release, or the path of a saved release.
 
         A callable with `classes` gives probabilities, one column per class in that order, or one number per row,
-        the probability of the second of two. A callable without `classes` is a regression.
+        the probability of the second of two. A callable without `classes` is a regression. A module of PyTorch is a
+        callable that is handed tensors; tensors are welcome wherever arrays are.
 
         >>> target = Target.of(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["no", "yes"])
         >>> target.log_odds(Records(features=np.array([[0.5], [1.0]]), labels=np.array(["no", "yes"])))
@@ -91,22 +94,35 @@ class Target:
 
     def probabilities(self, records: Records) -> Floats:
         """One row per record, one column per class."""
-        values = np.asarray(self.outputs(records.features), dtype=np.float64)
+        values = plain_array(self.outputs(records.features))
         require(
-            values.shape == (records.count, len(self.classes)),
-            "model",
-            values.shape,
-            "one probability per class",
-        )
-        return values
+            values.shape == (records.count, len(self.classes)), "the model's answer", values.shape,
+            f"of the shape {(records.count, len(self.classes))}: one probability for each row and class",
+            f"its classes are {_listed(self.classes)}",
+        )  # fmt: skip
+        require_numbers(values)
+        require(
+            bool(np.all((values >= -_SLACK) & (values <= 1.0 + _SLACK)))
+            and bool(np.all(np.abs(values.sum(axis=1) - 1.0) <= _SLACK)),
+            "the model's answer", "numbers outside [0, 1], or rows that do not sum to 1",
+            "probabilities", "apply a softmax to logits first",
+        )  # fmt: skip
+        return np.clip(values, 0.0, 1.0)
 
     def own(self, records: Records) -> NDArray[np.intp]:
         """The column of each record's own label."""
         places = {name: place for place, name in enumerate(self.classes)}
         try:
             return np.array([places[name] for name in records.labels.tolist()], dtype=np.intp)
-        except KeyError:
-            raise DataError("y holds a label that the model does not know; its classes are public") from None
+        except (KeyError, TypeError):
+            texts, names = (
+                records.labels.dtype.kind in "US",
+                all(isinstance(name, str) for name in self.classes),
+            )
+            why = "" if texts == names else f"; y holds {_sort(texts)}, the classes are {_sort(names)}"
+            raise DataError(
+                f"y holds a label that the model does not know: its classes are {_listed(self.classes)}{why}"
+            ) from None
 
     def log_odds(self, records: Records) -> Floats:
         """log p/(1 - p) for the probability p of each record's own label; infinite where p is 0 or 1.
@@ -130,9 +146,18 @@ class Target:
 
     def residuals(self, records: Records) -> Floats:
         """What a regression's prediction lacks: y minus prediction."""
-        predicted = np.asarray(self.outputs(records.features), dtype=np.float64)
-        require(predicted.shape == (records.count,), "model", predicted.shape, "one number per row")
-        return np.asarray(records.labels.astype(np.float64) - predicted)
+        predicted = plain_array(self.outputs(records.features))
+        require(
+            predicted.shape == (records.count,), "the model's answer", predicted.shape, "one number per row",
+            "name the labels with classes= if it gives probabilities",
+        )  # fmt: skip
+        require_numbers(predicted)
+        with withholding(
+            "NumPy", "read the labels y as numbers; name them with classes= if they are classes"
+        ):
+            labels = records.labels.astype(np.float64)
+        require(bool(np.all(np.isfinite(labels))), "y", "...", "finite")
+        return np.asarray(labels - predicted)
 
     def signal(self, records: Records) -> Floats:
         """The one number per record that likelihood attacks model: log-odds, or the residual."""
@@ -182,6 +207,40 @@ def surest(signals: NDArray[np.floating]) -> float:
     """The largest finite absolute log-odds; 0 if there is none."""
     sizes = np.abs(signals[np.isfinite(signals)])
     return float(min(sizes.max(initial=0.0), LARGEST))
+
+
+def plain_array(values: Any) -> Floats:
+    """Numbers as an array of doubles, from an array or a tensor of any library; `ParameterError` for anything else.
+
+    >>> plain_array([0.5, 1]).tolist()
+    [0.5, 1.0]
+    """
+    for step in ("detach", "cpu"):  # a tensor that remembers gradients, or lies on a device
+        values = getattr(values, step)() if callable(getattr(values, step, None)) else values
+    values = values.toarray() if hasattr(values, "toarray") else values
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError):
+        kind = type(values).__name__
+        raise ParameterError(f"the model must take and give arrays of numbers, got {kind}") from None
+
+
+def require_numbers(values: Floats) -> None:
+    """Refuse NaN and infinity: an attack would take them for no opinion."""
+    bad = int(values.size - np.isfinite(values).sum())
+    require(
+        bad == 0, "the model's answer", f"{bad} of {values.size} numbers are NaN or infinite", "finite",
+        "look at what the model does with these rows",
+    )  # fmt: skip
+
+
+def _listed(names: Sequence[Any]) -> str:
+    shown = ", ".join(repr(name) for name in names[:6])
+    return shown + (", ..." if len(names) > 6 else "")
+
+
+def _sort(texts: bool) -> str:
+    return "texts" if texts else "numbers"
 
 
 # Adapters: from a model to its outputs.
@@ -248,13 +307,42 @@ def _predicting(model: Any, classes: Sequence[Any] | None, task: Task | None) ->
 def _calling(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
     if classes is None:
         require(task != "classification", "classes", None, "the labels, in the order of the columns")
-        return (lambda features: np.asarray(model(features), np.float64)), "regression", (), False
+        return (lambda features: plain_array(model(features))), "regression", (), False
+    names = tuple(np.asarray(classes).tolist())
+    require(len(names) >= 2 and len(set(names)) == len(names), "classes", names, "two or more, all different")
 
     def outputs(features: Any) -> Floats:
-        values = np.asarray(model(features), dtype=np.float64)
-        return np.column_stack([1.0 - values, values]) if values.ndim == 1 else values
+        values = plain_array(model(features))
+        if len(names) == 2 and values.size == len(values):
+            values = values.reshape(-1)
+            return np.column_stack([1.0 - values, values])
+        return values
 
-    return outputs, "classification", tuple(np.asarray(classes).tolist()), False
+    return outputs, "classification", names, False
+
+
+def _module(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+    """A PyTorch module: tensors in, in evaluation mode and without gradients, arrays out."""
+
+    def called(features: Any) -> Floats:
+        import torch
+
+        weights = next(iter(model.parameters()), torch.zeros(0))
+        training = model.training
+        model.eval()
+        try:
+            with torch.no_grad():
+                given = torch.as_tensor(plain_array(features), dtype=weights.dtype, device=weights.device)
+                answer = plain_array(model(given))
+        finally:
+            model.train(training)
+        return answer.reshape(-1) if classes is None and answer.shape == (len(answer), 1) else answer
+
+    return _calling(called, classes, task)
+
+
+def _is_module(model: Any) -> bool:
+    return any(base.__module__.partition(".")[0] == "torch" for base in type(model).__mro__)
 
 
 def _has(*names: str) -> Callable[[Any], bool]:
@@ -266,6 +354,7 @@ _ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[..., Adapted]], ...] = (
     (_has("decision_function", "classes_"), _scored),
     (_has("predict", "classes_"), _deciding),
     (_has("predict"), _predicting),
+    (_is_module, _module),
     (callable, _calling),
 )
 """The first whose test a model passes is taken."""

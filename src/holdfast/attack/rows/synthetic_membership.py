@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from holdfast.attack.records import set_aside
 from holdfast.attack.report import MembershipReport
-from holdfast.attack.result import AttackResult, Proof, find_attacks, proved_curve
+from holdfast.attack.result import AttackResult, Proof, comparable_curve, find_attacks
 from holdfast.attack.rows import ROWS_ATTACKS
 from holdfast.attack.rows.released_rows import RowsAttack, RowsCase, opened, reader
 from holdfast.data.schema import Schema
@@ -55,7 +55,7 @@ def synthetic_membership(
     )
     chosen = find_attacks(attacks, ROWS_ATTACKS)
     proof = guarantee if proved is None else proved
-    curve = None if proof is None else proved_curve(proof)
+    curve, unlike = comparable_curve(proof)
     results = []
     for attack in chosen:
         start = time.perf_counter()
@@ -67,7 +67,7 @@ def synthetic_membership(
         )  # fmt: skip
         results.append(result)
     notes = {attack.name: attack.note for attack in chosen if attack.note is not None}
-    return MembershipReport(results=tuple(results), notes=notes)
+    return MembershipReport(results=tuple(results), notes=notes | unlike)
 
 
 def _arranged(

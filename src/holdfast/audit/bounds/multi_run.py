@@ -8,7 +8,7 @@ Each training is independent, with the canary or without it, and a test fixed in
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,6 +69,22 @@ def epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float =
     require(0 <= delta < 1, "delta", delta, "in [0, 1)")
     false_alarm, miss = errors.limits(confidence)
     return float(_epsilon_at(np.float64(false_alarm), np.float64(miss), delta))
+
+
+def two_sided_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float = 0.95) -> float:
+    """The same from two-sided limits, also with the roles of the worlds exchanged (soundness, section 22).
+
+    For a test whose direction was not fixed in advance; it costs half of the error.
+
+    >>> runs = ErrorRates(false_alarms=50, without=1000, misses=500, with_canary=1000)
+    >>> round(two_sided_epsilon_lower(runs, delta=1e-5), 4)
+    1.925
+    """
+    exchanged = replace(
+        errors, false_alarms=errors.without - errors.false_alarms, misses=errors.with_canary - errors.misses
+    )
+    half = 1.0 - error_of(confidence) / 2.0
+    return max(epsilon_lower(one, delta=delta, confidence=half) for one in (errors, exchanged))
 
 
 def mu_lower(errors: ErrorRates, *, confidence: float = 0.95) -> float:
@@ -148,6 +164,14 @@ def contradicted(proved: TradeOff, false_alarm: float, miss: float) -> bool:
     return proved.miss_at(false_alarm) > miss + 1e-12
 
 
+def polygon(errors: ErrorRates, *, confidence: float) -> TradeOff:
+    """Coin tosses between the two corners and the point of both limits: the best test is on or below it."""
+    false_alarm, miss = errors.limits(confidence)
+    if false_alarm + miss >= 1.0:
+        return TradeOff([0.0, 1.0], [1.0, 0.0], claim="audited", confidence=confidence)
+    return TradeOff([0.0, false_alarm, 1.0], [1.0, miss, 0.0], claim="audited", confidence=confidence)
+
+
 def power(proved: TradeOff, errors: ErrorRates, *, beta: float, signal: Signal) -> float:
     """P[contradiction] with so many trainings at error beta, by both binomial laws, at the best threshold.
 
@@ -156,8 +180,7 @@ def power(proved: TradeOff, errors: ErrorRates, *, beta: float, signal: Signal) 
     >>> round(power(GaussianDP(1.0).trade_off(), runs, beta=0.05, signal=Signal(normal=1 / 1.5)), 2)
     0.96
     """
-    from scipy.special import betaincinv
-    from scipy.stats import binom
+    from scipy.special import bdtr, betaincinv, gammaln, xlog1py, xlogy
 
     def limits(trials: int) -> Floats:
         counts = np.arange(trials)
@@ -168,11 +191,13 @@ def power(proved: TradeOff, errors: ErrorRates, *, beta: float, signal: Signal) 
     allowed = np.array([proved.miss_at(float(rate)) for rate in alarms])
     # With so many false alarms, at most so many misses contradict; -1 where none does.
     most = np.searchsorted(misses, allowed - 1e-12, side="left") - 1
+    counts = np.arange(errors.without + 1)
+    ways = gammaln(errors.without + 1) - gammaln(counts + 1) - gammaln(errors.without - counts + 1)
     best = 0.0
     for threshold in np.linspace(-0.5, 1.5, 81):
         alarm, miss = float(signal.tails(threshold)), 1.0 - float(signal.tails(threshold - 1.0))
-        chance = binom.pmf(np.arange(errors.without + 1), errors.without, alarm)
-        enough = np.where(most >= 0, binom.cdf(np.maximum(most, 0), errors.with_canary, miss), 0.0)
+        chance = np.exp(ways + xlogy(counts, alarm) + xlog1py(errors.without - counts, -alarm))
+        enough = np.where(most >= 0, bdtr(np.maximum(most, 0), errors.with_canary, miss), 0.0)
         best = max(best, float(chance @ enough))
     return min(1.0, best)
 

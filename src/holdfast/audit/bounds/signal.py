@@ -39,9 +39,9 @@ class Signal:
     @classmethod
     def declared(cls, claim: PrivacyCurve, *, delta: float, interference: float = 0.0) -> Signal | None:
         """The noise that just keeps the claim; None where no noise does, because the claim says nothing."""
-        pure = claim.epsilon(0.0)
-        if math.isfinite(pure):
-            return cls(laplace=1.0 / max(pure, 1e-9), interference=interference)
+        pure = claim.as_pure()
+        if pure is not None:
+            return cls(laplace=1.0 / max(float(pure), 1e-9), interference=interference)
         mu = gaussian_parameter(claim, delta=delta)
         return None if math.isinf(mu) else cls(normal=1.0 / mu, interference=interference)
 
@@ -78,9 +78,8 @@ def gaussian_parameter(claim: PrivacyCurve, *, delta: float) -> float:
     """
     from scipy.optimize import brentq
 
-    exact = claim.as_gdp()
-    if isinstance(claim, GaussianDP) and exact is not None:
-        return float(exact)
+    if isinstance(claim, GaussianDP):
+        return float(claim.mu)
     epsilon = claim.epsilon(delta)
     if delta == 0.0 or math.isinf(epsilon):
         return math.inf

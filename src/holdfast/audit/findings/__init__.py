@@ -41,10 +41,7 @@ def bits_as_text(correct: Any) -> str:
 
 def finding_to_json(finding: Any) -> dict[str, Any]:
     """Plain data."""
-    fields = {
-        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(finding).items()
-    }
-    return {"kind": finding.kind, **fields}
+    return {"kind": finding.kind, **asdict(finding)}
 
 
 def finding_from_json(data: Mapping[str, Any]) -> Finding:
@@ -53,13 +50,9 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
         fields = dict(data)
         kind = fields.pop("kind")
         (home,) = (f for f in FINDINGS if f.kind == kind)
-        match fields.get("errors"):
-            case list() as several:
-                fields["errors"] = tuple(ErrorRates(**one) for one in several)
-            case dict() as one:
-                fields["errors"] = ErrorRates(**one)
-        if "scores" in fields:
-            fields["scores"] = NormalScores(**fields["scores"])
+        for name, part in (("errors", ErrorRates), ("against", ErrorRates), ("scores", NormalScores)):
+            if name in fields:
+                fields[name] = part(**fields[name])
         found: Finding = home(**fields)
     except (TypeError, ValueError, KeyError) as error:
         raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error

@@ -83,10 +83,7 @@ class Trainings:
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
         """With this confidence the best test is on or below this polygon, at every false-alarm rate."""
-        false_alarm, miss = self.errors.limits(confidence)
-        if false_alarm + miss >= 1.0:
-            return TradeOff([0.0, 1.0], [1.0, 0.0], claim="audited", confidence=confidence)
-        return TradeOff([0.0, false_alarm, 1.0], [1.0, miss, 0.0], claim="audited", confidence=confidence)
+        return multi_run.polygon(self.errors, confidence=confidence)
 
     def power(
         self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0

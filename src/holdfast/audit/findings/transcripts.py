@@ -26,14 +26,16 @@ BOUNDS = {
 class Transcripts:
     """Runs of the real code on two public tables that differ in `group` records, told apart by their transcripts.
 
-    `errors` are counted at two thresholds, chosen on other runs: one for the largest epsilon, one for the claim's
-    curve; the error is shared between them. `distance` is the largest distance of the two tables at one release, in
-    units of what is declared for the group: 1 means that any understatement shows.
+    Two thresholds were chosen on other runs: `errors` are counted at the one for the largest epsilon, `against` at the
+    one for the claim's curve. The bound and the test each hold at the stated confidence. `distance` is the largest
+    distance of the two tables at one release, in units of what is declared for the group: 1 means that any
+    understatement shows.
     """
 
     kind: ClassVar[str] = "transcript"
     entitled: ClassVar[bool] = True
-    errors: tuple[multi_run.ErrorRates, ...]
+    errors: multi_run.ErrorRates
+    against: multi_run.ErrorRates
     scores: NormalScores
     distance: float
     group: int = 1
@@ -41,16 +43,12 @@ class Transcripts:
 
     def __post_init__(self) -> None:
         require(self.bound in BOUNDS, "bound", self.bound, f"one of {', '.join(BOUNDS)}")
-        require(len(self.errors) >= 1, "errors", len(self.errors), "one threshold or more")
-        require(
-            all(one.tried >= len(self.errors) for one in self.errors), "errors", "...", "sharing the error"
-        )
         require(isinstance(self.group, int) and self.group >= 1, "group", self.group, "an integer >= 1")
 
     @property
     def canaries(self) -> int:
         """One coin for each counted run."""
-        return self.errors[0].without + self.errors[0].with_canary
+        return self.against.without + self.against.with_canary
 
     @property
     def guesses(self) -> int:
@@ -59,8 +57,8 @@ class Transcripts:
 
     @property
     def correct(self) -> int:
-        """Runs that the better of the tests put on the right table."""
-        return self.canaries - min(one.false_alarms + one.misses for one in self.errors)
+        """Runs that the test put on the right table."""
+        return self.canaries - self.against.false_alarms - self.against.misses
 
     @property
     def bounded(self) -> bool:
@@ -72,13 +70,12 @@ class Transcripts:
         if self.bound == "gaussian":
             return gaussian_epsilon(self.scores.mu_lower(confidence=confidence) / self.group, delta=delta)
         if self.group == 1:
-            return max(
-                multi_run.epsilon_lower(one, delta=delta, confidence=confidence) for one in self.errors
-            )
+            return multi_run.epsilon_lower(self.errors, delta=delta, confidence=confidence)
         beta = error_of(confidence)
 
         def spared(epsilon: float) -> float:
-            return -1.0 if self._refutes(ApproxDP(epsilon, delta).group(self.group), beta) else 1.0
+            proved = ApproxDP(epsilon, delta).group(self.group).trade_off()
+            return -1.0 if multi_run.contradicted(proved, *self.errors.limits_at(beta)) else 1.0
 
         if spared(0.0) > 0.0:
             return 0.0
@@ -88,32 +85,19 @@ class Transcripts:
         return safe_side(spared, unsafe=high, safe=0.0, tolerance=1e-6)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """Each test is a point that the best one is below; the claim's curve must be below them too."""
+        """The two limits are a point that the best test is below; the claim's curve must be too."""
         proved = claim.trade_off()
-        return smallest_error(lambda error: self._contradicts(proved, error))
-
-    def _refutes(self, claim: PrivacyCurve, beta: float) -> bool:
-        return self._contradicts(claim.trade_off(), beta)
-
-    def _contradicts(self, proved: TradeOff, beta: float) -> bool:
-        return any(multi_run.contradicted(proved, *one.limits_at(beta)) for one in self.errors)
+        return smallest_error(lambda error: multi_run.contradicted(proved, *self.against.limits_at(error)))
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
         """With this confidence the best test is on or below this polygon."""
-        points = [point for one in self.errors if sum(point := one.limits(confidence)) < 1.0]
-        corners = sorted([(0.0, 1.0), *points, (1.0, 0.0)], key=lambda point: (point[0], -point[1]))
-        # Of two points the one that is worse in both rates adds nothing.
-        kept = [
-            (x, y) for x, y in corners if not any(a <= x and b <= y and (a, b) != (x, y) for a, b in corners)
-        ]
-        false_alarm, miss = zip(*kept, strict=True)
-        return TradeOff(false_alarm, miss, claim="audited", confidence=confidence)
+        return multi_run.polygon(self.against, confidence=confidence)
 
     def power(
         self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
     ) -> float:
         """Exact: both error counts are binomial, at the threshold that is best for this signal."""
-        return multi_run.power(claim.trade_off(), self.errors[0], beta=beta, signal=signal)
+        return multi_run.power(claim.trade_off(), self.against, beta=beta, signal=signal)
 
     def method(self) -> str:
         """How the bound is computed, in words."""
