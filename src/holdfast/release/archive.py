@@ -87,7 +87,9 @@ def from_bytes(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     text = members.pop(_JSON, None)
     if text is None:
         raise FormatError(f"not a release file: it holds no {_JSON}")
-    record = _parsed(text)
+    record = parse_json(text, f"{_JSON} of the release file")
+    if not isinstance(record, dict):
+        raise FormatError(f"{_JSON} of the release file must hold one object")
     _require_version(record.get("format"))
     if not all(_NAME.fullmatch(name) for name in members if name != _SUMS):
         raise FormatError("the release file holds a member of an unknown name")
@@ -128,13 +130,6 @@ def _members(data: bytes) -> dict[str, bytes]:
     if len(members) != len(infos):
         raise FormatError("the release file names a member twice")
     return members
-
-
-def _parsed(text: bytes) -> dict[str, Any]:
-    record = parse_json(text, f"{_JSON} of the release file")
-    if not isinstance(record, dict):
-        raise FormatError(f"{_JSON} of the release file must hold one object")
-    return record
 
 
 def parse_json(

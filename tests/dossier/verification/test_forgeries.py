@@ -27,6 +27,8 @@ def test_nothing_passes_without_the_key(tmp_path: Path, study: Study) -> None:
     )  # fmt: skip
     assert not passed[FORGERS[0]]
     assert not passed[FORGERS[1]]
+    outside = [tally.passed_stranger for (forger, _), tally in found.items() if forger != FORGERS[2]]
+    assert not any(outside), outside
 
 
 def test_the_documentation_shows_the_counts() -> None:

@@ -201,8 +201,8 @@ def _require_shallow(data: dict[str, Any]) -> None:
                     f"a stored curve holds at most {_MOST_NESTED} curves inside each other, {_MOST_STEPS} of them "
                     "for neighbours of neighbours"
                 )
-            level += [(part, nested + 1, steps) for part in one.values() if isinstance(part, dict | list)]
-        elif one and isinstance(one[0], dict | list):
+            level += [(part, nested + 1, steps) for part in one.values()]
+        elif isinstance(one, list | tuple) and one and not isinstance(one[0], float):
             level += [(part, nested, steps) for part in one]
 
 
