@@ -72,3 +72,12 @@ def test_an_accuracy_may_leave_out_its_measure(tmp_path: Path) -> None:
     for wrong in wrongs:
         with pytest.raises(FormatError, match="a stored accuracy lacks a field"):
             Accuracy.from_json(wrong)
+
+
+def test_an_older_record_holds_nothing_unknown() -> None:
+    written = record_of((stored_files.FOLDER / "public.html").read_text(encoding="utf-8"))
+    with pytest.raises(FormatError):
+        Record.from_json(written | {"certified": "by nobody"})
+    written["payments"][0].pop("approver")
+    with pytest.raises(FormatError):
+        Record.from_json(written)

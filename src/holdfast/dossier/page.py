@@ -19,7 +19,8 @@ from holdfast.dossier.charts.bars import share_text
 from holdfast.dossier.charts.curves import drawn_curves, drawn_trade_offs
 from holdfast.dossier.record import Record
 from holdfast.dossier.utility import ModelUtility, Utility
-from holdfast.errors import FormatError
+from holdfast.errors import FormatError, ParameterError
+from holdfast.release.archive import parse_json
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 BLANK = "0" * 64
 _SEAL = re.compile(r'<meta name="holdfast-seal" content="([0-9a-f]{64})">')
 _RECORD = re.compile(r'<script type="application/json" id="holdfast-record">(.*?)</script>', re.S)
-MOST_BYTES = 64 * 2**20
+MOST_BYTES = 16 * 2**20
+_MOST_PARTS = 400_000
 
 
 def render(record: Record) -> str:
@@ -51,6 +53,10 @@ def render(record: Record) -> str:
         embedded=Markup(embedded(record)),
         seal=BLANK,
     )
+    if len(page) > MOST_BYTES // 2:
+        raise ParameterError(
+            f"a page has at most {MOST_BYTES // 2:,} letters, this one would have {len(page):,}; leave tables out"
+        )
     return page.replace(BLANK, seal_of(page), 1)
 
 
@@ -103,10 +109,7 @@ def record_of(page: str) -> dict[str, Any]:
     found = _RECORD.findall(page)
     if len(found) != 1:
         raise FormatError("not a dossier: the page embeds no record, or more than one")
-    try:
-        record = json.loads(found[0])
-    except (ValueError, RecursionError) as error:
-        raise FormatError("the record of the dossier is not valid JSON") from error
+    record = parse_json(found[0].encode(), "the record of the dossier", most_parts=_MOST_PARTS, most_depth=80)
     if not isinstance(record, dict):
         raise FormatError("the record of the dossier must be one object")
     return record

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,9 @@ from holdfast.dossier.utility import Accuracy
 from holdfast.errors import FormatError, require
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.tradeoff import TradeOff
+from holdfast.release.archive import parse_json
+
+_MOST_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +68,7 @@ class StoredAttack:
         """Every attack of a report, or the one of a single result; `FormatError` for anything else."""
         try:
             return tuple(cls._one(one) for one in data.get("attacks", [data]))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored attack lacks a field or has one of the wrong kind") from error
 
     @classmethod
@@ -115,6 +117,8 @@ def read_accuracy(path: Path) -> list[Accuracy]:
 
 def _parsed(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path.name} is not valid JSON") from error
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise FormatError(f"cannot read {path.name}: {error.strerror}") from None
+    return parse_json(data, path.name, most_bytes=_MOST_BYTES, most_depth=40)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from holdfast.dossier.section import Audience, Section
-from holdfast.errors import require
+from holdfast.errors import FormatError, require
 from holdfast.release import Release
 
 MOST_ROWS = 60
@@ -135,6 +135,10 @@ def coefficients(value: Any) -> ModelUtility | None:
         rows.append(
             (f"{prefix}(intercept)", float(constant), _reach(value.get("intercept_noise_std"), quantile))
         )
+    if not all(
+        math.isfinite(weight) and (reach is None or math.isfinite(reach)) for _, weight, reach in rows
+    ):
+        raise FormatError("a released weight, or its noise, is not a finite number; such a model has no page")
     biggest = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_ROWS]
     return ModelUtility(
         what=f"a linear model ({value.get('model', 'unnamed')}) with {len(rows)} numbers",
@@ -204,7 +208,14 @@ READERS: tuple[Callable[[Any], Utility | None], ...] = (
 def utility(release: Release[Any]) -> Utility:
     """What was released and how far off it may be, from released values only."""
     for reader in READERS:
-        found = reader(release.value)
+        try:
+            found = reader(release.value)
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, FormatError):
+                raise
+            raise FormatError(
+                "the released value begins like one that holdfast knows, and is none"
+            ) from error
         if found is not None:
             return found
     return PlainUtility(kind="other", what=f"a {type(release.value).__name__}")

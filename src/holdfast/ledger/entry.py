@@ -17,9 +17,11 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from holdfast.errors import LedgerError
+from holdfast.release.archive import parse_json
 
 VERSION = 1
 BEGINNING = "0" * 64
+_MOST_BYTES = 4 * 2**20
 Kind = Literal[
     "ledger", "dataset", "account", "charge", "settle", "refusal", "close", "reset", "signature",
     "release", "page", "approval",
@@ -77,14 +79,14 @@ class LedgerEntry:
                 "the ledger was changed or damaged: an entry does not have its hash; nothing was released"
             )
         try:
-            data = json.loads(text)
+            data = parse_json(text.encode(), "a ledger entry", most_bytes=_MOST_BYTES, most_depth=60)
             version = data.pop("version")
             if version != VERSION:
                 raise LedgerError(
                     f"a ledger entry has version {version!r}, this holdfast reads {VERSION}; upgrade it"
                 )
             entry = cls(**data)
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise LedgerError("a ledger entry has the right hash but not the form of an entry") from error
         if entry.kind not in get_args(Kind) or not isinstance(entry.body, dict):
             raise LedgerError(f"entry {entry.number!r} of the ledger is of an unknown kind; upgrade holdfast")

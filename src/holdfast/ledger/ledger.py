@@ -59,7 +59,7 @@ class Ledger:
         self._store = store
         with store.reading() as chain:
             first = chain.entry(0)
-        if first.kind != "ledger":
+        if first.kind != "ledger" or not isinstance(first.body.get("ledger"), str):
             raise LedgerError("the first entry of the file does not start a ledger")
         self.id: str = first.body["ledger"]
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 
 from holdfast.errors import FormatError, LedgerError, missing_extra
 from holdfast.ledger.entry import LedgerEntry, canonical
-from holdfast.release.archive import write_atomically
+from holdfast.release.archive import parse_json, write_atomically
 
 FORMAT = "holdfast-head/1"
 SIGNATURE_FORMAT = "holdfast-signature/1"
@@ -198,8 +198,8 @@ def _made_by(public_key: str, signature: str, message: bytes) -> bool:
 def _read_json(path: Path) -> Any:
     try:
         with path.open("rb") as file:
-            return json.loads(file.read(_MOST_BYTES))
-    except (OSError, ValueError, RecursionError) as error:
+            return parse_json(file.read(_MOST_BYTES), "a signature", most_bytes=_MOST_BYTES, most_depth=8)
+    except OSError as error:
         raise FormatError(f"cannot read a signature from {str(path)!r}") from error
 
 

@@ -8,6 +8,7 @@ one and opened again on the next use, on both sides.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sqlite3
 import threading
@@ -135,6 +136,7 @@ class Store:
             timeout=self._timeout_s,
             check_same_thread=False,
         )
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         return connection
@@ -187,7 +189,17 @@ def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
             f"the ledger has the format holdfast-ledger/{version}, this version of holdfast reads "
             f"holdfast-ledger/{FORMAT_VERSION}; use a version that reads it"
         )
+    # A view in the place of a table could go on for ever, a computed column could be any size.
+    made = {
+        sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE type IN ('table', 'view')")
+    }
+    if made != set(_TABLES.findall(TABLES)):
+        raise LedgerError(f"the file {str(path)!r} has other tables than a ledger; nothing was released")
 
+
+_TABLES = re.compile(r"CREATE TABLE [^;]*")
+_MOST_BYTES = 8 * 2**20
+"""Of one text in the file."""
 
 _CAUSES = {
     "SQLITE_BUSY": "another process holds the lock",
@@ -198,6 +210,7 @@ _CAUSES = {
     "SQLITE_CORRUPT": "the file is damaged",
     "SQLITE_NOTADB": "the file is damaged, or is no ledger",
     "SQLITE_CONSTRAINT": "the ledger is append-only",
+    "SQLITE_TOOBIG": "it holds a text that is longer than any entry",
 }
 
 

@@ -23,6 +23,7 @@ from holdfast.privacy.account.currency import Cost
 from holdfast.privacy.account.request import Option
 from holdfast.release.archive import require_writable
 
+_MOST_BYTES = 2**20
 STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)
 """Every kind of step."""
 
@@ -121,10 +122,11 @@ class ReleasePlan:
     def load(cls, path: Path) -> ReleasePlan:
         """Read a plan; `FormatError` for anything that is not understood."""
         try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
+            with path.open("rb") as file:
+                data = tomllib.loads(file.read(_MOST_BYTES).decode())
             head = dict(data.pop("plan"))
             steps = tuple(step_of(one) for one in data.pop("step"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise FormatError(f"{path.name} is not a TOML file") from error
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, FormatError):

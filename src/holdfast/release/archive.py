@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import FormatError, ParameterError
+from holdfast.release.tables import is_table, table_bytes, table_of
 
 FAMILY = "holdfast-release"
 MAJOR = 1
@@ -36,13 +37,18 @@ MOST_BYTES = 4 * 2**30
 MOST_MEMBERS = 10_000
 _NAME = re.compile(r"arrays/[0-9]{1,5}\.(npy|arrow)")
 _JSON, _SUMS = "release.json", "SHA256SUMS"
-_KINDS = "biufcUSMm"
 _MOST_DEPTH = 100
+_KINDS = "biufcUSMm"
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00(?P<length>[\x00-\xff]{2})"
     rb"\{'descr': '(?P<dtype>[<|][a-zA-Z][0-9]{0,9}(\[[0-9]{0,9}[a-zA-Z]{1,2}\])?)', 'fortran_order': False, "
     rb"'shape': \((?P<shape>([0-9]{1,18}(, [0-9]{1,18}){0,63},?)?)\), \} *\n"
 )
+_MOST_JSON, _MOST_PARTS = (
+    64 * 2**20,
+    5_000_000,
+)  # the curve of a loss distribution may have four million numbers
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 # The archive.
@@ -69,7 +75,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
             size = os.fstat(file.fileno()).st_size
             if size > MOST_BYTES:
                 raise FormatError(f"a release file has at most {MOST_BYTES} bytes, {str(path)!r} has {size}")
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(size)
     except OSError as error:
         raise FormatError(f"cannot read the release file {str(path)!r}: {error.strerror}") from None
     return from_bytes(data)
@@ -81,7 +87,9 @@ def from_bytes(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     text = members.pop(_JSON, None)
     if text is None:
         raise FormatError(f"not a release file: it holds no {_JSON}")
-    record = _parsed(text)
+    record = parse_json(text, f"{_JSON} of the release file")
+    if not isinstance(record, dict):
+        raise FormatError(f"{_JSON} of the release file must hold one object")
     _require_version(record.get("format"))
     if not all(_NAME.fullmatch(name) for name in members if name != _SUMS):
         raise FormatError("the release file holds a member of an unknown name")
@@ -124,18 +132,48 @@ def _members(data: bytes) -> dict[str, bytes]:
     return members
 
 
-def _parsed(text: bytes) -> dict[str, Any]:
+def parse_json(
+    data: bytes,
+    what: str,
+    *,
+    most_bytes: int = _MOST_JSON,
+    most_parts: int = _MOST_PARTS,
+    most_depth: int = 400,
+) -> Any:
+    """JSON from a stranger: bounded in bytes, values and depth before it hurts, and without numbers that are none."""
+    if len(data) > most_bytes:
+        raise FormatError(f"{what} has at most {most_bytes:,} bytes, this one has {len(data):,}")
+    if _parts(data) > most_parts and _parts(_TEXTS.sub(b'""', data)) > most_parts:
+        raise FormatError(f"{what} holds at most {most_parts:,} values, this one holds more")
     try:
-        record = json.loads(text.decode(), parse_constant=_refuse)
+        value = json.loads(data, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{_JSON} of the release file is not valid JSON") from error
-    if not isinstance(record, dict):
-        raise FormatError(f"{_JSON} of the release file must hold one object")
-    return record
+        raise FormatError(f"{what} is not valid JSON, or holds a number that is not finite") from error
+    require_depth(value, what, most_depth)
+    return value
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
+def require_depth(value: Any, what: str, most: int) -> None:
+    """Refuse plain data that are nested deeper than this; looks without recursion."""
+    level, depth = [value] if isinstance(value, dict | list) else [], 0
+    while level:
+        depth += 1
+        if depth > most:
+            raise FormatError(f"{what} is nested at most {most} levels deep")
+        parts = [part for one in level for part in (one.values() if isinstance(one, dict) else one)]
+        level = [part for part in parts if isinstance(part, dict | list)]
+
+
+def _parts(data: bytes) -> int:
+    """How many values, by what they take in memory: a text as much as three numbers, a list or mapping as ten."""
+    return data.count(b",") + data.count(b'"') + 10 * (data.count(b"[") + data.count(b"{"))
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("not finite")
+    return value
 
 
 def _require_version(written: Any) -> None:
@@ -202,8 +240,8 @@ def _packed(value: Any, members: dict[str, bytes], depth: int) -> Any:
                 [_packed(k, members, depth + 1), _packed(v, members, depth + 1)] for k, v in value.items()
             ]
             return {"$pairs": pairs}
-    if _is_table(value):
-        return {"$table": _add(members, "arrow", _ipc(value))}
+    if is_table(value):
+        return {"$table": _add(members, "arrow", table_bytes(value))}
     raise ParameterError(
         f"a value of type {type(value).__name__} cannot be stored; a release holds numbers, texts, lists, "
         "tuples, mappings, NumPy arrays and pyarrow tables (pyarrow.Table.from_pandas turns a frame into one)"
@@ -227,7 +265,7 @@ def _unpacked(tree: Any, members: dict[str, bytes], unused: set[str], depth: int
         case {"$array": str() as name} if len(tree) == 1:
             return _array(_take(members, unused, name))
         case {"$table": str() as name} if len(tree) == 1:
-            return _table(_take(members, unused, name))
+            return table_of(_take(members, unused, name))
         case {"$tuple": list() as items} if len(tree) == 1:
             return tuple(inner(item) for item in items)
         case {"$pairs": list() as pairs} if len(tree) == 1 and all(_is_pair(pair) for pair in pairs):
@@ -295,32 +333,6 @@ def _storable(dtype: np.dtype[Any]) -> bool:
     return (
         dtype.kind in _KINDS and dtype.itemsize <= widest and not dtype.hasobject and dtype.byteorder != ">"
     )
-
-
-def _is_table(value: Any) -> bool:
-    pyarrow = sys.modules.get("pyarrow")  # whoever holds a table has imported it
-    return pyarrow is not None and isinstance(value, pyarrow.Table)
-
-
-def _ipc(table: Any) -> bytes:
-    import pyarrow
-
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
-
-
-def _table(data: bytes) -> Any:
-    import pyarrow
-
-    try:
-        table = pyarrow.ipc.open_file(pyarrow.BufferReader(data)).read_all()
-        table.validate(full=True)
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise FormatError("a stored table cannot be read") from error
-    return table
 
 
 # Output files.

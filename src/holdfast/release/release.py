@@ -25,12 +25,13 @@ from holdfast.privacy.account.journal import Entry
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.release import archive
-from holdfast.release.archive import Contents, pack, unpack
+from holdfast.release.archive import Contents, pack, require_depth, unpack
 from holdfast.release.certificate import Certificate
 
 T = TypeVar("T")
 Noise = Literal["secure", "seeded"]
 Arithmetic = Literal["strict", "idealised"]
+_MOST_WORDS, _MOST_LEVELS = 2**20, 32
 STRANGE = "the proof of mechanism"
 """Begins the assumption that stands where a mechanism is none of holdfast's; a page shows it as voiding the promise."""
 
@@ -251,12 +252,16 @@ class Release(Generic[T]):
         }
 
     def _record(self, contents: Contents) -> dict[str, Any]:
-        return {
-            "value": contents.tree,
+        words = {
             "guarantee": self.guarantee.to_json(),
             "provenance": self.provenance.to_json(),
             "certificates": [certificate.to_json() for certificate in self.certificates],
         }
+        try:
+            _require_modest(words)
+        except FormatError as error:
+            raise ParameterError(f"{error}; put what is larger into the value") from None
+        return {"value": contents.tree} | words
 
     def __eq__(self, other: object) -> bool:
         """Equal where the files would be: arrays by dtype, shape and bits."""
@@ -268,8 +273,20 @@ class Release(Generic[T]):
     __hash__ = None  # type: ignore[assignment]
 
 
+def _require_modest(record: Mapping[str, Any]) -> None:
+    """What a release says of itself is read by people, and drawn on a page: a megabyte is enough, and 32 levels."""
+    words = [record["provenance"], record["certificates"], record["guarantee"] | {"curve": None}]
+    require_depth(words, "what a release says of itself", _MOST_LEVELS)
+    size = len(json.dumps(words, default=str))
+    if size > _MOST_WORDS:
+        raise FormatError(
+            f"what a release says of itself has at most {_MOST_WORDS:,} letters, this has {size:,}"
+        )
+
+
 def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[Any]:
     try:
+        _require_modest(record)
         return Release(
             value=unpack(Contents(record["value"], members)),
             guarantee=Guarantee.from_json(record["guarantee"]),

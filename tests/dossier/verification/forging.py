@@ -12,6 +12,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,10 @@ from holdfast.dossier.record import Record
 from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger, LedgerEntry, SignedHead, create_key
 from holdfast.ledger.chain import _MOVES, APPLICATION_ID, FORMAT_VERSION, TABLES
+from holdfast.ledger.replay import BrokenRule
 from holdfast.ledger.signature import Signature
-from holdfast.privacy import ApproxDP, Gaussian
+from holdfast.privacy import Account, ApproxDP, Gaussian
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
 from holdfast.release.archive import from_bytes, to_bytes
 from holdfast.release.certificate import Certificate
@@ -35,6 +38,7 @@ Tree = Any
 Place = tuple[str | int, ...]
 DRAWING = r"d|x|y|x1|y1|x2|y2|cx|cy|width|height|points|class|aria-label|data-\w+"
 """Attributes that decide what a page shows."""
+BARS = Bars(title="visits", labels=("a", "b"), counts=(0.0, 0.0), error=25.0)
 
 
 @dataclass(frozen=True)
@@ -71,36 +75,56 @@ class Case:
         return Case(folder)
 
 
-def sound(folder: Path) -> Case:
-    """Counts with a certificate, paid, closed, approved, shown on a page, signed."""
+def visits(account: Account) -> Release[Any]:
+    """Two counts and a mean, with a certificate."""
+    mechanism = Gaussian(sigma=9.0, l2_sensitivity=1.0)
+    counts = account.release(mechanism, [12.0, 30.0], key="visits")
+    mean = account.release(mechanism, [41.5], key="mean")
+    claim = Certificate(
+        name="largest error", statement="normal tails", alpha=25.0, confidence=0.95, query_class="both counts",
+        details={"cells": 2},
+    )  # fmt: skip
+    return Release.of(
+        account, {"visits": counts, "mean": mean, "note": "by month"}, method="two noisy counts",
+        parameters={"sigma": 9.0}, schema_hash="ab" * 32, certificates=[claim], assumptions=["the year is public"],
+    )  # fmt: skip
+
+
+def sound(
+    folder: Path,
+    make: Callable[[Account], Release[Any]] = visits,
+    *,
+    limit: PrivacyCurve = ApproxDP(1.0, 1e-6),  # noqa: B008
+    currency: str | None = "gdp",
+    adjacency: str = "replace",
+    title: str = "Visits",
+    approver: str = "M. Head",
+    key: Path | None = None,
+    seed: int | None = None,
+) -> Case:
+    """A release that was paid, closed, approved, shown on a page, signed."""
     folder.mkdir(parents=True, exist_ok=True)
     case = Case(folder)
-    create_key(case.key)
+    if key is None:
+        create_key(case.key)
+    else:
+        shutil.copy(key, case.key)
+        shutil.copy(key.with_suffix(".pub"), case.public)
     with Ledger.create(case.ledger) as ledger:
         ledger.dataset(
-            "clinic", limit=ApproxDP(2.0, 1e-6), currency="gdp", approver="R. Officer", purpose="yearly report"
+            "clinic", limit=limit, currency=currency, adjacency=adjacency, approver="R. Officer",
+            purpose="yearly report",
         )  # fmt: skip
         account = ledger.account(
-            "clinic", name="table 1", limit=ApproxDP(1.0, 1e-6), purpose="visits by month", approver="M. Head"
+            "clinic", name="table 1", purpose="visits by month", approver=approver, seed=seed
         )
-        mechanism = Gaussian(sigma=9.0, l2_sensitivity=1.0)
-        visits = account.release(mechanism, [12.0, 30.0], key="visits")
-        mean = account.release(mechanism, [41.5], key="mean")
-        claim = Certificate(
-            name="largest error", statement="normal tails", alpha=25.0, confidence=0.95, query_class="both counts",
-            details={"cells": 2},
-        )  # fmt: skip
-        made = Release.of(
-            account, {"visits": visits, "mean": mean, "note": "by month"}, method="two noisy counts",
-            parameters={"sigma": 9.0}, schema_hash="ab" * 32, certificates=[claim], assumptions=["the year is public"],
-        )  # fmt: skip
-        made.save(case.release)
+        make(account).save(case.release)
         ledger.close_account("table 1", reason="printed")
-        ledger.approve("table 1", case.key, approver="M. Head")
-        bars = Bars(title="visits", labels=("a", "b"), counts=tuple(visits.tolist()), error=25.0)
-        Dossier.of_files([case.release], ledger=ledger, audits=[audit()], tables=[bars], title="Visits").save(
-            case.page
-        )
+        if approver:
+            ledger.approve("table 1", case.key, approver=approver)
+        Dossier.of_files(
+            [case.release], ledger=ledger, audits=[audit()], tables=_bars(case, [BARS]), title=title
+        ).save(case.page)
         ledger.sign(case.key)
     return case
 
@@ -142,7 +166,7 @@ def _other(value: Any) -> Any:
         case int():
             return value + 1
         case float():
-            return value * 0.9 + 0.001
+            return value * 0.873 + 0.0001
         case str() if re.fullmatch(r"[0-9a-f]{64}", value):
             return ("0" if value[0] != "0" else "1") + value[1:]
         case str() if re.fullmatch(r"\d{4}-\d\d-\d\d.*", value):
@@ -224,24 +248,26 @@ def redraw_about(case: Case) -> None:
     try:
         with Ledger.open(case.ledger, read_only=True, check="nothing") as ledger:
             made = Dossier.of_files(
-                [case.release], ledger=ledger, audits=[audit()], title=said.title, tables=_bars(case, said),
+                [case.release], ledger=ledger, audits=[audit()], title=said.title, tables=_bars(case, said.tables),
                 head=said.budgets[0].head,
             )  # fmt: skip
             case.page.write_text(made.html(), encoding="utf-8")
     except (
         HoldfastError
     ):  # the ledger did not pay for what this release says: leave its part of the page as it is
-        made = Dossier.of_files([case.release], audits=[audit()], title=said.title, tables=_bars(case, said))
+        made = Dossier.of_files(
+            [case.release], audits=[audit()], title=said.title, tables=_bars(case, said.tables)
+        )
         record = replace(made.record, payments=said.payments, budgets=said.budgets, doubts=said.doubts)
         case.page.write_text(render(record), encoding="utf-8")
 
 
-def _bars(case: Case, said: Record) -> tuple[Bars, ...]:
+def _bars(case: Case, tables: Sequence[Bars]) -> tuple[Bars, ...]:
     value = Release.load(case.release).value
     counts = value.get("visits") if isinstance(value, dict) else None
     if not isinstance(counts, np.ndarray) or counts.size != 2:
         return ()
-    return tuple(replace(one, counts=tuple(counts.ravel().astype(float).tolist())) for one in said.tables)
+    return tuple(replace(one, counts=tuple(counts.ravel().astype(float).tolist())) for one in tables)
 
 
 # The ledger.
@@ -315,13 +341,16 @@ def rehash(
             signed = Signature.sign(key, about="approval", content=content)
             body |= {"public_key": signed.public_key, "signature": signed.signature}
         if data["kind"] == "page":
-            body |= _page_again(case, made)
-        data = edit(old.number, data)
+            with suppress(
+                HoldfastError, BrokenRule
+            ):  # a ledger that no page can be made from keeps the old one
+                body |= _page_again(case, made)
         if data["kind"] == "signature":
             head = SignedHead.sign(
                 key, ledger=made[0].body["ledger"], number=old.number - 1, head=made[-1].hash
             )
             data["body"] = head.to_json()
+        data = edit(old.number, data)
         made.append(LedgerEntry(**data))
         hashes[old.hash] = made[-1].hash
     write_ledger(case.ledger, made)
@@ -336,7 +365,7 @@ def _page_again(case: Case, made: Sequence[LedgerEntry]) -> Tree:
         ledger=draft,
         audits=[audit()],
         title=said.title,
-        tables=_bars(case, said),
+        tables=_bars(case, said.tables),
         created=said.created,
     )
     case.page.write_text(again.html(), encoding="utf-8")

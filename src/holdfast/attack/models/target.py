@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from holdfast.attack.records import Records
 from holdfast.data.engines.files import numeric_column, read_table
 from holdfast.data.rows import Kind, kind_of
-from holdfast.errors import DataError, FormatError, ParameterError, require
+from holdfast.errors import DataError, FormatError, ParameterError, require, withholding
 from holdfast.privacy.guarantee import Guarantee
 
 Floats = NDArray[np.float64]

@@ -213,8 +213,12 @@ def product(parts: Sequence[tuple[AtomicPair, int]]) -> AtomicPair | None:
     >>> product([(coin, 3)]).losses.tolist()
     [-3.0, -1.0, 1.0, 3.0]
     """
-    count = math.prod(math.comb(times + max(pair.losses.size, 1) - 1, times) for pair, times in parts)
-    if count > MOST_ATOMS:
+    # Multisets of n outcomes out of k, in logs: the numbers themselves may have millions of digits.
+    logs = (
+        math.lgamma(times + pair.losses.size) - math.lgamma(pair.losses.size) - math.lgamma(times + 1)
+        for pair, times in parts
+    )
+    if sum(logs) > math.log(MOST_ATOMS):
         return None
     whole: AtomicPair | None = None
     for pair, times in parts:

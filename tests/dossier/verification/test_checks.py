@@ -1,0 +1,109 @@
+"""Each check of a verification, where it alone stands between a forger and an ok."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.dossier import verify_dossier
+from holdfast.dossier.page import render
+from holdfast.dossier.record import Record
+from holdfast.dossier.verification.sources import Findings, check_accounts
+from holdfast.errors import NotPrivateWarning
+from holdfast.ledger import Ledger, create_key
+from holdfast.ledger.signature import Signature
+from holdfast.privacy import ApproxDP
+from holdfast.release import Release
+from tests.dossier.verification import forging
+from tests.dossier.verification.forging import Case
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    return forging.sound(tmp_path_factory.mktemp("sound"))
+
+
+@pytest.fixture
+def case(made: Case, tmp_path: Path) -> Case:
+    return made.copy(tmp_path / "copy")
+
+
+def problems(case: Case, release: Release[Any]) -> list[str]:
+    """What holds a release against its account, and nothing else."""
+    found = Findings()
+    with Ledger.open(case.ledger, read_only=True) as ledger:
+        check_accounts([release], ledger, found)
+    return found.problems
+
+
+def test_the_guarantee_must_be_the_accounts(case: Case) -> None:
+    release = Release.load(case.release)
+    assert not problems(case, release)
+    better = replace(release, guarantee=replace(release.guarantee, curve=ApproxDP(0.01, 1e-9)))
+    assert any("the guarantee is not the account's" in text for text in problems(case, better))
+
+
+def test_the_charges_must_be_complete(case: Case) -> None:
+    release = Release.load(case.release)
+    fewer = replace(release, provenance=replace(release.provenance, entries=release.provenance.entries[:1]))
+    assert any("charges of its account are missing" in text for text in problems(case, fewer))
+
+
+def test_seeded_charges_are_not_secure(tmp_path: Path) -> None:
+    with pytest.warns(NotPrivateWarning):
+        case = forging.sound(tmp_path / "seeded", seed=3)
+    release = Release.load(case.release)
+    assert not problems(case, release)
+    relabelled = replace(release, provenance=replace(release.provenance, noise="secure"))
+    assert any("it is called secure" in text for text in problems(case, relabelled))
+
+
+def test_a_signature_before_the_closing_does_not_cover_it(case: Case) -> None:
+    """A forger with the ledger appends closings of his own after the officer's signature."""
+    record, members = forging.release_tree(case)
+    record["certificates"][0]["alpha"] = 0.25
+    forging.rewrite_release(case, record, members)
+    forging.redraw_about(case)
+    forging.close_again(case, key=None)
+    found = verify_dossier(case.page, releases=[case.release], ledger=case.ledger, public_key=case.public)
+    assert found.verdict == "incomplete"
+    assert any("not yet signed" in text for text in found.skipped)
+
+
+def test_a_page_of_another_renderer_is_not_checked(case: Case) -> None:
+    from holdfast.dossier.page import record_of
+
+    record = Record.from_json(record_of(case.page.read_text(encoding="utf-8")))
+    case.page.write_text(render(replace(record, renderer="0" * 64)), encoding="utf-8")
+    found = verify_dossier(case.page)
+    assert any(text.startswith("page not checked") for text in found.skipped)
+
+
+def test_signatures_beside_the_files(case: Case, tmp_path: Path) -> None:
+    """A signature beside a file must hold, by a key that counts, whatever else holds."""
+    asked: dict[str, Any] = {"releases": [case.release], "ledger": case.ledger, "public_key": case.public}
+    for path in (case.page, case.release):
+        Signature.sign_file(case.key, path)
+    assert verify_dossier(case.page, **asked).ok
+    create_key(tmp_path / "other.pem")
+    Signature.sign_file(tmp_path / "other.pem", case.release)
+    found = verify_dossier(case.page, **asked)
+    assert any("not of a trusted key" in text for text in found.problems)
+    Path(f"{case.release}.sig").write_text("{", encoding="utf-8")
+    assert verify_dossier(case.page, **asked).verdict == "wrong"
+
+
+def test_an_approver_who_did_not_sign_is_not_checked(tmp_path: Path) -> None:
+    case = forging.sound(tmp_path / "sound")
+    kept = [
+        entry
+        for entry in forging.entries_of(case.ledger)
+        if entry.kind not in ("approval", "page", "signature")
+    ]
+    forging.write_ledger(case.ledger, kept)
+    forging.redraw_about(case)
+    found = verify_dossier(case.page, releases=[case.release], ledger=case.ledger, public_key=case.public)
+    assert not found.ok

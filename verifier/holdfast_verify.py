@@ -1,0 +1,559 @@
+"""Check a holdfast page without holdfast: one file, the standard library, and `cryptography` for Ed25519.
+
+    python holdfast_verify.py dossier.html --release model.holdfast --extract extract.json --public-key officer.pub
+
+It was written from the description of the formats (docs/format.md) and shares no line with the package that it checks.
+A stranger needs the page, the release files, a signed extract of the ledger, and the officer's public key, which must
+have come another way than the rest. Exit code 0: everything holds. 1: something does not. 2: a file cannot be read.
+
+What it does not do: draw the page again (the signed ledger holds the hash of the page) or prove the mechanisms anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import math
+import re
+import sys
+import zipfile
+from fractions import Fraction
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+MOST_BYTES = 256 * 2**20
+ZERO = "0" * 64
+
+
+class Wrong(Exception):
+    """Something does not hold."""
+
+
+def require(condition: object, text: str) -> None:
+    """Refuse unless the condition holds."""
+    if not condition:
+        raise Wrong(text)
+
+
+# Formats.
+
+
+def canonical(data: Any) -> bytes:
+    """Sorted keys, no spaces, ASCII."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def sha256(data: bytes) -> str:
+    """In hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read(path: Path) -> bytes:
+    """A file of a size that a page, release or extract may have."""
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1) if path.stat().st_size > MOST_BYTES else file.read()
+    require(len(data) <= MOST_BYTES, f"{path.name} is too large")
+    return data
+
+
+def parsed(data: bytes, what: str) -> Any:
+    """JSON without numbers that are none."""
+
+    def finite(text: str) -> float:
+        value = float(text)
+        require(math.isfinite(value), f"{what} holds a number that is not finite")
+        return value
+
+    try:
+        return json.loads(data, parse_float=finite, parse_constant=finite)
+    except (ValueError, RecursionError) as error:
+        raise Wrong(f"{what} is not JSON") from error
+
+
+class Key:
+    """The officer's public key."""
+
+    def __init__(self, path: Path) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+        key = load_pem_public_key(read(path))
+        require(isinstance(key, Ed25519PublicKey), f"{path.name} is no Ed25519 key")
+        self.key: Any = key
+        self.text = key.public_bytes_raw().hex()  # type: ignore[union-attr]
+
+    def signed(self, public_key: Any, signature: Any, message: bytes) -> bool:
+        """Whether this key, and no other, signed the message."""
+        from cryptography.exceptions import InvalidSignature
+
+        try:
+            self.key.verify(bytes.fromhex(signature), message)
+        except (InvalidSignature, TypeError, ValueError):
+            return False
+        return bool(public_key == self.text)
+
+
+def statement(about: str, content: Any) -> bytes:
+    """What a signature is over."""
+    return canonical({"format": "holdfast-signature/1", "about": about, "content": content})
+
+
+# The extract.
+
+
+class Extract:
+    """Entries of the ledger about some datasets, each with its hash checked, under the officer's signature."""
+
+    def __init__(self, data: Any, key: Key) -> None:
+        require(data.get("format") == "holdfast-extract/1", "the extract has another format")
+        signed, listed = data["signature"], data["entries"]
+        content = signed["content"]
+        require(
+            signed["format"] == "holdfast-signature/1" and signed["about"] == "extract"
+            and key.signed(signed["public_key"], signed["signature"], statement("extract", content)),
+            "the extract is not signed by the given key",
+        )  # fmt: skip
+        require(
+            sha256(canonical(listed)) == content["sha256"], "the extract holds other entries than were signed"
+        )
+        self.ledger, self.head, self.number = content["ledger"], content["head"], content["number"]
+        self.entries: dict[int, dict[str, Any]] = {}
+        last = -1
+        for one in listed:
+            entry = parsed(one["text"].encode(), "an entry")
+            require(sha256(one["text"].encode()) == one["hash"], "an entry does not have its hash")
+            require(entry["version"] == 1 and entry["number"] > last, "the entries are out of order")
+            before = self.entries.get(entry["number"] - 1)
+            follows = before is None or entry["previous"] == before["hash"]
+            require(
+                follows and (entry["number"] > 0 or entry["previous"] == ZERO),
+                "an entry does not follow the last",
+            )
+            last = entry["number"]
+            self.entries[last] = entry | {"hash": one["hash"]}
+        require(last <= self.number, "the extract holds entries after its head")
+        require(self.entries[0]["body"]["ledger"] == self.ledger, "the extract is of another ledger")
+        for entry in self.of("signature"):
+            self._signed_head(entry, key)
+
+    def of(self, kind: str, **fields: Any) -> list[dict[str, Any]]:
+        """Entries of a kind whose bodies have these fields."""
+        return [
+            entry
+            for entry in self.entries.values()
+            if entry["kind"] == kind
+            and all(entry["body"].get(name) == value for name, value in fields.items())
+        ]
+
+    def one(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """The only such entry."""
+        found = self.of(kind, **fields)
+        require(
+            len(found) == 1, f"the extract must hold one {kind} of {', '.join(map(str, fields.values()))}"
+        )
+        return found[0]
+
+    def _signed_head(self, entry: dict[str, Any], key: Key) -> None:
+        body = entry["body"]
+        message = canonical({name: body[name] for name in ("format", "ledger", "number", "head")})
+        require(
+            body["format"] == "holdfast-head/1" and body["ledger"] == self.ledger
+            and body["number"] == entry["number"] - 1 and body["head"] == entry["previous"]
+            and key.signed(body["public_key"], body["signature"], message),
+            f"entry {entry['number']}: the head is not signed by the given key",
+        )  # fmt: skip
+
+
+def amounts(body: Any) -> list[Fraction]:
+    """An exact cost: its amounts, then total variation and failure."""
+    require(
+        isinstance(body, list)
+        and all(re.fullmatch(r"[0-9]{1,2000}(/0*[1-9][0-9]{0,2000})?", str(part)) for part in body),
+        "a cost is no list of fractions",
+    )
+    return [Fraction(part) for part in body]
+
+
+def added(total: list[Fraction], cost: list[Fraction]) -> list[Fraction]:
+    """A running total; past 2,048 bits it is rounded up to a multiple of 2^-1024."""
+    exact = [a + b for a, b in zip(total, cost, strict=True)]
+    return [
+        one
+        if one.denominator.bit_length() <= 2048
+        else Fraction(-((-one.numerator << 1024) // one.denominator), 1 << 1024)
+        for one in exact
+    ]
+
+
+def within(part: list[Fraction], whole: list[Fraction]) -> bool:
+    """In every component."""
+    return all(a <= b for a, b in zip(part, whole, strict=True))
+
+
+class Account:
+    """An account of the ledger: its limit, its charges, and what they add up to."""
+
+    def __init__(self, extract: Extract, name: str) -> None:
+        self.opened = extract.one("account", account=name)
+        self.dataset = extract.one("dataset", dataset=self.opened["body"]["dataset"])
+        self.charges = extract.of("charge", account=name)
+        self.amount = amounts(self.opened["body"]["amount"])
+        for field in ("adjacency", "unit", "currency"):
+            require(
+                self.opened["body"][field] == self.dataset["body"][field],
+                f"account {name} has another {field} than its dataset",
+            )
+        totals: dict[str, list[Fraction]] = {}
+        for entry in self.charges:
+            body = entry["body"]
+            parts = body["share"].split("/")[:-1]
+            shares = ["", *("".join(f"{part}/" for part in parts[: k + 1]) for k in range(len(parts)))]
+            require(
+                set(body["totals"]) == set(body["caps"]) == set(shares),
+                f"entry {entry['number']}: its shares are others",
+            )
+            require(
+                amounts(body["caps"][""]) == self.amount,
+                f"entry {entry['number']}: it was held against another limit",
+            )
+            for share in shares:
+                cost = amounts(body["cost"])
+                totals[share] = added(totals.get(share, [Fraction(0)] * len(cost)), cost)
+                require(
+                    totals[share] == amounts(body["totals"][share]),
+                    f"entry {entry['number']}: its total is wrong",
+                )
+                require(
+                    within(totals[share], amounts(body["caps"][share])),
+                    f"entry {entry['number']}: it exceeds its limit",
+                )
+        self.spent = totals.get("", [Fraction(0)] * len(self.amount))
+
+    def limit(self, share: str) -> list[Fraction]:
+        """Of the whole account, or of a share of it."""
+        if not share:
+            return self.amount
+        caps = [entry["body"]["caps"][share] for entry in self.charges if share in entry["body"]["caps"]]
+        require(caps, "the ledger closed a release of a share that nothing was charged to")
+        return amounts(caps[0])
+
+
+# The release.
+
+
+def archive(data: bytes) -> dict[str, Any]:
+    """The record of a release file, whose members are stored plainly and have their sums."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as opened:
+            infos = opened.infolist()
+            plain = all(
+                one.compress_type == zipfile.ZIP_STORED and one.compress_size == one.file_size
+                for one in infos
+            )
+            require(
+                plain and sum(one.file_size for one in infos) <= len(data),
+                "the release is compressed, or too large",
+            )
+            members = {one.filename: opened.read(one) for one in infos}
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise Wrong("the release is no readable archive") from error
+    require(len(members) == len(infos), "the release names a member twice")
+    sums = members.pop("SHA256SUMS", b"")
+    lines = "".join(f"{sha256(data)}  {name}\n" for name, data in sorted(members.items()))
+    require(sums == lines.encode(), "members of the release do not have their sums")
+    record = parsed(members["release.json"], "the release")
+    require(record["format"] == "holdfast-release/1", "the release has another format")
+    return dict(record)
+
+
+def check_release(name: str, digest: str, record: Any, extract: Extract) -> dict[str, Any]:
+    """The ledger closed exactly this file, with all the charges of its account; returns the closing entry."""
+    made, promised = record["provenance"], record["guarantee"]
+    closing = extract.of("release", sha256=digest)
+    require(closing, f"{name}: the ledger closed no release with its hash")
+    body = closing[-1]["body"]
+    account = Account(extract, body["account"])
+    dataset = account.dataset["body"]
+    require(
+        made["account"] == f"{extract.ledger}/{dataset['dataset']}/{body['account']}",
+        f"{name}: it names another account than the one that paid",
+    )
+    for field in ("method", "noise", "arithmetic", "schema_hash", "head"):
+        require(made[field] == body[field], f"{name}: the ledger closed it with another {field}")
+    own = [entry for entry in account.charges if entry["body"]["share"].startswith(body["share"])]
+    paid = [entry["number"] for entry in own if entry["number"] <= body["last"]]
+    require(
+        made["entries"] == paid and body["charges"] == len(paid), f"{name}: it does not name all its charges"
+    )
+    heads = [entry["number"] for entry in extract.entries.values() if entry["hash"] == made["head"]]
+    require(
+        not heads or all(entry["number"] in paid for entry in own if entry["number"] <= heads[0]),
+        f"{name}: charges before its head are missing",
+    )
+    for field, best in (("noise", "secure"), ("arithmetic", "strict")):
+        better = made[field] == best and any(
+            entry["body"][field] != best for entry in own if entry["number"] in paid
+        )
+        require(not better, f"{name}: it is called {best}, and its charges were not")
+    for field in ("adjacency", "unit"):
+        require(promised[field] == dataset[field], f"{name}: its {field} is not the dataset's")
+    require(
+        same_promise(promised["curve"], dataset["currency"]["name"], account.limit(body["share"])),
+        f"{name}: its guarantee is not the account's",
+    )
+    return closing[-1]
+
+
+def same_promise(curve: Any, currency: str, limit: list[Fraction]) -> bool:
+    """Whether a curve is the one that an amount of a currency promises."""
+    *own, variation, failure = limit
+    if variation or failure:
+        slack = (number(curve.get("tau")), number(curve.get("probability")))
+        return (
+            curve.get("kind") == "WithSlack"
+            and slack == (variation, failure)
+            and same_promise(curve["curve"], currency, [*own, Fraction(0), Fraction(0)])
+        )
+    kind = curve.get("kind")
+    match currency:
+        case "pure":
+            return kind == "PureDP" and number(curve["epsilon"]) == own[0]
+        case "basic":
+            return kind == "ApproxDP" and [number(curve["epsilon"]), number(curve["delta"])] == own
+        case "zcdp":
+            return kind == "ZCDP" and number(curve["rho"]) == own[0]
+        case "gdp":
+            square = number(curve["mu"]) ** 2 if curve["square"] is None else number(curve["square"])
+            return kind == "GaussianDP" and square == own[0] <= number(curve["mu"]) ** 2
+        case "renyi":
+            shown = [Fraction(one) for one in curve["divergences"]]  # doubles, rounded up
+            close = all(b <= a <= b * (1 + Fraction(1, 10**12)) for a, b in zip(shown, own, strict=True))
+            return kind == "RenyiDP" and close
+    return False
+
+
+def number(value: Any) -> Fraction:
+    """A number of a curve: a fraction as text, or a double as it is written in decimal."""
+    return (
+        Fraction(value)
+        if isinstance(value, str)
+        else Fraction(repr(value))
+        if isinstance(value, float)
+        else Fraction(value)
+    )
+
+
+# The page.
+
+
+def check_page(data: bytes, releases: list[tuple[str, str, Any]], extract: Extract) -> dict[str, Any]:
+    """The ledger closed this page, and its record says what release and ledger say; returns the closing entry."""
+    text = data.decode()
+    seals = re.findall(r'<meta name="holdfast-seal" content="([0-9a-f]{64})">', text)
+    blocks = re.findall(r'<script type="application/json" id="holdfast-record">(.*?)</script>', text, re.S)
+    require(len(seals) == len(blocks) == 1, "the page has no seal or no record, or more than one")
+    require(sha256(text.replace(seals[0], ZERO, 1).encode()) == seals[0], "the page does not have its seal")
+    record = parsed(blocks[0].encode(), "the record of the page")
+    closing = extract.of("page", sha256=sha256(data))
+    require(closing, "the ledger closed no page with this hash")
+    body = closing[-1]["body"]
+    shown = [one["sha256"] for one in record["releases"]]
+    require(
+        (body["title"], body["audience"], body["releases"]) == (record["title"], record["audience"], shown),
+        "the ledger closed the page under another title, audience or releases",
+    )
+    require(sorted(shown) == sorted(digest for _, digest, _ in releases), "the page is about other releases")
+    for one, paid in zip(record["releases"], record["payments"], strict=True):
+        released = next(made for _, digest, made in releases if digest == one["sha256"])
+        _same_facts(one, released)
+        _same_payment(paid, one, extract)
+    private = all(made["provenance"]["noise"] == "secure" for _, _, made in releases)
+    require(
+        record["promise"]["private"] == private,
+        "the page hides that the noise was seeded, or says so wrongly",
+    )
+    if len(releases) == 1:
+        _same_epsilons(record["promise"], releases[0][2]["guarantee"]["curve"])
+    for budget in record["budgets"]:
+        _same_budget(budget, extract)
+    return closing[-1]
+
+
+def visible(value: Any) -> Any:
+    """As a page shows it: what no printer prints is spelled out."""
+    if isinstance(value, str):
+        return "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in value)
+    if isinstance(value, dict):
+        return {visible(key): visible(one) for key, one in value.items()}
+    return [visible(one) for one in value] if isinstance(value, list) else value
+
+
+def _same_facts(shown: Any, release: Any) -> None:
+    made, promised = release["provenance"], release["guarantee"]
+    require(shown["provenance"] == visible(made), "the page shows another provenance than the release's")
+    require(shown["certificates"] == visible(release["certificates"]), "the page shows other certificates")
+    curve = shown["guarantee"]["curve"]
+    long = curve.get("stored") == "in the release" and curve["kind"] == promised["curve"]["kind"]
+    expected = visible(promised) | ({"curve": curve} if long else {})
+    require(shown["guarantee"] == expected, "the page shows another guarantee than the release's")
+    same = (made["method"], made["created"], promised["theorem"], made["noise"] == "secure")
+    told = tuple(shown[name] for name in ("method", "created", "theorem", "private"))
+    require(told == tuple(visible(one) for one in same), "the page shows another method, date or theorem")
+
+
+def _same_payment(paid: Any, shown: Any, extract: Extract) -> None:
+    body = extract.of("release", sha256=shown["sha256"])[-1]["body"]
+    account = Account(extract, body["account"])
+    opened, dataset = account.opened["body"], account.dataset["body"]
+    approvals = extract.of("approval", account=body["account"])
+    hashes = [{"number": n, "hash": extract.entries[n]["hash"]} for n in shown["provenance"]["entries"]]
+    expected = {
+        "ledger": extract.ledger, "dataset": dataset["dataset"], "dataset_purpose": dataset["purpose"],
+        "dataset_approver": dataset["approver"], "account": opened["account"], "purpose": opened["purpose"],
+        "opened": account.opened["at"], "entries": hashes, "head": shown["provenance"]["head"],
+    }  # fmt: skip
+    for field, value in expected.items():
+        require(paid[field] == visible(value), f"the page shows another {field} than the ledger")
+    names = {
+        opened["approver"],
+        *(entry["body"]["approver"] for entry in approvals if not opened["approver"]),
+    }
+    require(paid["approver"] in names, "the page shows another approver than the ledger")
+
+
+def _same_epsilons(promise: Any, curve: Any) -> None:
+    """The epsilons of simple curves, computed again."""
+    normal = NormalDist()
+    for point in promise["points"]:
+        delta, shown = point["delta"], point["epsilon"]
+        if curve["kind"] == "PureDP" and delta == 0:
+            require(
+                math.isclose(shown, float(number(curve["epsilon"])), rel_tol=1e-4),
+                "the page shows another epsilon",
+            )
+        if curve["kind"] == "GaussianDP" and shown:
+            mu = float(number(curve["mu"]))
+            again = normal.cdf(mu / 2 - shown / mu) - math.exp(shown) * normal.cdf(-mu / 2 - shown / mu)
+            require(math.isclose(again, delta, rel_tol=1e-2, abs_tol=1e-15), "the page shows another epsilon")
+
+
+def _same_budget(budget: Any, extract: Extract) -> None:
+    """Spent, held and free in per cent of the limit, as the entries up to the budget's head make them."""
+    number = next((n for n, entry in extract.entries.items() if entry["hash"] == budget["head"]), None)
+    require(number == budget["entry"], "the ledger does not hold the head of the budget")
+    assert number is not None
+    before = Extract.__new__(Extract)
+    before.ledger = extract.ledger
+    before.entries = {n: entry for n, entry in extract.entries.items() if n <= number}
+    dataset = before.one("dataset", dataset=budget["dataset"])
+    resets = [entry["number"] for entry in before.of("reset", dataset=budget["dataset"])]
+    whole = amounts(dataset["body"]["amount"])
+    spent = held = [Fraction(0)] * len(whole)
+    for opened in before.of("account", dataset=budget["dataset"]):
+        if resets and opened["number"] < resets[-1]:
+            continue
+        account = Account(before, opened["body"]["account"])
+        spent = [a + b for a, b in zip(spent, account.spent, strict=True)]
+        if not before.of("close", account=opened["body"]["account"]):
+            left = [a - b for a, b in zip(account.amount, account.spent, strict=True)]
+            held = [a + b for a, b in zip(held, left, strict=True)]
+    free = [a - b - c for a, b, c in zip(whole, spent, held, strict=True)]
+    require(
+        within(spent, whole) and within(held, [a - b for a, b in zip(whole, spent, strict=True)]), "overspent"
+    )
+    shares = {
+        "spent": max(_shares(spent, whole)),
+        "held": max(_shares(held, whole)),
+        "free": min(_shares(free, whole)),
+    }
+    for part in budget["parts"]:
+        expected = float(shares[part["name"]])
+        require(
+            math.isclose(part["share"], expected, rel_tol=1e-3, abs_tol=1e-9), "the page shows another budget"
+        )
+
+
+def _shares(part: list[Fraction], whole: list[Fraction]) -> list[Fraction]:
+    return [100 * a / b for a, b in zip(part, whole, strict=True) if b > 0]
+
+
+def check_approvals(closings: list[dict[str, Any]], extract: Extract, key: Key) -> None:
+    """Where an account names an approver, the key signed the entry that opened it."""
+    for closing in closings:
+        name = closing["body"]["account"]
+        opened = extract.one("account", account=name)
+        approvals = extract.of("approval", account=name)
+        require(
+            approvals or not opened["body"]["approver"], f"account {name} names an approver who did not sign"
+        )
+        for entry in approvals:
+            body = entry["body"]
+            content = {field: body[field] for field in ("approver", "ledger", "account", "entry", "hash")}
+            require(
+                (body["ledger"], body["entry"], body["hash"])
+                == (extract.ledger, opened["number"], opened["hash"])
+                and opened["body"]["approver"] in ("", body["approver"])
+                and key.signed(body["public_key"], body["signature"], statement("approval", content)),
+                f"the approval of account {name} is not signed by the given key",
+            )
+
+
+def verify(page: Path, releases: list[Path], extract: Path, public_key: Path) -> list[str]:
+    """What was checked, line by line; `Wrong` at the first thing that does not hold."""
+    try:
+        key = Key(public_key)
+        entries = Extract(parsed(read(extract), "the extract"), key)
+        told = [f"the extract is signed: {len(entries.entries)} entries up to {entries.number}"]
+        loaded = []
+        for path in releases:
+            data = read(path)
+            loaded.append((path.name, sha256(data), archive(data)))
+        closings = [check_release(*one, entries) for one in loaded]
+        told += [
+            f"{name}: closed by the ledger, with the promise and all charges of its account"
+            for name, _, _ in loaded
+        ]
+        closed = check_page(read(page), loaded, entries)
+        told.append(
+            f"{page.name}: closed by the ledger as entry {closed['number']}, and it says what release and ledger say"
+        )
+        check_approvals(closings, entries, key)
+        told.append("every approver who is named signed")
+    except (
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        AssertionError,
+    ) as error:
+        raise Wrong(f"a file lacks a field, or has one of the wrong kind ({type(error).__name__})") from error
+    return told
+
+
+def main() -> int:
+    """The command."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("page", type=Path)
+    asked.add_argument("--release", type=Path, action="append", required=True)
+    asked.add_argument("--extract", type=Path, required=True)
+    asked.add_argument("--public-key", type=Path, required=True)
+    given = asked.parse_args()
+    try:
+        told = verify(given.page, given.release, given.extract, given.public_key)
+    except Wrong as error:
+        sys.stdout.write(f"WRONG: {error}\n")
+        return 1
+    except OSError as error:
+        sys.stdout.write(f"cannot read {error.filename}: {error.strerror}\n")
+        return 2
+    sys.stdout.write("\n".join(f"ok: {line}" for line in told) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
