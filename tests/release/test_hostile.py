@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import FormatError, ParameterError
 from holdfast.privacy import ZCDP, Account, Gaussian
-from holdfast.privacy.curves.curve import curve_from_json
+from holdfast.privacy.curves.stored import curve_from_json
 from holdfast.release import Release
 from holdfast.release.archive import parse_json
 from holdfast.release.tables import table_bytes, table_of
