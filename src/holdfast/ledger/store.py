@@ -206,6 +206,10 @@ def _translated() -> Iterator[None]:
     """SQLite's errors in our words: its own texts can quote what is stored."""
     try:
         yield
+    except UnicodeEncodeError:
+        raise LedgerError(
+            "a name that was given is no text that a ledger can hold; nothing was released"
+        ) from None
     except (sqlite3.Error, UnicodeDecodeError) as error:  # the second where even its message is damaged
         code = getattr(error, "sqlite_errorname", None) or type(error).__name__
         cause = next((text for prefix, text in _CAUSES.items() if code.startswith(prefix)), "it is damaged")
