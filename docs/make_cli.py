@@ -25,6 +25,9 @@ summary; what it can do, Python can do.
 | 2 | bad usage or bad input; nothing was spent |
 | 3 | the budget would be exceeded; nothing was spent |
 | 130 | interrupted; what was charged stays in the ledger, and the same command goes on |
+
+An error is said in one line, without values from the data. Of an error that holdfast does not know only the kind is
+named; with `HOLDFAST_TRACEBACK=1` in the environment it is shown whole, and may then quote data.
 """
 
 

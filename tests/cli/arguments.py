@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,53 @@ URLS = (
 )
 
 
+PLAN: dict[str, dict[str, Any]] = {
+    "plan": {"ledger": "budget.db", "dataset": "clinic", "source": "c.parquet", "schema": "s.toml"},
+    "fit": {"do": "fit", "name": "m", "target": "ill", "method": "output", "epsilon": 1e-4, "output": "pm.holdfast"},
+    "synth": {"do": "synth", "name": "r", "method": "independent", "epsilon": 1e-4, "rows": 5, "output": "pr.holdfast"},
+    "attack": {"do": "attack", "name": "a", "model": "m", "members": "c.csv", "non_members": "c.csv",
+               "target": "ill", "attacks": ["loss"], "output": "pa.json"},
+    "audit": {"do": "audit", "name": "u", "claim": "m", "function": "train:train", "data": "rows.npy",
+              "canaries": 5, "output": "pu.json"},
+    "dossier": {"do": "dossier", "name": "d", "releases": ["m"], "audits": ["u"], "output": "pd.html"},
+}  # fmt: skip
+"""A plan with every kind of step."""
+SETTINGS: tuple[Any, ...] = (
+    0, -1, 2, 0.5, 1e308, -0.0, True, "", "x", "ill", "m", "a" * 3000, [], ["x"], ["m", "m"], [1], "c.parquet",
+    "budget.db", "/", "absent/x", "replace", "auto", "output", "naïve 统计", {"x": 1},
+)  # fmt: skip
+"""Values for settings of a plan; most are wrong in most places."""
+
+
+def toml(plan: dict[str, dict[str, Any]]) -> str:
+    """The plan as a file holds it: what JSON writes of texts, numbers and lists is TOML."""
+    lines = []
+    for table, settings in plan.items():
+        lines.append("[plan]" if table == "plan" else "[[step]]")
+        lines += [f"{name} = {_toml(value)}" for name, value in settings.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    return "{ x = 1 }" if isinstance(value, dict) else json.dumps(value)
+
+
+def bent_plan(draw: random.Random) -> str:
+    """A plan of some of the steps, in which a setting or two are wrong, dropped or too many."""
+    steps = draw.sample(sorted(set(PLAN) - {"plan"}), draw.randrange(1, 4))
+    plan = {name: dict(PLAN[name]) for name in ("plan", *sorted(steps, key=list(PLAN).index))}
+    for _ in range(draw.choice((1, 1, 2))):
+        settings = plan[draw.choice(list(plan))]
+        name = draw.choice(
+            (*settings, "delta", "confidence", "n_public", "columns", "title", "purpose", "unknown")
+        )
+        if draw.random() < 0.2:
+            settings.pop(name, None)
+        else:
+            settings[name] = draw.choice(SETTINGS)
+    return toml(plan)
+
+
 def files(folder: Path) -> list[str]:
     """Files of every kind that a command reads, whole and broken, in this folder."""
     draw = np.random.default_rng(3)
@@ -71,7 +119,8 @@ def files(folder: Path) -> list[str]:
     (folder / "text.npy").write_text(SECRET)
     Schema([Numeric("age", 0, 100, bins=4), Categorical("ill", ["no", "yes"])]).save(folder / "s.toml")
     (folder / "broken.toml").write_bytes(b"[[columns\n\xff" + SECRET.encode())
-    (folder / "plan.toml").write_text('[plan]\nledger = 3\n[[step]]\ndo = "fit"\nname = []\n')
+    (folder / "plan.toml").write_text(toml(PLAN))
+    (folder / "wrong.toml").write_text('[plan]\nledger = 3\n[[step]]\ndo = "fit"\nname = []\n')
     (folder / "numbers.json").write_text("[1, 2, 3]")
     (folder / "deep.json").write_text("[" * 5000)
     with Ledger.create(folder / "budget.db") as ledger:

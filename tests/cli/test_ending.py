@@ -100,6 +100,33 @@ def test_an_interrupt_that_a_library_hides_is_still_one(monkeypatch: pytest.Monk
     assert CliRunner().invoke(command).exit_code == 130
 
 
+START = """
+import os, signal, sys
+from holdfast.cli import app
+def interrupted(*_, **__):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(10_000_000):
+        pass
+setattr(*{"arguments": (app.app, "parse_args"), "command": (app.app, "invoke"), "words": (app.click, "echo"),
+          "loading": (app, "import_module"), "error": (app.click.ClickException, "show")}[sys.argv[1]], interrupted)
+sys.argv = ["holdfast", *sys.argv[2:]]
+app.main()
+"""
+
+
+@pytest.mark.parametrize("place", ["arguments", "command", "loading", "words", "error"])
+def test_ctrl_c_at_any_time_exits_with_130(place: str) -> None:
+    command = ["curve", "nothing"] if place == "error" else ["curve", "gaussian:sigma=2"]
+    done = subprocess.run(
+        [sys.executable, "-c", START, place, *command],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        check=False,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (130, False), done.stderr
+
+
 def busy(folder: Path) -> list[str]:
     """A command that is busy inside DuckDB for a long time."""
     Schema([Numeric("a", 0, 1), Categorical("b", ["x", "y"])]).save(folder / "t.toml")

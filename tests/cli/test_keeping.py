@@ -117,6 +117,7 @@ def test_a_result_that_cannot_be_written_is_found_again(
         assert "pays nothing" in shown.output
     assert held() == "0 %"
     (kept,) = Path("budget.db.kept").iterdir()
+    assert kept.name in run("ledger", "show", "budget.db").output
     made, paid = Release.load(kept), charges()
     Path("out").mkdir(exist_ok=True)
     shown = run(*command)

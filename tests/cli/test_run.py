@@ -167,7 +167,7 @@ def test_killed_while_it_drew_step_by_step_it_is_refused(
     paid = spent(plan)
     shown = run("run", plan)
     assert shown.exit_code == 2, shown.output
-    assert "Give the step another name" in shown.output
+    assert "give the step another name" in shown.output
     assert repr(spent(plan)) == repr(paid)
     plan.write_text(
         plan.read_text().replace('name = "model"', 'name = "model 2"').replace('["model"]', '["model 2"]')

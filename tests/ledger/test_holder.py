@@ -169,6 +169,8 @@ def test_where_it_cannot_be_told_force_is_needed(path: Path, statement: str) -> 
             assert chain.holders("next")
 
 
-@pytest.mark.parametrize("wrong", [(), ("all", "--abandoned"), ("nobody",), ("nobody", "--force")])
+@pytest.mark.parametrize(
+    "wrong", [(), ("all", "--abandoned"), ("nobody",), ("nobody", "--force"), ("\udcff",)]
+)
 def test_what_to_close_must_be_said(path: Path, wrong: tuple[str, ...]) -> None:
     assert close(path, *wrong).exit_code == 2

@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ending: an unknown error's message is shown",
-        target="cli:refusal",
+        target="cli:said_of",
         old="an unexpected {type(error).__name__} ended the command",
         new="an unexpected {error} ended the command",
         tests=("tests/cli/test_ending.py::test_an_unknown_error_is_withheld",),
@@ -199,7 +199,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="plan: a paid step is not rehearsed",
-        target="plan:rehearse",
+        target="plan:until_first_charge",
         old="step.make(table, account)",
         new="pass",
         tests=(

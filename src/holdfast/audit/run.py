@@ -40,7 +40,7 @@ from holdfast.audit.findings.transcripts import BOUNDS as TRANSCRIPT_BOUNDS
 from holdfast.audit.power import Design, power
 from holdfast.audit.result import ROWS, AuditResult, Rows, claimed_adjacency, claimed_delta, describe_scores
 from holdfast.audit.transcript import Budget, transcript_audit
-from holdfast.errors import ParameterError, require
+from holdfast.errors import ParameterError, require, withholding
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -350,7 +350,10 @@ def _split(data: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
 
 
 def load(function: str) -> Callable[[Any], Any]:
-    """The function that MODULE:FUNCTION names, from the current folder or an installed package."""
+    """The function that MODULE:FUNCTION names, from the current folder or an installed package.
+
+    Where it fails, only the kind of its error is passed on: its words may quote the rows that it was given.
+    """
     from importlib import import_module
 
     module, colon, name = function.partition(":")
@@ -358,8 +361,14 @@ def load(function: str) -> Callable[[Any], Any]:
         sys.path.insert(0, "")
     try:
         found = getattr(import_module(module), name) if colon else None
-    except (ImportError, AttributeError):
+    except (Exception, SystemExit):  # importing a module runs it
         found = None
     if not callable(found):
         raise ParameterError(f"function must be MODULE:FUNCTION of something importable, got {function!r}")
-    return found  # type: ignore[no-any-return]
+    train: Callable[[Any], Any] = found
+
+    def withheld(data: Any) -> Any:
+        with withholding(f"the function {function}", "train"):
+            return train(data)
+
+    return withheld

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import holdfast
-from holdfast.cli.ending import guard_output, one_line, watch_interrupts
+from holdfast.cli.ending import guard_output, interruptible, one_line
 
 COMMANDS = {
     "attack": "can someone tell who was in a model's training data",
@@ -73,10 +73,10 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def main() -> None:
     """The entry point of the command `holdfast`."""
-    watch_interrupts()
-    guard_output()
-    warnings.showwarning = _show_warning
-    app(prog_name="holdfast")
+    with interruptible():
+        guard_output()
+        warnings.showwarning = _show_warning
+        app(prog_name="holdfast")
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def audit(
         require_writable(plot, force=True, name="plot")
     claim = ApproxDP(epsilon, delta)
     rows, labels = read_arrays(data, label)
-    named = None if labels is None else [type(labels[0].item())(name) for name in classes or ()]
+    named = None if labels is None else _as_labels(classes or (), labels)
     with progress(desc="training", total=1 if kind == "one-run" else runs) as bar:
         result = run(
             load(function),
@@ -114,3 +114,15 @@ def audit(
     if verdict == "refuted":
         click.secho("REFUTED: the claim is false with the stated confidence", fg="red", bold=True, err=True)
         raise SystemExit(1)
+
+
+def _as_labels(classes: tuple[str, ...], labels: Any) -> list[Any]:
+    """The classes as they stand in the column: texts, or numbers."""
+    from holdfast.errors import ParameterError
+
+    if labels.dtype.kind not in "iuf":
+        return list(classes)
+    try:
+        return [labels.dtype.type(name).item() for name in classes]
+    except (ValueError, OverflowError):
+        raise ParameterError(f"classes must be numbers, as the labels are, got classes={classes!r}") from None

@@ -38,7 +38,6 @@ def one_line() -> Iterator[None]:
 
     Ctrl-C wins: a library that was in the middle of something may have turned it into an error of its own.
     """
-    _seen["interrupt"] = False
     try:
         yield
     except (click.exceptions.Exit, SystemExit, BrokenPipeError):
@@ -53,13 +52,13 @@ def one_line() -> Iterator[None]:
             raise
         if not isinstance(error, HoldfastError | OSError) and os.environ.get(SHOW):
             raise
-        raise refusal(error) from None
+        raise said_of(error) from None
 
 
-def refusal(error: Exception) -> Refused:
+def said_of(error: Exception) -> Refused:
     """What is said of an error.
 
-    >>> refusal(ValueError("somebody's name")).message
+    >>> said_of(ValueError("somebody's name")).message
     'an unexpected ValueError ended the command; ...
     """
     match error:
@@ -85,15 +84,24 @@ def _end_interrupted() -> NoReturn:
     raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def watch_interrupts() -> None:
-    """Remember that Ctrl-C was pressed, and go on as Python does."""
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C at any time ends with 130, also while arguments are read and while Python ends."""
 
     def interrupted(number: int, frame: FrameType | None) -> None:
         _seen["interrupt"] = True
         signal.default_int_handler(number, frame)
 
-    with suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGINT, interrupted)
+    signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    except SystemExit as end:
+        # Where click is interrupted itself it answers with a code of its own.
+        raise SystemExit(INTERRUPTED if _seen["interrupt"] and end.code else end.code) from None
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done but tidying up
 
 
 class Pipe:

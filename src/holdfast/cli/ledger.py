@@ -82,11 +82,14 @@ def init(
 @ledger.command()
 @PATH
 def show(path: Path) -> None:
-    """Datasets, accounts, what is spent and what is left."""
+    """Datasets, accounts, what is spent and what is left, and results that were not written yet."""
     from holdfast.ledger import Ledger
+    from holdfast.ledger.jobs import waiting
 
     with Ledger.open(path, read_only=True) as opened:
         click.echo(opened.summary())
+        for name, place in waiting(opened).items():
+            click.echo(f"kept: the result of {name}, in {place}; its command writes it and pays nothing")
 
 
 @ledger.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.entry import LedgerEntry
-from holdfast.ledger.jobs import Outcome, kept, once
+from holdfast.ledger.jobs import PaidOnce, kept, once
 from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.signature import SignedHead, create_key
 from holdfast.ledger.verification import Verification
@@ -13,7 +13,7 @@ __all__ = [
     "Dataset",
     "Ledger",
     "LedgerEntry",
-    "Outcome",
+    "PaidOnce",
     "SignedHead",
     "Verification",
     "create_key",

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import FormatError, LedgerError, require
-from holdfast.ledger.chain import APPLICATION_ID, FORMAT_VERSION, TABLES, Chain
+from holdfast.ledger.chain import APPLICATION_ID, FORMAT_VERSION, HOLDERS, TABLES, Chain
 from holdfast.ledger.entry import Kind
 
 
@@ -193,7 +193,7 @@ def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
     made = {
         sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE type IN ('table', 'view')")
     }
-    if made != set(_TABLES.findall(TABLES)):
+    if made - {HOLDERS.strip().replace("IF NOT EXISTS ", "")} != set(_TABLES.findall(TABLES)):
         raise LedgerError(f"the file {str(path)!r} has other tables than a ledger; nothing was released")
 
 
@@ -219,6 +219,10 @@ def _translated() -> Iterator[None]:
     """SQLite's errors in our words: its own texts can quote what is stored."""
     try:
         yield
+    except UnicodeEncodeError:
+        raise LedgerError(
+            "a name that was given is no text that a ledger can hold; nothing was released"
+        ) from None
     except (sqlite3.Error, UnicodeDecodeError) as error:  # the second where even its message is damaged
         code = getattr(error, "sqlite_errorname", None) or type(error).__name__
         cause = next((text for prefix, text in _CAUSES.items() if code.startswith(prefix)), "it is damaged")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from holdfast.plan.step import Done, Setting, Step, rehearse, saved, spend
+from holdfast.plan.step import Done, Setting, Step, saved, spend, until_first_charge
 from holdfast.privacy.account.request import limit_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class SynthStep:
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Everything up to the first charge."""
-        rehearse(self, setting, ledger)
+        until_first_charge(self, setting, ledger)
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Synthesise and save."""
@@ -90,7 +90,7 @@ class FitStep:
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Everything up to the first charge."""
-        rehearse(self, setting, ledger)
+        until_first_charge(self, setting, ledger)
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Fit and save."""

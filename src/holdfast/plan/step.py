@@ -124,7 +124,7 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
     return Done(words=done.release.summary())
 
 
-def rehearse(step: PaidStep, setting: Setting, ledger: Ledger) -> None:
+def until_first_charge(step: PaidStep, setting: Setting, ledger: Ledger) -> None:
     """Go as far as the first charge, which is refused: whatever the step would be refused for is said here."""
     from holdfast.privacy.account import Account
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.ledger.jobs.job import Outcome, job_key, kept, once, settled
+from holdfast.ledger.jobs.job import PaidOnce, job_key, kept, once, settled, waiting
 from holdfast.ledger.jobs.turns import Latest, paid_for
 
-__all__ = ["Latest", "Outcome", "job_key", "kept", "once", "paid_for", "settled"]
+__all__ = ["Latest", "PaidOnce", "job_key", "kept", "once", "paid_for", "settled", "waiting"]

@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, NotWritten, ParameterError, require
@@ -27,7 +28,7 @@ from holdfast.release import Release
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class PaidOnce:
     """A release, the account that paid for it, and whether an earlier run had made it."""
 
     release: Release[Any]
@@ -44,6 +45,13 @@ def kept(ledger: Ledger, key: str) -> Release[Any] | None:
     """The result that is kept for a key because it was not written yet; None where there is none."""
     latest = Latest.of(ledger, key)
     return None if latest is None else Shelf(ledger.path).find(latest.account, paid_by=latest.paid_by)
+
+
+def waiting(ledger: Ledger) -> dict[str, Path]:
+    """The accounts whose results are kept because they were not written yet, and where each lies."""
+    places = {entry.body["account"]: Shelf(ledger.path).place(entry.body["account"])
+              for entry in ledger.history() if entry.kind == "account"}  # fmt: skip
+    return {name: place for name, place in places.items() if place.exists()}
 
 
 def settled(ledger: Ledger, key: str) -> None:
@@ -68,7 +76,7 @@ def once(
     purpose: str = "",
     approver: str = "",
     again: bool = False,
-) -> Outcome:
+) -> PaidOnce:
     """Make a release and write it, paid from one account; what an earlier run of the key made is not made again.
 
     `about` is what the work asks: a key gives nothing back to work that asks something else. With `again` a key that
@@ -102,7 +110,7 @@ def once(
             f"{str(shelf.place(name))!r}; the same command, or the same key, writes it and pays nothing"
         ) from error
     shelf.let_go(name)
-    return Outcome(release=release, account=name, found=found)
+    return PaidOnce(release=release, account=name, found=found)
 
 
 def _account_of(ledger: Ledger, key: str, about: str, *, again: bool) -> str:

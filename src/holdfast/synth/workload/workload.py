@@ -267,14 +267,27 @@ def read_workload(asked: str, schema: Schema, *, columns: Sequence[str] | None =
     text = declared_text(Path(asked), name="workload")
     if not text.lstrip().startswith("["):
         lines = [line.split("#")[0].strip() for line in text.splitlines()]
-        return Workload.of([[name.strip() for name in line.split(",")] for line in lines if line])
+        named = [[name.strip() for name in line.split(",")] for line in lines if line]
+        return Workload.of(_of_schema(named, schema))
     listed = parsed_json(text, name="workload")
     good = isinstance(listed, list) and all(
         isinstance(one, list) and all(isinstance(name, str) for name in one) for one in listed
     )
     if not good:
         raise FormatError("a workload in JSON is a list of lists of column names")
-    return Workload.of(listed)
+    return Workload.of(_of_schema(listed, schema))
+
+
+def _of_schema(named: list[list[str]], schema: Schema) -> list[list[str]]:
+    """Refuse other names than the schema's, without quoting them: a file of data may stand in the place of a list."""
+    for number, names in enumerate(named, 1):
+        require(
+            all(name in schema.names for name in names),
+            f"marginal {number} of the workload",
+            "...",
+            f"made of columns of the schema, {', '.join(schema.names)}",
+        )
+    return named
 
 
 def declared_text(path: Path, *, name: str) -> str:
