@@ -184,13 +184,6 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/contracts/test_engine_neighbours.py::test_one_object_changes_no_other",),
     ),
     Fault(
-        name="duckdb: NaN is looked for where statistics say",
-        target="data:Dialect.is_nan",
-        old="(CASE WHEN isfinite({0}) THEN FALSE ELSE CAST({0} AS VARCHAR) LIKE '%nan' END)",
-        new="isnan({0})",
-        tests=("tests/contracts/test_engine_neighbours.py::test_neighbours[duckdb-view]",),
-    ),
-    Fault(
         name="duckdb: an interrupt is waited for",
         target="data:interruptible",
         old="raise KeyboardInterrupt from None",
