@@ -6,6 +6,7 @@ import csv
 import io
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema, open_table
 from holdfast.data.engines import ENGINES
+from holdfast.data.engines.duckdb import table as duckdb_table
 from holdfast.data.rows import texts
 from holdfast.noise.source import Source
 from holdfast.privacy import PrivacyUnit
@@ -259,3 +261,13 @@ def test_names_that_differ_in_case_only(put: Put, tmp_path: Path) -> None:
             [0, 1, 1, 0, 0],
             [0, 0, 0, 2, 0],
         ]
+
+
+def test_the_contract_finds_an_engine_that_looks_at_other_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Finding E1: DuckDB's own test for NaN is answered from the statistics of a whole file."""
+    broken = replace(duckdb_table.DIALECT, is_nan="isnan({0})")
+    monkeypatch.setattr(duckdb_table, "DIALECT", broken)
+    with pytest.raises(AssertionError, match="counts differ"):
+        check_engine(_store(_view, "view", tmp_path), cases=8)

@@ -178,17 +178,10 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="objects: one type for all elements",
-        target="data:_single_type",
+        target="data:single_type",
         old="len(found) == 1 and next(iter(found)) in _ALIKE",
         new="len(found) >= 1",
         tests=("tests/contracts/test_engine_neighbours.py::test_one_object_changes_no_other",),
-    ),
-    Fault(
-        name="duckdb: NaN is looked for where statistics say",
-        target="data:Dialect.is_nan",
-        old="(CASE WHEN isfinite({0}) THEN FALSE ELSE CAST({0} AS VARCHAR) LIKE '%nan' END)",
-        new="isnan({0})",
-        tests=("tests/contracts/test_engine_neighbours.py::test_neighbours[duckdb-view]",),
     ),
     Fault(
         name="duckdb: an interrupt is waited for",

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from holdfast.data.engines.file_rows import CsvRows, pointed, rows_of_files
-from holdfast.data.rows import Kind, MixedColumn, kind_of, numbers, texts
+from holdfast.data.mixed import MixedColumn
+from holdfast.data.rows import Kind, kind_of, numbers, texts
 from holdfast.data.schema import Categorical, CsvFormat, Identifier, Numeric, Schema
 from holdfast.data.schema.columns import Column
 from holdfast.data.sniff import sniffed_format
@@ -42,8 +43,8 @@ def draft_schema(source: Any) -> Schema:
 
 def _columns(source: Any) -> tuple[dict[str, Any], CsvFormat]:
     """The whole table, and how its files are written."""
-    from holdfast.data.arrow_columns import arrow_columns
     from holdfast.data.engines import engine_for
+    from holdfast.data.rows import arrow_columns
 
     engine = engine_for(source)
     if engine.name == "memory":

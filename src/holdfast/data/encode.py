@@ -139,7 +139,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         return [np.where(missing, 0.0, number), missing.astype(np.float64)]
 
     def _read(self, X: Any) -> Batch:
-        from holdfast.data.arrow_columns import arrow_columns
+        from holdfast.data.rows import arrow_columns
 
         chosen = self.schema.select(*self.columns_)
         if isinstance(X, np.ndarray | list):

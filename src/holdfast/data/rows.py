@@ -13,10 +13,8 @@ No value can make it raise. This is the meaning of a schema; SQL engines compute
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -24,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data.mixed import MixedColumn, identifier_of_number, one_by_one, single_type
 from holdfast.data.schema import Categorical, Identifier, Numeric, Schema
 from holdfast.errors import DataError
 
@@ -141,22 +140,6 @@ def kind_of(dtype: Any) -> Kind:
         (types.is_date, Kind.date),
     )
     return next((kind for test, kind in tests if test(dtype)), Kind.unknown)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MixedColumn:
-    """The readings of a column whose elements have several types (`holdfast.data.arrow_columns`).
-
-    `by_value` marks floating and decimal numbers, `whole` integers: how an element is compared with categories.
-    """
-
-    numbers: Floats
-    texts: Any
-    by_value: NDArray[np.bool_]
-    whole: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.numbers)
 
 
 def numbers(values: Any) -> NDArray[np.float64]:
@@ -322,20 +305,89 @@ def _parse(words: Any) -> Any:
     return padded.cast(pa.float64())
 
 
-def identifier_of_number(number: float | Decimal | None) -> str | None:
-    """The text by which a number identifies somebody, in every engine: no two numbers of a column share one.
+# Columns of a data frame, Arrow table or mapping.
 
-    Whole numbers are written with their digits, as in a column of whole numbers; other doubles by their 64 bits,
-    because engines do not agree on the digits of a double; other decimals exactly, without zeros at the end.
 
-    >>> identifier_of_number(7.0), identifier_of_number(Decimal("7.50")), identifier_of_number(float("nan"))
-    ('7', '7.5', None)
+def arrow_column(values: Any) -> Any:
+    """An Arrow array of any one-dimensional values; objects of several types are read one by one.
+
+    >>> arrow_column([1, None, 3]).to_pylist()
+    [1, None, 3]
+    >>> numbers(arrow_column([True, "2", None])).tolist(), texts(arrow_column([True, "2", None])).to_pylist()
+    ([1.0, 2.0, nan], ['true', '2', None])
     """
-    if number is None or number != number:
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return _unicode_only(plain_array(values))
+    untyped = isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) == "object"
+    if untyped and not single_type(values):
+        return one_by_one(values, _read_one)
+    try:
+        made = pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return one_by_one(values, _read_one)
+    return _unicode_only(plain_array(made))
+
+
+def _unicode_only(values: Any) -> Any:
+    """Texts whose bytes are no UTF-8 are missing; nothing else is touched."""
+    import pyarrow as pa
+
+    if kind_of(values.type) is not Kind.text:
+        return values
+    try:
+        values.validate(full=True)
+    except pa.ArrowInvalid:
+        stored = values.cast(pa.large_string()).view(pa.large_binary()).to_pylist()
+        return pa.array([_unicode(text) for text in stored], pa.large_string())
+    return values
+
+
+def _unicode(text: bytes | None) -> str | None:
+    try:
+        return None if text is None else text.decode()
+    except UnicodeDecodeError:
         return None
-    if isinstance(number, Decimal):
-        written = format(number, "f")
-        short = written.rstrip("0").rstrip(".") if "." in written else written
-        return "0" if short == "-0" else short
-    whole = abs(number) < 2**53 and number == int(number)
-    return str(int(number)) if whole else format(struct.unpack(">Q", struct.pack(">d", number))[0], "064b")
+
+
+def _read_one(value: Any) -> tuple[float, str | None]:
+    import pyarrow as pa
+
+    alone = pa.array([value])
+    return float(numbers(alone)[0]), texts(alone)[0].as_py()
+
+
+def arrow_columns(source: Any, names: list[str]) -> dict[str, Any]:
+    """The named columns as Arrow arrays of equal length."""
+    present = list(source.keys()) if isinstance(source, Mapping) else _column_names(source)
+    check_columns(names, present)
+    columns = {name: _column(source, name) for name in names}
+    if len({len(column) for column in columns.values()}) > 1:
+        raise DataError("all columns must have the same number of rows")
+    return columns
+
+
+def check_columns(names: list[str], present: list[Any]) -> None:
+    """Refuse a table that lacks a declared column, before anything is read."""
+    missing = [name for name in names if present.count(name) != 1]
+    if missing:
+        raise DataError(
+            f"the table must have each declared column exactly once; missing or repeated: {missing}"
+        )
+
+
+def _column_names(source: Any) -> list[Any]:
+    return list(source.column_names) if hasattr(source, "column_names") else list(source.columns)
+
+
+def _column(source: Any, name: str) -> Any:
+    values = source[name]
+    if getattr(values, "ndim", 1) != 1:
+        raise DataError(f"column {name!r} must have one dimension")
+    to_arrow = getattr(values, "to_arrow", None)
+    if (
+        to_arrow is None or str(getattr(values, "dtype", "")) == "Object"
+    ):  # of polars, which Arrow cannot carry
+        return arrow_column(values if to_arrow is None else values.to_list())
+    return arrow_column(to_arrow())

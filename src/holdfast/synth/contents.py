@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.data.arrow_columns import arrow_column
-from holdfast.data.rows import encode_batch
+from holdfast.data.rows import arrow_column, encode_batch
 from holdfast.data.schema import Schema
 from holdfast.errors import FormatError
 from holdfast.release import Release

@@ -81,8 +81,11 @@ def drawn_table(
     kinds = [*stored, owner]
     pools = [[v for v in VALUES[kind] if v not in leave_out] for kind in kinds]
     pools[-1] = coins.sample(pools[-1], min(len(pools[-1]), 4))  # so that a user has several rows
-    rows = [_row(pools, coins, extreme=False) for _ in range(coins.randint(1, MOST_ROWS))]
-    if coins.random() < 0.5:
+    # Half of the tables have no extreme row: what a store knows of a whole column then says more than it should.
+    calm = coins.random() < 0.5
+    usual = [[v for v in pool if v not in (INFINITY, -INFINITY)] for pool in pools] if calm else pools
+    rows = [_row(usual, coins, extreme=False) for _ in range(coins.randint(1, MOST_ROWS))]
+    if not calm:
         rows[coins.randrange(len(rows))] = _row(pools, coins, extreme=True)
     tagged = [(tag, *row) for tag, row in enumerate(rows)]
     other, untouched = _neighbour(tagged, pools, kinds, coins, users=users, adjacency=Adjacency.of(adjacency))

@@ -18,9 +18,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from holdfast.data.arrow_columns import arrow_column
 from holdfast.data.engines.csv_files import CsvFile
-from holdfast.data.rows import Kind, kind_of
+from holdfast.data.rows import Kind, arrow_column, kind_of
 from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.errors import DataError, withholding
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.arrow_columns import arrow_columns
 from holdfast.data.bounded_users import Kept, identifier_texts, keep_rows
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
-from holdfast.data.rows import Batch, encode_batch
+from holdfast.data.rows import Batch, arrow_columns, encode_batch
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
 from holdfast.errors import require

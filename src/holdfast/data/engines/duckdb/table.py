@@ -14,10 +14,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.arrow_columns import check_columns
 from holdfast.data.engines.duckdb.source import Scan, interruptible, scan_of_caller, scan_of_files
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
-from holdfast.data.rows import Batch, Kind, encode_batch
+from holdfast.data.rows import Batch, Kind, check_columns, encode_batch
 from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.statements import Statements, distinct_sets, zero_filled

@@ -23,7 +23,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.arrow_columns import check_columns
 from holdfast.data.engines.duckdb.table import DuckDBTable
 from holdfast.data.engines.postgres.copy import KEEPS, Keep, keep_for, pull
 from holdfast.data.engines.postgres.dialect import PostgresDialect
@@ -32,7 +31,7 @@ from holdfast.data.engines.postgres.extension import require_installed
 from holdfast.data.engines.postgres.session import Session
 from holdfast.data.engines.postgres.source import Address, find_relation
 from holdfast.data.order import KEY_BYTES, Order
-from holdfast.data.rows import Batch
+from holdfast.data.rows import Batch, check_columns
 from holdfast.data.schema import Schema
 from holdfast.data.sql.statements import Statements, distinct_sets, zero_filled
 from holdfast.data.sql.sums import SpelledStatistic, StatementRow, sum_in_sql

@@ -19,11 +19,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.arrow_columns import check_columns
 from holdfast.data.engines.spark import worker
 from holdfast.data.engines.spark.dialect import KINDS, SparkDialect, SparkStatements
 from holdfast.data.order import KEY_BYTES, KeyedHash, Order, PerRecordBatches, Shuffled
-from holdfast.data.rows import Batch, Kind
+from holdfast.data.rows import Batch, Kind, check_columns
 from holdfast.data.schema import Schema
 from holdfast.data.sql.statements import distinct_sets, zero_filled
 from holdfast.data.table import CHUNK_ROWS, Partition, Statistic, Table
