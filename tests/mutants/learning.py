@@ -307,8 +307,7 @@ FAULTS: tuple[Fault, ...] = (
         old="labels * scales if isinstance(loss, Squared) else labels",
         new="labels",
         tests=(
-            "tests/contracts/test_learn_convergence.py::test_more_rows_bring_the_default_nearer_to_no_privacy"
-            "[noisy_gd-squared-approximate]",
+            "tests/learn/methods/test_noisy_gd.py::test_least_squares_of_clipped_rows_tends_to_that_of_the_rows",
         ),
     ),
     Fault(

@@ -301,3 +301,17 @@ def test_units_of_several_rows_get_their_noise() -> None:
         )  # fmt: skip
         stds.append(fit.parameters["gradient_noise_std"])
     assert stds[1] / stds[0] == pytest.approx(3.0, rel=1e-6)
+
+
+def test_least_squares_of_clipped_rows_tends_to_that_of_the_rows() -> None:
+    """Half of every whitened row is clipped away; with it goes half of its label (finding L3, as a class)."""
+    random = np.random.default_rng(5)
+    x = random.normal(size=(4_000, 3))
+    x /= np.maximum(1.0, np.linalg.norm(x, axis=1))[:, None]
+    y = np.clip(x @ np.array([0.5, -0.3, 0.2]) + 0.05 * random.normal(size=4_000), -1.0, 1.0)
+    rows = ArrayExamples(features=x, labels=y, adjacency=Adjacency.zero_out, public_count=4_000)
+    problem = Problem(loss=Squared(target_bound=1.0, prediction_bound=2.0), dimension=3, radius=2.0)
+    account = Account(GaussianDP(50.0), adjacency="zero_out", seed=1)
+    found = METHOD.fit(rows, problem, account=account).weights
+    exact = np.linalg.lstsq(x, y, rcond=None)[0]
+    assert np.linalg.norm(found - exact) < 0.1 * np.linalg.norm(exact)
