@@ -208,7 +208,7 @@ def test_power_is_measured_on_the_training_without_noise() -> None:
     for kind in ("one-run", "multi-run", "sequential"):
         seen = {
             name: audit(
-                forgetful, np.zeros((0, 64)), claim=claim, adjacency="add_remove", kind=kind,  # type: ignore[arg-type]
+                forgetful, np.zeros((0, 64)), claim=claim, adjacency="add_remove", kind=kind,
                 canaries=64 if kind == "one-run" else None, runs=200, noiseless=exact, seed=1,
             ).power()
             for name, exact in (("sum", lambda rows: rows.sum(axis=0)), ("nothing", forgetful))

@@ -240,8 +240,8 @@ def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, f
     """Two, from runs that are not counted: for the largest epsilon, and the middle between both tables.
 
     The first is what would be best if the scores were normal: the runs are few, and the best of them is luck. Where
-    scores repeat, as those of answers do, it is the best of theirs. In the middle a curve is crossed first, whatever the
-    noise.
+    scores repeat, as those of answers do, it is the best of theirs. In the middle a curve is crossed first, whatever
+    the noise.
     """
     from scipy.special import ndtr
 
