@@ -174,3 +174,30 @@ def test_bad_results_are_refused() -> None:
         AuditResult(finding=FINDINGS[0], coins="mine")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="corrected_over"):
         result(FINDINGS[0], corrected_over=0)
+
+
+@pytest.mark.parametrize(
+    "finding", FINDINGS, ids=lambda f: f"{f.kind}-{getattr(f, 'rule', getattr(f, 'bound', ''))}"
+)
+@pytest.mark.parametrize("claimed", [0.3, 1.5, 2.5])
+def test_a_claim_is_refuted_from_its_p_value_on(finding: Any, claimed: float) -> None:
+    audit, claim = result(finding), ApproxDP(claimed, 1e-5)
+    p_value = audit.p_value(claim)
+    assert 0 < p_value <= 1
+    if 1e-9 < p_value < 0.35:
+        assert audit.verdict(claim, 1 - p_value * 0.99) == "consistent"
+        assert audit.verdict(claim, 1 - p_value * 1.01) != "consistent"
+    # What refutes a claim refutes a stricter one.
+    assert audit.p_value(ApproxDP(claimed / 2, 1e-5)) <= p_value * (1 + 1e-6)
+    assert result(finding, corrected_over=3).p_value(claim) == pytest.approx(min(1.0, 3 * p_value))
+
+
+def test_a_stored_audit_without_the_mark_counts_as_made_with_real_rows() -> None:
+    stored = result(FINDINGS[0], rows="public").to_json()
+    assert AuditResult.from_json(stored).rows == "public"
+    del stored["rows"], stored["design"]
+    assert AuditResult.from_json(stored).rows == "real"
+    with pytest.raises(FormatError):
+        AuditResult.from_json(stored | {"rows": "mine"})
+    with pytest.raises(FormatError):
+        AuditResult.from_json(stored | {"design": {}})

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from holdfast.audit import audit
+from holdfast.audit.canaries import HadamardCanaries
 from holdfast.cli.app import app
 from holdfast.errors import ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, GaussianDP, Guarantee, PrivacyUnit, PureDP
@@ -193,3 +194,36 @@ def test_the_command_exits_with_1_when_refuted(tmp_path: Any, monkeypatch: pytes
     assert (
         CliRunner().invoke(app, ["audit", "nowhere:train", *arguments[2:], "--epsilon", "1"]).exit_code == 2
     )
+
+
+def test_rows_are_real_unless_there_are_none_or_somebody_declares_them() -> None:
+    settings: dict[str, Any] = {"claim": PureDP(1.0), "adjacency": "add_remove", "canaries": 16, "seed": 1}
+    assert audit(noisy_sum(1.0), np.zeros((1, 16)), **settings).rows == "real"
+    assert audit(noisy_sum(1.0), np.zeros((0, 16)), **settings).rows == "generated"
+    assert audit(noisy_sum(1.0), np.zeros((1, 16)), rows="public", **settings).rows == "public"
+    # Canaries of one's own may be anybody's records.
+    own = HadamardCanaries(count=16, dimension=16, row_norm=1.0, seed=1)
+    assert audit(noisy_sum(1.0), np.zeros((0, 16)), **settings | {"canaries": own}).rows == "real"
+    with pytest.raises(ParameterError, match="rows"):
+        audit(noisy_sum(1.0), np.zeros((1, 16)), rows="mine", **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["one-run", "multi-run"])
+def test_the_test_of_a_curve_is_valid_where_its_epsilon_is_an_estimate(kind: Any) -> None:
+    """Randomised response keeps its promise to the letter: the Gaussian audit may refute it in one run of twenty."""
+    refuted = 0
+    for seed in range(6):
+        coins = np.random.default_rng(1000 + seed)  # not the stream of the audit's own coins
+
+        def answers(rows: NDArray[np.float64], coins: Any = coins) -> NDArray[np.float64]:
+            held = rows.any(axis=1)
+            return np.where(coins.random(held.size) < 1 / (1 + np.exp(-1.0)), held, ~held).astype(float)
+
+        result = audit(
+            answers, np.zeros((0, 1)), claim=PureDP(1.0), kind=kind, adjacency="zero_out", bound="gaussian",
+            canaries=200 if kind == "one-run" else 1, runs=200, delta=1e-5, score=lambda given: given, seed=seed,
+        )  # fmt: skip
+        assert not result.valid
+        assert result.epsilon_lower() == 0.0
+        refuted += result.verdict(PureDP(1.0)) == "refuted"
+    assert refuted <= 2

@@ -23,8 +23,8 @@ from tests.studies.size import Study, deep
 
 LEARNERS = {one.name: one for one in METHODS}
 CLAIM = GaussianDP(1.0)
-PLAIN = {"preconditioner": "none", "steps": 8}
-"""Eight gradients and nothing else."""
+PLAIN = {"preconditioner": "none", "steps": 4}
+"""Four gradients and nothing else."""
 PAIR = (np.array([1.0]), np.array([0.0]))
 
 
@@ -195,6 +195,13 @@ def test_the_budget_is_stated_first_and_kept() -> None:
     assert f"{budget.runs} runs" in made.planted
 
 
+def test_the_counted_runs_are_others_than_those_that_choose() -> None:
+    made = transcripts(one_release, runs=200)
+    assert isinstance(made.finding, Transcripts)
+    assert made.m == 2 * 168  # a tenth of 200, but 32 at least, chose
+    assert made.finding.errors.without == made.finding.against.with_canary == made.finding.scores.count == 168
+
+
 def test_results_come_back_and_rows_are_real_unless_declared() -> None:
     made = transcripts(one_release, runs=100)
     assert AuditResult.from_json(json.loads(json.dumps(made.to_json()))) == made
@@ -242,7 +249,7 @@ def _learner(
         return LEARNERS[name].fit(table, problem, account=account, **options)
 
     return transcripts(
-        train, opposite_records(rows=10, adjacency=adjacency), claim=ApproxDP(1.0, 1e-3), delta=None, runs=runs,
+        train, opposite_records(rows=200, adjacency=adjacency), claim=ApproxDP(1.0, 1e-3), delta=None, runs=runs,
         seed=seed, adjacency=adjacency,
     )  # fmt: skip
 

@@ -71,4 +71,25 @@ FAULTS: tuple[Fault, ...] = (
             "tests/contracts/test_attacks.py::test_a_planted_leak_is_found[neural_black_box-classification]",
         ),
     ),
+    Fault(
+        name="attack: numbers that are none pass for no opinion (A7)",
+        target="attack:require_numbers",
+        old="bad == 0,",
+        new="True,",
+        tests=("tests/attack/models/test_answers.py::test_numbers_that_are_none_are_refused",),
+    ),
+    Fault(
+        name="attack: logits pass for probabilities (A7)",
+        target="attack:Target.probabilities",
+        old="(values >= -_SLACK) & (values <= 1.0 + _SLACK)",
+        new="values == values",
+        tests=("tests/attack/models/test_answers.py::test_what_is_no_probability_is_refused[outside]",),
+    ),
+    Fault(
+        name="attack: rows are held against a promise about users (A7)",
+        target="attack:proved_curve",
+        old="isinstance(proof, Guarantee) and proof.unit.column is not None",
+        new="False",
+        tests=("tests/attack/models/test_answers.py::test_rows_are_not_held_against_a_promise_about_users",),
+    ),
 )

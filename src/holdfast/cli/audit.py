@@ -37,6 +37,11 @@ import click
 @click.option("--canaries", type=int, default=1000, show_default=True, help="Planted records, in one run.")
 @click.option("--runs", type=int, default=400, show_default=True, help="Trainings, in many runs.")
 @click.option("--row-norm", type=float, default=1.0, show_default=True, help="The length of planted records.")
+@click.option(
+    "--rows",
+    type=click.Choice(["public", "generated", "real"]),
+    help="What the rows of --data are. Audits on real rows, the default, stay off public pages.",
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the lower bound.")
 @click.option("--seed", type=int, help="Repeat the same coins; for examples only.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw claim and audit (SVG).")
@@ -54,6 +59,7 @@ def audit(
     canaries: int,
     runs: int,
     row_norm: float,
+    rows: Any,
     confidence: float,
     seed: int | None,
     plot: Path | None,
@@ -78,17 +84,18 @@ def audit(
     if plot is not None:
         require_writable(plot, force=True, name="plot")
     claim = ApproxDP(epsilon, delta)
-    rows, labels = read_arrays(data, label)
+    features, labels = read_arrays(data, label)
     named = None if labels is None else _as_labels(classes or (), labels)
     with progress(desc="training", total=1 if kind == "one-run" else runs) as bar:
         result = run(
             load(function),
-            rows if labels is None else (rows, labels),
+            features if labels is None else (features, labels),
             claim=claim,
             kind=kind,
             adjacency=adjacency,
             canaries=canaries,
             row_norm=row_norm,
+            rows=rows,
             classes=named,
             bound=bound,
             runs=runs,
@@ -100,7 +107,8 @@ def audit(
     if as_json:
         found = {
             "verdict": verdict,
-            "epsilon_lower": result.epsilon_lower(confidence),
+            "epsilon_lower": result.epsilon_lower(confidence) if result.valid else None,
+            "epsilon_estimate": result.epsilon_estimate(confidence),
             "result": result.to_json(),
         }
         click.echo(json.dumps(found))

@@ -36,6 +36,10 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--accuracy", type=FILE, help="JSON: a list of {model, score, rows, measure} (internal).")
 @click.option("--title", help="Default: the method of the first release.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of audited bounds.")
+@click.option(
+    "--also-run", type=int, default=0, show_default=True,
+    help="Audits and attacks that were run and are not on the page: all share one error.",
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output: everything the page says.")
 def dossier(
@@ -48,6 +52,7 @@ def dossier(
     accuracy: Path | None,
     title: str | None,
     confidence: float,
+    also_run: int,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -83,6 +88,7 @@ def dossier(
             audience=audience,
             title=title,
             confidence=confidence,
+            also_run=also_run,
         )
         made.save(output)
     if as_json:

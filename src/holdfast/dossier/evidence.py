@@ -215,8 +215,10 @@ def audited(
 
 def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | None:
     """The promise that the audited noise was made for, if one of the releases makes it."""
-    made_for = None if audit.design is None else audit.design.claim.to_json()
-    return next((one for one in own if one.curve.to_json() == made_for), None)
+    if audit.design is None:
+        return None
+    made_for = audit.design.claim
+    return next((one for one in own if one.curve.admits(made_for) and made_for.admits(one.curve)), None)
 
 
 def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: float, run: int) -> Tried:

@@ -119,6 +119,7 @@ class DossierStep:
             files(self.releases),
             audits=[read_audit(path) for path in files(self.audits)],
             attacks=[one for path in files(self.attacks) for one in read_attacks(path)],
+            also_run=self._unshown(setting, plan),
             ledger=ledger,
             audience=self.audience,
             title=self.title,
@@ -126,6 +127,17 @@ class DossierStep:
         )
         made.save(setting.place(self.output))
         return Done(words=made.summary(), finding=bool(made.contradictions))
+
+    def _unshown(self, setting: Setting, plan: Mapping[str, Step]) -> int:
+        """How many audits and attacks of the plan were run and are not on this page: they share its error."""
+        from holdfast.dossier.stored_evidence import read_attacks
+
+        left = {
+            one.kind: [setting.place(other.output) for name, other in plan.items() if isinstance(other, one)
+                       and name not in (*self.audits, *self.attacks) and setting.place(other.output).exists()]
+            for one in (AuditStep, AttackStep)
+        }  # fmt: skip
+        return len(left["audit"]) + sum(len(read_attacks(path)) for path in left["attack"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +158,8 @@ class AuditStep:
     canaries: int = 1000
     runs: int = 400
     row_norm: float = 1.0
+    rows: str | None = None
+    """What the data are: public, generated or real; only audits on the first two may stand on a public page."""
     confidence: float = 0.95
 
     def limit(self) -> None:
@@ -178,13 +192,15 @@ class AuditStep:
         from holdfast.audit.run import load
         from holdfast.data.engines.files import read_arrays
 
-        rows, labels = read_arrays(setting.place(self.data), self.label)
+        features, labels = read_arrays(setting.place(self.data), self.label)
         claim = self._claim(setting, plan)
         design: Any = self.design
+        declared: Any = self.rows
         result = audit(
             load(self.function),
-            rows if labels is None else (rows, labels),
+            features if labels is None else (features, labels),
             claim=claim,
+            rows=declared,
             kind=design,
             canaries=self.canaries if design == "one-run" else None,
             runs=self.runs,
@@ -196,7 +212,8 @@ class AuditStep:
         verdict = result.verdict(claim, self.confidence)
         found = {
             "verdict": verdict,
-            "epsilon_lower": result.epsilon_lower(self.confidence),
+            "epsilon_lower": result.epsilon_lower(self.confidence) if result.valid else None,
+            "epsilon_estimate": result.epsilon_estimate(self.confidence),
             "result": result.to_json(),
         }
         setting.place(self.output).write_text(json.dumps(found), encoding="utf-8")

@@ -11,7 +11,7 @@ import numpy as np
 
 from holdfast.audit.bounds import multi_run, sequential
 from holdfast.audit.bounds.signal import SEED, SIMULATIONS, Signal
-from holdfast.audit.findings.finding import FromEpsilon, smallest_error
+from holdfast.audit.findings.finding import LEAST_ERROR, FromEpsilon, smallest_error
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.tradeoff import TradeOff
@@ -77,7 +77,7 @@ class Trainings:
         """The two limits are a point that the best test is below; the claim's curve must be too."""
         if not self.entitled:
             mass = multi_run.bayesian_mass(self.errors, epsilon=min(claim.epsilon(delta), 690.0), delta=delta)
-            return min(1.0, mass)
+            return min(1.0, max(mass, LEAST_ERROR))
         proved = claim.trade_off()
         return smallest_error(lambda error: multi_run.contradicted(proved, *self.errors.limits_at(error)))
 

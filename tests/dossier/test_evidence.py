@@ -1,0 +1,142 @@
+"""What the page says about audits: their power, whose promise they are held against, and what else was run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from holdfast.audit import AuditResult, Design, ErrorRates, FixedGuesses, Trainings
+from holdfast.dossier import Dossier, verify_dossier
+from holdfast.dossier.page import record_of, render
+from holdfast.errors import ParameterError
+from holdfast.privacy import Account, Gaussian, GaussianDP
+from holdfast.release import Release
+from tests.dossier.dossier_samples import FakeAttack, audit, counts
+
+PROMISE = GaussianDP(0.5)
+
+
+def released(mu: float = 0.5, method: str = "a count") -> Release[Any]:
+    account = Account(GaussianDP(mu))
+    return Release.of(
+        account, account.release(Gaussian(sigma=1 / mu, l2_sensitivity=1.0), [3.0]), method=method
+    )
+
+
+def trained(false_alarms: int, misses: int, *, interference: float = 0.0, **more: Any) -> AuditResult:
+    """Five hundred trainings with and without."""
+    errors = ErrorRates(false_alarms=false_alarms, without=500, misses=misses, with_canary=500)
+    fields: dict[str, Any] = {
+        "finding": Trainings(errors=errors), "delta": 1e-5, "coins": "holdfast", "planted": "a record",
+        "adjacency": "replace", "rows": "public", "design": Design(claim=PROMISE, interference=interference),
+    } | more  # fmt: skip
+    return AuditResult(**fields)
+
+
+def shown(page: Dossier) -> Any:
+    return page.to_json()["tried"]
+
+
+def test_a_test_earns_a_tile_and_states_what_it_would_have_noticed() -> None:
+    page = Dossier(released(), audits=[trained(200, 200)])
+    (one,) = shown(page)
+    assert one["state"] == "consistent"
+    assert one["numbers"]["can_fail"]
+    assert 1.2 < one["numbers"]["kappa"] < 2.5
+    assert one["numbers"]["no_noise"] == 1.0
+    html = page.html()
+    assert "too little noise would have been noticed" in html
+    assert "It tests the program on public rows, not this run on its own rows" in html
+    assert "none that could have failed was run" not in html
+
+
+def test_what_cannot_fail_is_not_a_test_and_earns_no_tile() -> None:
+    page = Dossier(released(), audits=[trained(250, 250, interference=float("inf"))])
+    (one,) = shown(page)
+    assert one["state"] == "not a test"
+    html = page.html()
+    assert "cannot fail: not a test" in html
+    assert "too little noise would have been noticed" not in html
+    assert any("none that could have failed was run" in text for text in page.to_json()["not_tested"])
+
+
+def test_unknown_power_earns_no_tile_either() -> None:
+    page = Dossier(counts(), audits=[audit()])
+    assert shown(page)[0]["numbers"]["no_noise"] is None
+    assert "not counted as a test" in page.html()
+    assert "too little noise would have been noticed" not in page.html()
+
+
+def test_what_contradicts_could_fail_whatever_its_design_says() -> None:
+    page = Dossier(released(), audits=[trained(5, 5, interference=float("inf"))])
+    assert shown(page)[0]["state"] == "refuted"
+    assert len(page.contradictions) == 1
+
+
+def test_an_audit_of_one_release_is_held_against_its_own_promise() -> None:
+    # Too much for mu = 0.5, not for both releases together, mu = 2.06.
+    seen = trained(125, 125)
+    alone, both = (
+        Dossier(released(), audits=[seen]),
+        Dossier([released(), released(2.0, "more")], audits=[seen]),
+    )
+    assert [len(page.contradictions) for page in (alone, both)] == [1, 1]
+    strange = trained(125, 125, design=Design(claim=GaussianDP(0.01), interference=0.0))
+    assert Dossier([released(), released(2.0, "more")], audits=[strange]).contradictions == ()
+
+
+@pytest.mark.parametrize("hidden", [0, 1, 40])
+def test_what_is_not_shown_shares_the_error(hidden: int) -> None:
+    result = AuditResult(
+        finding=FixedGuesses(canaries=1000, guesses=100, correct=82), delta=1e-6, coins="holdfast",
+        planted="1000 records", adjacency="replace", rows="public",  # type: ignore[arg-type]
+    )  # fmt: skip
+    page = Dossier(counts(), audits=[result], also_run=hidden)
+    assert len(page.contradictions) == (hidden == 0)
+    assert shown(page)[0]["numbers"]["confidence"] == pytest.approx(1 - 0.05 / (1 + hidden))
+    assert (
+        shown(page)[0]["numbers"]["epsilon_lower"] <= result.epsilon_lower(1 - 0.05 / (1 + hidden)) * 1.00001
+    )
+    with pytest.raises(ParameterError, match="also_run"):
+        Dossier(counts(), also_run=-1)
+
+
+def test_attacks_and_audits_share_one_error() -> None:
+    class Weak(FakeAttack):
+        def p_value(self, claim: Any, /) -> float:
+            return 0.03
+
+    weak = Weak(state="refuted")
+    assert len(Dossier(counts(), [weak], audience="internal").contradictions) == 1
+    beside = Dossier(counts(), [weak], [audit()], audience="internal")
+    assert beside.contradictions == ()
+    assert [one["state"] for one in shown(beside)] == ["consistent", "warning"]
+    # Holm: beside a strong contradiction the weak one counts alone.
+    both = Dossier(counts(), [weak], [audit(95)], audience="internal")
+    assert len(both.contradictions) == 2
+
+
+def test_real_rows_stay_inside_also_where_the_record_is_edited(tmp_path: Any) -> None:
+    for rows in ("public", "generated"):
+        assert Dossier(counts(), audits=[audit(rows=rows)]).audience == "public"
+    with pytest.raises(ParameterError, match="real rows"):
+        Dossier(counts(), audits=[audit(rows="real")])
+    inside = Dossier(counts(), audits=[audit(rows="real")], audience="internal")
+    forged = replace(inside.record, audience="public")
+    (tmp_path / "page.html").write_text(render(forged), encoding="utf-8")
+    release = tmp_path / "release.holdfast"
+    counts_release = inside.releases[0]
+    counts_release.save(release)
+    found = verify_dossier(tmp_path / "page.html", releases=[release])
+    assert any("real rows" in problem for problem in found.problems)
+    assert record_of((tmp_path / "page.html").read_text(encoding="utf-8"))["audience"] == "public"
+
+
+def test_an_estimate_is_shown_as_one() -> None:
+    errors = ErrorRates(false_alarms=9, without=500, misses=9, with_canary=500)
+    made = trained(0, 0, finding=Trainings(errors=errors, bound="gaussian"))
+    page = Dossier(released(8.0), audits=[made])
+    assert shown(page)[0]["numbers"]["epsilon_lower"] is None
+    assert "an estimate, not a bound" in page.html()
