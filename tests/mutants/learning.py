@@ -285,7 +285,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="search: not rehearsed",
         target="learn:PrivateSearch.fit",
-        old="rehearse(search, prepared.examples, account)",
+        old="rehearse_search(search, prepared.examples, account)",
         new="pass",
         tests=(
             "tests/learn/tuning/test_rehearsal.py::test_any_mix_is_accepted_or_refused_before_anything_is_spent",

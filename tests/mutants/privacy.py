@@ -407,7 +407,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="whole numbers: held as the value is, not as the sum",
         target="privacy:exact_sum",
-        old="return whole(exact)",
+        old="return whole_numbers(exact)",
         new="return exact",
         tests=("tests/privacy/mechanisms/test_no_clamp.py::test_how_a_sum_is_held_depends_on_the_sum_alone",),
     ),

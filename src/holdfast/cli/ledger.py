@@ -192,7 +192,8 @@ def key(path: Path) -> None:
 
     if path.exists():
         raise ParameterError(f"path must be a new file, got {str(path)!r}")
-    click.echo(f"private: {path}\npublic:  {create_key(path)}")
+    public = create_key(path)
+    click.echo(f"private: {click.format_filename(path)}\npublic:  {click.format_filename(public)}")
 
 
 @ledger.command()

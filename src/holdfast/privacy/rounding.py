@@ -198,7 +198,7 @@ def _exactly(
     for place in np.flatnonzero(~np.asarray(certain)):
         number = values.flat[place]
         exact.flat[place] = round(Fraction(number if values.dtype == object else number.item()) / step)
-    return whole(exact)
+    return whole_numbers(exact)
 
 
 def is_whole(values: NDArray[Any]) -> bool:
@@ -206,7 +206,7 @@ def is_whole(values: NDArray[Any]) -> bool:
     return values.dtype == np.int64 or (values.dtype == object and isinstance(values.flat[0], int))
 
 
-def whole(numbers: NDArray[Any]) -> NDArray[Any]:
+def whole_numbers(numbers: NDArray[Any]) -> NDArray[Any]:
     """Python's whole numbers in 64 bits where all of them fit, else as they are."""
     fits = all(-(2**63) <= number < 2**63 for number in numbers.flat)
     return numbers.astype(np.int64) if fits else numbers
@@ -226,7 +226,7 @@ def exact_sum(centre: NDArray[Any], noise: NDArray[np.int64]) -> NDArray[Any]:
             return total
     exact = np.empty(centre.shape, dtype=object)
     exact[...] = centre.astype(object) + noise.astype(object)
-    return whole(exact)
+    return whole_numbers(exact)
 
 
 def multiples(steps: NDArray[Any], step: Fraction) -> NDArray[np.float64]:

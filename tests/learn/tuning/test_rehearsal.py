@@ -107,7 +107,7 @@ def test_a_rehearsal_sees_no_row_and_leaves_the_account_alone() -> None:
     def search(examples: Any, twin: Account) -> None:
         seen.append((examples, twin.remaining(), twin.source.provenance))
 
-    rehearsal.rehearse(search, real, account)
+    rehearsal.rehearse_search(search, real, account)
     ((examples, left, noise),) = seen
     assert examples.features.shape == (ROWS + 7, 2)
     assert not examples.features.any()

@@ -94,7 +94,7 @@ class Target:
 
     def probabilities(self, records: Records) -> Floats:
         """One row per record, one column per class."""
-        values = plain_array(self.outputs(records.features))
+        values = answers_as_numbers(self.outputs(records.features))
         require(
             values.shape == (records.count, len(self.classes)), "the model's answer", values.shape,
             f"of the shape {(records.count, len(self.classes))}: one probability for each row and class",
@@ -146,7 +146,7 @@ class Target:
 
     def residuals(self, records: Records) -> Floats:
         """What a regression's prediction lacks: y minus prediction."""
-        predicted = plain_array(self.outputs(records.features))
+        predicted = answers_as_numbers(self.outputs(records.features))
         require(
             predicted.shape == (records.count,), "the model's answer", predicted.shape, "one number per row",
             "name the labels with classes= if it gives probabilities",
@@ -209,10 +209,10 @@ def surest(signals: NDArray[np.floating]) -> float:
     return float(min(sizes.max(initial=0.0), LARGEST))
 
 
-def plain_array(values: Any) -> Floats:
+def answers_as_numbers(values: Any) -> Floats:
     """Numbers as an array of doubles, from an array or a tensor of any library; `ParameterError` for anything else.
 
-    >>> plain_array([0.5, 1]).tolist()
+    >>> answers_as_numbers([0.5, 1]).tolist()
     [0.5, 1.0]
     """
     for step in ("detach", "cpu"):  # a tensor that remembers gradients, or lies on a device
@@ -307,12 +307,12 @@ def _predicting(model: Any, classes: Sequence[Any] | None, task: Task | None) ->
 def _calling(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
     if classes is None:
         require(task != "classification", "classes", None, "the labels, in the order of the columns")
-        return (lambda features: plain_array(model(features))), "regression", (), False
+        return (lambda features: answers_as_numbers(model(features))), "regression", (), False
     names = tuple(np.asarray(classes).tolist())
     require(len(names) >= 2 and len(set(names)) == len(names), "classes", names, "two or more, all different")
 
     def outputs(features: Any) -> Floats:
-        values = plain_array(model(features))
+        values = answers_as_numbers(model(features))
         if len(names) == 2 and values.size == len(values):
             values = values.reshape(-1)
             return np.column_stack([1.0 - values, values])
@@ -332,8 +332,10 @@ def _module(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Ada
         model.eval()
         try:
             with torch.no_grad():
-                given = torch.as_tensor(plain_array(features), dtype=weights.dtype, device=weights.device)
-                answer = plain_array(model(given))
+                given = torch.as_tensor(
+                    answers_as_numbers(features), dtype=weights.dtype, device=weights.device
+                )
+                answer = answers_as_numbers(model(given))
         finally:
             model.train(training)
         return answer.reshape(-1) if classes is None and answer.shape == (len(answer), 1) else answer

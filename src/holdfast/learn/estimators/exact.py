@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.errors import DataError
 from holdfast.learn.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -19,6 +20,8 @@ def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: boo
     With `l1` the radius is that of the L1 ball. Where the free minimiser is outside the ball, projected
     gradient steps find the one inside.
     """
+    if problem.loss.name in _CLASSES and len(np.unique(labels)) < 2:
+        raise DataError("the labels hold one class only; a comparison with the exact model needs two or more")
     if not l1:
         free = _SOLVERS[problem.loss.name](features, labels, problem)
         if float(np.linalg.norm(free)) <= problem.radius:
@@ -55,6 +58,7 @@ def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
     return np.asarray(np.linalg.solve(gram, features.T @ labels))
 
 
+_CLASSES = ("logistic", "softmax", "hinge")
 _SOLVERS: dict[str, Any] = {
     "logistic": _logistic,
     "softmax": _logistic,

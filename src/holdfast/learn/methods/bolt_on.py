@@ -181,7 +181,7 @@ class Pass:
         """Their sizes; never above what the contraction proof allows."""
         course = StepCourse(
             steps=self.count, records=self.records, smoothness=self.problem.smoothness, penalty=self.problem.penalty,
-            cap=largest_step(self.problem, self.adjacency), step=self.step, offset_power=self.offset_power,
+            cap=largest_stable_step(self.problem, self.adjacency), step=self.step, offset_power=self.offset_power,
             travel=self.travel,
         )  # fmt: skip
         return SCHEDULES[self.schedule](course)
@@ -262,7 +262,7 @@ class Pass:
         )  # fmt: skip
 
 
-def largest_step(problem: Problem, adjacency: Adjacency) -> float:
+def largest_stable_step(problem: Problem, adjacency: Adjacency) -> float:
     """Soundness, section 1: 1/beta if penalised, else 2/beta_0; always 1/beta where batches may overflow."""
     halved = problem.penalty > 0 or not adjacency.count_is_public
     return 1.0 / (problem.smoothness + problem.penalty) if halved else 2.0 / problem.smoothness
@@ -292,7 +292,7 @@ def stopping(
     change = gradient_change(problem, adjacency)
     travel = 1.0 / balanced_penalty(problem, lambda shrunk: change / (shrunk * count), limit=limit)
     erring = (travel * problem.lipschitz / typical_norm(problem)) ** 2 / count
-    capped = travel * batch / (count * largest_step(problem, adjacency))
+    capped = travel * batch / (count * largest_stable_step(problem, adjacency))
     return travel, max(PASSES, math.ceil(erring), math.ceil(capped))
 
 

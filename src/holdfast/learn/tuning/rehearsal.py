@@ -22,7 +22,7 @@ Search = Callable[[Examples, Account], object]
 """A whole search: every candidate, within an account."""
 
 
-def rehearse(search: Search, examples: Examples, account: Account) -> None:
+def rehearse_search(search: Search, examples: Examples, account: Account) -> None:
     """Raise whatever the search would refuse; the account itself is only read."""
     twin = Account(
         account.remaining(), adjacency=account.adjacency, unit=account.unit, currency=account.currency, seed=0
@@ -46,7 +46,7 @@ def first_that_pays(
     for currency in dict.fromkeys(currencies):
         try:
             account = opened(currency)
-            rehearse(search, examples, account)
+            rehearse_search(search, examples, account)
         except HoldfastError as refusal:
             refusals[currency] = refusal
         else:

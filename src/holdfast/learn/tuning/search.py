@@ -36,7 +36,7 @@ from holdfast.learn.tuning.candidates import (
     try_each,
 )
 from holdfast.learn.tuning.random_stopping import RandomStopping
-from holdfast.learn.tuning.rehearsal import COMMON, Search, first_that_pays, rehearse
+from holdfast.learn.tuning.rehearsal import COMMON, Search, first_that_pays, rehearse_search
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import (
     limit_of,
@@ -141,7 +141,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             account = self._open(limit, methods, prepared, search)
         else:
             require_something_left(account)
-            rehearse(search, prepared.examples, account)
+            rehearse_search(search, prepared.examples, account)
         for trainer in trainers:
             trainer.idealised.clear()
         chosen = self._choose(_candidates(trainers, settings), prepared.examples, account, score=score)

@@ -25,7 +25,7 @@ from holdfast.privacy.curves.loss_sum import AtomicSum, LossSum, LossSums
 from holdfast.privacy.curves.renyi import FINE_ORDERS, ZCDP, RenyiDP
 from holdfast.privacy.curves.slack import WithSlack, bare_and_slack
 from holdfast.privacy.curves.stored import curve_from_json
-from holdfast.privacy.losses.atomic_pair import AtomicPair, product
+from holdfast.privacy.losses.atomic_pair import AtomicPair, product_pair
 from holdfast.privacy.losses.discretise import suitable_spacing
 from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.grid_losses import LARGEST_GRID
@@ -93,7 +93,7 @@ class Composed(PrivacyCurve):
         if self._pairs is None:
             return None
         atomic = [(pair, times) for pair, times in self._pairs if isinstance(pair, AtomicPair)]
-        return product(atomic) if len(atomic) == len(self._pairs) else None
+        return product_pair(atomic) if len(atomic) == len(self._pairs) else None
 
     @cached_property
     def _ways(self) -> list[list[tuple[DominatingPair, int]]]:

@@ -206,11 +206,11 @@ def _sampled_losses(losses: Array, rate: float) -> Array:
     return np.asarray(np.where(losses > 30.0, large, small))
 
 
-def product(parts: Sequence[tuple[AtomicPair, int]]) -> AtomicPair | None:
+def product_pair(parts: Sequence[tuple[AtomicPair, int]]) -> AtomicPair | None:
     """The pair of all releases together, each as often as said; None if it would have too many outcomes.
 
     >>> coin = AtomicPair(np.array([1.0, -1.0]), np.array([0.7310586, 0.2689414]))
-    >>> product([(coin, 3)]).losses.tolist()
+    >>> product_pair([(coin, 3)]).losses.tolist()
     [-3.0, -1.0, 1.0, 3.0]
     """
     # Multisets of n outcomes out of k, in logs: the numbers themselves may have millions of digits.

@@ -27,7 +27,7 @@ from holdfast.privacy.rounding import (
     is_whole,
     multiples,
     nearest_steps,
-    whole,
+    whole_numbers,
 )
 
 Arithmetic = Literal["strict", "idealised"]
@@ -284,7 +284,7 @@ LARGEST_WHOLE = 2**1000
 
 
 def vector(value: Any) -> NDArray[Any]:
-    """The value as an array of numbers of its own; whole numbers stay whole, of any length."""
+    """The value as an array of numbers of its own; whole numbers stay whole_numbers, of any length."""
     array = np.asarray(value)
     if isinstance(value, list | tuple) and array.dtype == np.float64 and np.any(np.abs(array) > 2.0**53):
         array = np.array(value, dtype=object)  # NumPy would round the whole numbers among them
@@ -315,7 +315,7 @@ def _as_python(array: NDArray[Any]) -> NDArray[Any]:
     _require_finite(all(-LARGEST_WHOLE < one < LARGEST_WHOLE for one in numbers if isinstance(one, int)))
     _require_finite(bool(np.all(np.isfinite([one for one in numbers if not isinstance(one, int)]))))
     if all(isinstance(one, int) for one in numbers):
-        return whole(np.array(numbers, dtype=object).reshape(array.shape))
+        return whole_numbers(np.array(numbers, dtype=object).reshape(array.shape))
     return np.array([Fraction(one) for one in numbers], dtype=object).reshape(array.shape)
 
 
