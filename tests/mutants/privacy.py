@@ -448,4 +448,11 @@ FAULTS: tuple[Fault, ...] = (
         new='hasattr(value, "__float__")',
         tests=("tests/privacy/mechanisms/test_mechanisms.py",),
     ),
+    Fault(
+        name="curve: parameters of any size",
+        target="privacy:FixedNumbers.__call__",
+        old="largest < abs(value) < math.inf",
+        new="False",
+        tests=("tests/privacy/curves/test_pairs.py::test_no_parameter_overflows_towards_private",),
+    ),
 )

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import DataError, require
+from holdfast.errors import DataError, ParameterError, require
 
 Number = float | Fraction
 """A parameter: a float as the user wrote it, or an exact fraction that was computed from such."""
@@ -43,14 +43,27 @@ _EDGE = 2**61
 class FixedNumbers(ABCMeta):
     """For objects whose numbers are fixed when they are made: an array that a caller handed in may change afterwards.
 
-    Arrays without a dimension and NumPy's numbers become Python's, whatever the constructor does with them.
+    Arrays without a dimension and NumPy's numbers become Python's, whatever the constructor does with them. A class
+    with a `LARGEST` refuses numbers above it: where arithmetic overflows, nothing that is computed can be trusted.
     """
 
     if not TYPE_CHECKING:
 
         def __call__(cls, *given, **named):
             """Make one, of numbers that nobody else holds."""
-            return super().__call__(*map(_fixed, given), **{name: _fixed(one) for name, one in named.items()})
+            given, named = tuple(map(_fixed, given)), {name: _fixed(one) for name, one in named.items()}
+            largest = getattr(cls, "LARGEST", math.inf)
+            for name, value in (*(("parameter", one) for one in given), *named.items()):
+                if isinstance(value, int | float | Fraction) and largest < abs(value) < math.inf:
+                    raise ParameterError(
+                        f"{name} must be at most {largest:g} in size, got a larger one for {cls.__name__}"
+                    )
+            try:
+                return super().__call__(*given, **named)
+            except OverflowError:
+                raise ParameterError(
+                    f"the parameters of {cls.__name__} must be numbers that doubles can hold"
+                ) from None
 
 
 def _fixed(value: Any) -> Any:

@@ -247,3 +247,31 @@ def test_a_mix_one_digit_off_the_grid() -> None:
 
 def test_divergences_add_up_order_by_order() -> None:
     assert compose([PureDP(6.0), ZCDP(4e-4)]).epsilon(1e-6) < 6.12
+
+
+# Parameters beyond what doubles hold: refused, or never towards "private".
+
+_HUGE = [1e-320, 1e-300, 1e-30, 1e8, 1e9, 1e10, 1e100, 1e200, 1e308, 10**400]
+_MAKERS = {
+    "pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP, "laplace": LaplaceCurve,
+    "mixed": lambda x: compose([PureDP(x), GaussianDP(1.0)]), "repeated": lambda x: LaplaceCurve(x).repeat(5),
+    "beside": lambda x: compose([ZCDP(x), PureDP(1.0)]), "replaced": lambda x: to_replace(GaussianDP(x)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "size", _HUGE, ids=lambda size: f"{len(str(size))} digits" if size > 1e309 else f"{size:g}"
+)
+@pytest.mark.parametrize("kind", _MAKERS)
+def test_no_parameter_overflows_towards_private(kind: str, size: float) -> None:
+    try:
+        curve = _MAKERS[kind](size)
+    except ParameterError:
+        assert size > 1e8
+        return
+    epsilon, deltas = curve.epsilon(1e-6), [curve.delta(0.0), curve.delta(5.0)]
+    assert epsilon >= 0
+    assert all(0 <= delta <= 1 for delta in deltas)
+    if size >= 1e8:
+        assert epsilon > 1e7
+        assert min(deltas) > 0.9

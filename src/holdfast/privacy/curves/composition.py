@@ -31,6 +31,8 @@ from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.grid_losses import LARGEST_GRID
 from holdfast.privacy.rounding import round_up
 
+_FAR = 1e5  # a loss beyond which only the sums of parameters are used
+
 
 @dataclass(frozen=True, repr=False)
 class Composed(PrivacyCurve):
@@ -82,9 +84,11 @@ class Composed(PrivacyCurve):
 
     @cached_property
     def _pairs(self) -> list[tuple[DominatingPair, int]] | None:
-        """Of every part; None if some part has none."""
+        """Of every part; None if some part has none, or losses that no grid of doubles holds."""
         found = [(curve.pair(), times) for curve, times in self.parts]
-        pairs = [(pair, times) for pair, times in found if pair is not None]
+        pairs = [
+            (pair, times) for pair, times in found if pair is not None and pair.loss_range(1e-30)[1] < _FAR
+        ]
         return pairs if len(pairs) == len(found) else None
 
     @cached_property
@@ -161,7 +165,7 @@ class Composed(PrivacyCurve):
         pure = self.as_pure()
         if self._sums is not None:
             bounds.append(self._sums)
-        if pure is not None:
+        if pure is not None and pure <= PureDP.LARGEST:
             bounds.append(PureDP(pure))
         if self._sums is None or not self.pair_is_tight:
             bounds += self._renyi_bounds()

@@ -31,6 +31,9 @@ class PrivacyCurve(metaclass=FixedNumbers):
     STORED_AS: ClassVar[str] = ""
     """A former name, under which files hold the kind; empty where it is the class's own."""
 
+    LARGEST: ClassVar[float] = 1e9
+    """The largest parameter: far beyond it doubles overflow, and then towards "private" as easily as away from it."""
+
     pair_is_tight: bool = True
     """Whether no other bound of the curve can beat the composition of its pair."""
 

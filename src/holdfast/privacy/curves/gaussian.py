@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from holdfast.privacy.rounding import Number, as_written, round_up
 
 _REACH = 14.0  # e^-98 of mass beyond so many sigmas
 _LARGEST = 2**19
+_LEAST = 1e-100  # a smaller mu counts as this: its reciprocal would overflow
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +60,7 @@ class GaussianDP(PrivacyCurve):
 
     @property
     def _mu(self) -> float:
-        return round_up(self.mu)
+        return max(round_up(self.mu), _LEAST) if self.mu > 0 else 0.0
 
     def delta(self, epsilon: float) -> float:
         """Balle and Wang 2018, theorem 8."""
@@ -134,11 +136,13 @@ class DiscreteGaussianCurve(AtomicCurve):
     Fraction(1, 2)
     """
 
+    LARGEST: ClassVar[float] = 1e300  # more noise is no harm
+
     sigma: Number
     shift: int
 
     def __post_init__(self) -> None:
-        require(0 < self.sigma < math.inf, "sigma", self.sigma, "> 0 and finite (in grid steps)")
+        require(1e-9 <= self.sigma < math.inf, "sigma", self.sigma, ">= 1e-9 and finite (in grid steps)")
         require(isinstance(self.shift, int) and self.shift >= 1, "shift", self.shift, "a whole number >= 1")
 
     @property

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,11 +86,13 @@ class DiscreteLaplaceCurve(AtomicCurve):
     Fraction(1, 2)
     """
 
+    LARGEST: ClassVar[float] = 1e300  # more noise is no harm
+
     scale: Number
     shift: int
 
     def __post_init__(self) -> None:
-        require(0 < self.scale < math.inf, "scale", self.scale, "> 0 and finite (in grid steps)")
+        require(1e-9 <= self.scale < math.inf, "scale", self.scale, ">= 1e-9 and finite (in grid steps)")
         require(isinstance(self.shift, int) and self.shift >= 1, "shift", self.shift, "a whole number >= 1")
 
     @property

@@ -49,6 +49,11 @@ class ObjectiveCurve(PrivacyCurve):
         require(self.freedom in (1, 2), "freedom", self.freedom, "1 (a record comes or goes) or 2 (replaced)")
         require(0 <= self.output_mu < math.inf, "output_mu", self.output_mu, ">= 0 and finite")
 
+    @property
+    def _mu(self) -> float:
+        """A smaller one counts as this: its reciprocal would overflow."""
+        return max(round_up(self.mu), 1e-100)
+
     def delta(self, epsilon: float) -> float:
         """E[(1 - e^(epsilon - loss))_+], over both noises."""
         return float(self.deltas(np.array([epsilon]))[0])
@@ -69,7 +74,7 @@ class ObjectiveCurve(PrivacyCurve):
 
     def _inner(self, epsilons: Floats) -> Floats:
         """The objective's own delta, at any real epsilon; rounded up."""
-        mu, c = round_up(self.mu), self.log_ratio
+        mu, c = self._mu, self.log_ratio
         # The loss passes epsilon where X passes this; never negative.
         start = np.maximum(0.0, (epsilons - c - mu**2 / 2) / mu)
         exact = self._half_normal(epsilons, start) if self.freedom == 1 else self._rayleigh(epsilons, start)
@@ -79,7 +84,7 @@ class ObjectiveCurve(PrivacyCurve):
         """X = |Z|: 2 Phi(-x) - 2 e^(eps - c) Phi(-x - mu); where x > 0, twice the Gaussian curve at eps - c."""
         from scipy.special import log_ndtr
 
-        mu, c = round_up(self.mu), self.log_ratio
+        mu, c = self._mu, self.log_ratio
         with np.errstate(under="ignore"):
             near = -np.expm1(np.minimum(0.0, math.log(2.0) + epsilons - c + float(log_ndtr(-mu)))) + 1e-14
             far = 2.0 * GaussianDP(self.mu).deltas(np.maximum(epsilons - c, 0.0))
@@ -89,7 +94,7 @@ class ObjectiveCurve(PrivacyCurve):
         """P[X > x] - e^(eps-c-mu^2/2) E[e^(-mu X); X > x], for the density x e^(-x^2/2), by parts."""
         from scipy.special import erfcx, log_ndtr
 
-        mu, c = round_up(self.mu), self.log_ratio
+        mu, c = self._mu, self.log_ratio
         root = math.sqrt(2.0 * math.pi)
         # E e^(-mu X) = 1 - mu sqrt(2 pi) e^(mu^2/2) Phi(-mu).
         whole = max(0.0, 1.0 - mu * root * 0.5 * float(erfcx(mu / math.sqrt(2.0))) - 1e-15)

@@ -60,18 +60,14 @@ class ZCDP(PrivacyCurve):
 
     def _best_order(self, epsilon: float) -> float:
         rho = round_up(self.rho)
-        # d/da of the exponent vanishes near a = (epsilon + rho) / (2 rho): refine a grid around it.
-        centre = max((epsilon + rho) / (2 * rho), 1.0 + 1e-9)
-        orders = (
-            1.0 + (centre - 1.0) * np.geomspace(1e-2, 1e2, 401)
-            if centre > 1.01
-            else 1.0 + np.geomspace(1e-6, 1e4, 801)
-        )
+        # d/da of the exponent vanishes near a = (epsilon + rho) / (2 rho): refine a grid around it. Orders are
+        # held by what they exceed 1, so that those next to 1 keep their digits.
+        above = max((epsilon - rho) / (2 * rho), 1e-9)
+        grid = above * np.geomspace(1e-2, 1e2, 401) if above > 0.01 else np.geomspace(1e-6, 1e4, 801)
         for _ in range(3):
-            logs = log_delta_from_renyi(orders * rho, orders, epsilon)
+            logs = grid * (rho * (1 + grid) - epsilon) + grid * np.log(grid / (1 + grid)) - np.log1p(grid)
             best = int(np.argmin(logs))
-            low, high = orders[max(best - 1, 0)], orders[min(best + 1, orders.size - 1)]
-            orders = np.linspace(low, high, 101)
+            grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)], 101)
         return math.exp(min(0.0, float(np.min(logs)) + 1e-12))
 
     def epsilon(self, delta: float) -> float:
@@ -82,13 +78,12 @@ class ZCDP(PrivacyCurve):
             return 0.0
         if delta == 0.0:
             return math.inf
-        centre = 1.0 + math.sqrt(math.log(1 / delta) / rho)
-        orders = 1.0 + (centre - 1.0) * np.geomspace(1e-3, 1e2, 401)
+        log = math.log(1 / delta)
+        grid = math.sqrt(log / rho) * np.geomspace(1e-3, 1e2, 401)
         for _ in range(3):
-            values = epsilon_from_renyi(orders * rho, orders, delta)
+            values = rho * (1 + grid) + (log + grid * np.log(grid / (1 + grid)) - np.log1p(grid)) / grid
             best = int(np.argmin(values))
-            low, high = orders[max(best - 1, 0)], orders[min(best + 1, orders.size - 1)]
-            orders = np.linspace(low, high, 101)
+            grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)], 101)
         return max(0.0, float(np.min(values)) * (1 + 1e-13) + 1e-15)
 
     def as_zcdp(self) -> Fraction:

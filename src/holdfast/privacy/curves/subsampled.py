@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,10 +156,14 @@ class SubsampledGaussianCurve(SubsampledCurve):
     5.242
     """
 
+    LARGEST: ClassVar[float] = 1e300  # more noise is no harm
+
     noise_multiplier: Number
 
     def __init__(self, noise_multiplier: Number, rate: Number) -> None:
-        require(0 < noise_multiplier < math.inf, "noise_multiplier", noise_multiplier, "> 0 and finite")
+        require(
+            1e-9 <= noise_multiplier < math.inf, "noise_multiplier", noise_multiplier, ">= 1e-9 and finite"
+        )
         object.__setattr__(self, "noise_multiplier", noise_multiplier)
         object.__setattr__(self, "curve", GaussianDP(1 / as_written(noise_multiplier)))
         object.__setattr__(self, "rate", rate)
