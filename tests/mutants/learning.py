@@ -42,7 +42,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="bolt-on: a pushed-out record forgotten",
-        target="learn:Pass.l2_sensitivity",
+        target="learn:gradient_change",
         old="2.0 * problem.lipschitz",
         new="problem.lipschitz",
         tests=("tests/learn/methods/test_bolt_on.py::test_closed_forms",),

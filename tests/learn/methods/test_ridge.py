@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
+from holdfast.learn import PrivateLinearRegression
 from holdfast.learn.methods.ridge import METHOD, RidgeBounds, solve_ridge
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Squared
@@ -261,3 +264,31 @@ def test_survives_an_empty_table() -> None:
     rows = examples_of(np.zeros((0, 4)), np.zeros(0), count=10)
     fit = METHOD.fit(rows, problem_of(), account=Account(ApproxDP(1.0, 1e-6), currency="gdp", seed=0))
     assert np.all(np.isfinite(fit.weights))
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
+@pytest.mark.filterwarnings("ignore::holdfast.errors.BudgetWarning")
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@pytest.mark.parametrize("delta", [1e-7, 0.0])
+def test_the_default_on_tiled_warfarin_rises_with_the_rows(
+    data_folder: Path, epsilon: float, delta: float
+) -> None:
+    """Finding L3: 190,000 rows at epsilon 4 once gave R^2 = -72."""
+    table = parquet.read_table(data_folder / "warfarin_iwpc_clean.parquet")
+    columns = []
+    for name in ("race", "cyp2c9", "vkorc1_1639_imputed"):
+        values = np.array([str(one) for one in table[name].to_pylist()])
+        columns += [(values == level).astype(float) for level in np.unique(values)]
+    for name, low, high in (("age_decade", 1, 9), ("height_cm", 120, 210), ("weight_kg", 30, 240)):
+        values = np.array([math.nan if one is None else one for one in table[name].to_pylist()])
+        columns.append(np.nan_to_num((values - low) / (high - low), nan=0.5))
+    x, y = np.column_stack(columns), table["dose_mg_per_week"].to_numpy()
+    reached = []
+    for times in (2, 8, 34):
+        model = PrivateLinearRegression(
+            epsilon=epsilon, delta=delta, method="ridge", target_bounds=(0, 100), random_state=1
+        )
+        model.fit(np.tile(x, (times, 1)), np.tile(y, times))
+        reached.append(float(model.score(x, np.clip(y, 0, 100))))
+    assert reached[0] < reached[1] < reached[2]
+    assert reached[2] > 0.2
