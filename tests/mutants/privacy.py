@@ -53,8 +53,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="account: noise before charge",
         target="privacy:Account.release",
-        old="entry = self.journal.charge(",
-        new="mechanism.sample(checked, self.source)\nentry = self.journal.charge(",
+        old="entry = self._pay(",
+        new="mechanism.sample(checked, self.source)\nentry = self._pay(",
         tests=(
             "tests/privacy/account/test_account.py::test_a_refused_charge_draws_nothing_and_changes_nothing",
         ),

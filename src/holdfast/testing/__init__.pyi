@@ -5,3 +5,6 @@ from .checks import check_method as check_method
 from .checks import mechanism_checks as mechanism_checks
 from .checks import method_checks as method_checks
 from .contract import Check as Check
+from .transcripts import check_freshness as check_freshness
+from .transcripts import check_replay as check_replay
+from .transcripts import check_sampling as check_sampling

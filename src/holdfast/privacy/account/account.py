@@ -47,6 +47,9 @@ class Account:
     (2,)
     """
 
+    within: Account | None = None
+    """Of a part of the rows: the account that paid for it and for the other parts, once for all of them."""
+
     def __init__(
         self,
         limit: PrivacyCurve,
@@ -209,13 +212,13 @@ class Account:
         """Into the journal, under every cap; and before a witness, where there is one."""
         entry = self.journal.charge(charge, self._caps)
         if isinstance(self.source, Witness):
-            self.source.charged(charge)
+            self.source.charged(self, charge)
         return entry
 
     def _draw(self, mechanism: Mechanism, checked: Any) -> Any:
         """The one place where noise is drawn for what was paid."""
         if isinstance(self.source, Witness):
-            return self.source.drawn(mechanism, checked)
+            return self.source.drawn(self, mechanism, checked)
         return mechanism.sample(checked, self.source)
 
     def _child(self, place: int, share: Fraction) -> Account:
