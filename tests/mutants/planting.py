@@ -9,21 +9,17 @@ from __future__ import annotations
 import ast
 import os
 import re
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import zip_longest
 from pathlib import Path
+
+from holdfast.audit.refutation.planting import CannotPlant as CannotPlant
+from holdfast.audit.refutation.planting import changed as changed
 
 from .fault import Fault
 
-TOKEN = re.compile(r"\w+|[^\w\s]")
 C_FUNCTION = re.compile(r"^(?:[\w *]+[ *])?(\w+)\([^;{}()]*\)\s*\{.*?^\}", re.MULTILINE | re.DOTALL)
-
-
-class CannotPlant(Exception):
-    """The fault names no object, or more than one, or its text does not occur in it once."""
 
 
 @dataclass(frozen=True)
@@ -77,33 +73,6 @@ def find(target: str, sources: Path) -> Definition:
             f"narrow the room by a folder or a file: {room}/{found[0].file.stem}:{name}"
         )
     return found[0]
-
-
-def changed(source: str, old: str, new: str) -> str:
-    """`source` with the one place that reads `old` made `new`, whose further lines keep its indentation."""
-    there, wanted = _tokens(source), [each[0] for each in _tokens(old)]
-    if not wanted or wanted == [each[0] for each in _tokens(new)]:
-        raise CannotPlant(f"{old!r} to {new!r} changes nothing")
-    words = [each[0] for each in there]
-    size = len(wanted)
-    places = [at for at in range(len(words) - size + 1) if words[at : at + size] == wanted]
-    if len(places) != 1:
-        raise CannotPlant(f"{old!r} occurs {len(places)} times, not once")
-    start, end = there[places[0]].start(), there[places[0] + size - 1].end()
-    line = source[source.rfind("\n", 0, start) + 1 :]
-    indentation = line[: len(line) - len(line.lstrip())]
-    first, *further = textwrap.dedent(new).split("\n")
-    lines = [first, *(indentation + each if each else each for each in further)]
-    return source[:start] + "\n".join(lines) + source[end:]
-
-
-def _tokens(text: str) -> list[re.Match[str]]:
-    found = list(TOKEN.finditer(text))
-    return [
-        each
-        for each, after in zip_longest(found, found[1:])
-        if not (each[0] == "," and after is not None and after[0] in ")]}")
-    ]
 
 
 def _lies_in(file: Path, narrower: list[str]) -> bool:

@@ -167,7 +167,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="witness: draws of a permit are not seen",
         target="privacy:Permit.release",
-        old="_draw(self.mechanism, checked, self._source)",
+        old="_draw(self._account, self.mechanism, checked, self._source)",
         new="self.mechanism.sample(checked, self._source)",
         tests=("tests/privacy/account/test_witness.py::test_releases_and_permits_are_seen_in_order",),
     ),

@@ -1,4 +1,4 @@
-"""`holdfast refute`: every mechanism under attack, and broken versions that must fall."""
+"""`holdfast refute`: every mechanism and method under attack, and broken versions that must fall."""
 
 from __future__ import annotations
 
@@ -23,29 +23,27 @@ if TYPE_CHECKING:
 @click.option("--fresh", is_flag=True, help="Coins from the operating system instead of fixed seeds.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def refute(name: str | None, table: bool, broken: bool, fresh: bool, as_json: bool) -> None:
-    """Try to refute every mechanism; see that broken versions fall.
+    """Try to refute every mechanism and method; see that broken versions fall.
 
-    Three tests each: draws against the declared law, distance of neighbours against the claimed
-    sensitivity, and a two-world audit against the claimed curve. A whole run refutes something true with
-    probability at most 1e-6. Exits with 1 if anything sound is refuted or anything broken is not.
-    Surviving is no proof of privacy.
+    Methods are replayed on neighbouring tables with the same outputs, and their noise and samples are held
+    against the declared laws; mechanisms against their law, their worst pair and their curve. --table shows
+    the distance that replay reached (1: any understatement would be seen) and p-values. A whole run refutes
+    something true with probability at most 1e-6. Exits with 1 if anything sound is refuted or anything
+    broken is not. Surviving is no proof of privacy.
 
     \b
     Examples:
-      holdfast refute                      everything, a minute or two
-      holdfast refute gaussian --table     what begins with this name
+      holdfast refute                      everything, within five minutes
+      holdfast refute noisy_gd --table     what begins with this name
       holdfast refute bolt_on --broken     the showcase: a published error, taken apart
     """
-    from holdfast.audit.refutation.broken import broken as broken_subjects
+    from holdfast.audit.refutation.broken import broken_names
     from holdfast.audit.refutation.subject import matching
-    from holdfast.audit.refutation.subjects import subjects
+    from holdfast.audit.refutation.subjects import subject_names
     from holdfast.audit.refutation.suite import refute as run
 
-    if broken:
-        chosen = broken_subjects(name)
-    else:
-        chosen = matching((*subjects(), *broken_subjects()), name)
-    found = run(chosen, fresh=fresh, step=None if as_json else _step)
+    chosen = matching(broken_names() if broken else (*subject_names(), *broken_names()), name)
+    found = run((one.make() for one in chosen), fresh=fresh, step=None if as_json else _step)
     if as_json:
         click.echo(json.dumps(found.to_json()))
     else:

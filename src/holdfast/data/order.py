@@ -219,8 +219,9 @@ class PerRecordBatches(Order):
     def members(self, count: int) -> list[Index]:
         """The places of the records of each batch, drawn once per table size."""
         if count not in self._drawn:
-            batch = integers(self.source, bound=self.batches, size=count)
-            priority = permutation(self.source, count)
+            records = np.arange(count)
+            batch = integers(self.source, bound=self.batches, size=count, records=records)
+            priority = permutation(self.source, count, records=records)
             # A stable sort by batch keeps the secret priority as the order within each batch.
             sorted_places = priority[np.argsort(batch[priority], kind="stable")]
             ends = np.cumsum(np.bincount(batch, minlength=self.batches))

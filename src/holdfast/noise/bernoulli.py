@@ -104,8 +104,10 @@ def bernoulli_many(
     return heads
 
 
-def bernoulli(source: Source, *, p: Fraction, size: int) -> NDArray[np.bool_]:
-    """Coins that are true with probability exactly p, a rational number in [0, 1].
+def bernoulli(
+    source: Source, *, p: Fraction, size: int, records: NDArray[np.int64] | None = None
+) -> NDArray[np.bool_]:
+    """Coins that are true with probability exactly p, a rational number in [0, 1]; with `records`, each record's own.
 
     >>> bernoulli(Source(seed=1), p=Fraction(1, 3), size=6).tolist()
     [False, False, True, False, True, False]
@@ -114,7 +116,9 @@ def bernoulli(source: Source, *, p: Fraction, size: int) -> NDArray[np.bool_]:
     p = require_rational("p", p, least=Fraction(0), most=Fraction(1), range_text="in [0, 1]")
     if p in (0, 1):
         return np.full(size, p == 1)
-    return _coins(source, threshold=lambda bits: (p.numerator << bits) // p.denominator, size=size)
+    return _coins(
+        source, threshold=lambda bits: (p.numerator << bits) // p.denominator, size=size, records=records
+    )
 
 
 def bernoulli_exp(source: Source, *, gamma: Fraction, size: int) -> NDArray[np.bool_]:
@@ -132,12 +136,15 @@ def bernoulli_exp(source: Source, *, gamma: Fraction, size: int) -> NDArray[np.b
     return _coins(source, threshold=partial(exp_minus, gamma), size=size)
 
 
-def _coins(source: Source, *, threshold: Threshold, size: int) -> NDArray[np.bool_]:
+def _coins(
+    source: Source, *, threshold: Threshold, size: int, records: NDArray[np.int64] | None = None
+) -> NDArray[np.bool_]:
     # Integers all the way: a word k stands for [k, k+1) / 2^64, the threshold is known to within 1.
     approximate = threshold(WORD)
     heads = np.empty(size, dtype=bool)
     for start in range(0, size, CHUNK):
-        words = source.words(min(CHUNK, size - start))
+        stop = min(size, start + CHUNK)
+        words = source.words(stop - start) if records is None else source.words_of(records[start:stop])
         chunk = _at_most(words, approximate - 2)
         for index in np.flatnonzero(_at_most(words, approximate) & ~chunk).tolist():
             chunk[index] = LazyUniform(source, numerator=int(words[index]), bits=WORD).below(threshold)

@@ -44,5 +44,13 @@ class Source:
         """That many uniform 64-bit words."""
         return np.frombuffer(self.bytes(8 * count), dtype="<u8").astype(np.uint64)
 
+    def words_of(self, records: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """One word for each of these records, named by their places in the table, that belongs to it alone.
+
+        In law nothing but `words`. A replay on a neighbouring table gives each record a stream of its own here, so
+        that a record that is gone takes its own coins with it and no others (soundness, section 22).
+        """
+        return self.words(len(records))
+
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a Source is never copied or stored: a state used twice is noise used twice")

@@ -12,8 +12,10 @@ KEY_BITS = WORD
 """Bits of a sorting key, where its index leaves room for so many."""
 
 
-def integers(source: Source, *, bound: int, size: int) -> NDArray[np.int64]:
-    """Integers below the bound, each exactly equally likely.
+def integers(
+    source: Source, *, bound: int, size: int, records: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Integers below the bound, each exactly equally likely; with `records`, one of each record's own coins.
 
     >>> integers(Source(seed=1), bound=6, size=5)
     array([5, 2, 1, 0, 4])
@@ -22,6 +24,14 @@ def integers(source: Source, *, bound: int, size: int) -> NDArray[np.int64]:
     require(size >= 0, "size", size, ">= 0")
     mask = np.uint64((1 << (bound - 1).bit_length()) - 1)
     draws = np.empty(size, dtype=np.int64)
+    if records is not None:
+        waiting = np.arange(size)
+        while waiting.size:
+            words = source.words_of(records[waiting]) & mask
+            within = words < np.uint64(bound)
+            draws[waiting[within]] = words[within].astype(np.int64)
+            waiting = waiting[~within]
+        return draws
     filled = 0
     while filled < size:
         # Reject what the bits could say but the range does not hold: less than half of it.
@@ -32,12 +42,13 @@ def integers(source: Source, *, bound: int, size: int) -> NDArray[np.int64]:
     return draws
 
 
-def permutation(source: Source, n: int) -> NDArray[np.int64]:
+def permutation(source: Source, n: int, *, records: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """A permutation of 0, ..., n-1, each exactly equally likely.
 
     Every index gets a random key; sorting by the keys permutes the indices. Keys are lazy: those
     that tie draw further bits until they differ, which is what makes the permutation uniform.
-    Key and index share one word, because sorting words is ten times faster than sorting indices.
+    Key and index share one word, because sorting words is ten times faster than sorting indices. With `records`
+    the keys are of each record's own coins: one record less leaves all others in their order.
 
     >>> permutation(Source(seed=1), 8)
     array([2, 4, 7, 5, 0, 6, 3, 1])
@@ -47,7 +58,8 @@ def permutation(source: Source, n: int) -> NDArray[np.int64]:
     key_bits = np.uint64(min(KEY_BITS, WORD - index_bits))
     packed = np.empty(n, dtype=np.uint64)
     for start in range(0, n, CHUNK):
-        words = source.words(min(CHUNK, n - start))
+        stop = min(n, start + CHUNK)
+        words = source.words(stop - start) if records is None else source.words_of(records[start:stop])
         keys = (words >> (np.uint64(WORD) - key_bits)) << np.uint64(index_bits)
         packed[start : start + len(words)] = keys | np.arange(start, start + len(words), dtype=np.uint64)
     packed.sort()

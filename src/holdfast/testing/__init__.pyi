@@ -8,3 +8,6 @@ from .checks import method_checks as method_checks
 from .contract import Check as Check
 from .engines import EngineStore as EngineStore
 from .engines import engine_checks as engine_checks
+from .transcripts import check_freshness as check_freshness
+from .transcripts import check_replay as check_replay
+from .transcripts import check_sampling as check_sampling

@@ -123,7 +123,7 @@ def is_not_refuted(mechanism: Mechanism) -> None:
     """Draws against the declared law, the worst pair against the sensitivity, releases against the curve."""
     (verdict,) = refute([of_mechanism(mechanism, draws=2400)]).verdicts
     tried = {outcome.test for outcome in verdict.outcomes}
-    ensure(tried == {"law", "neighbours", "audit"}, f"only {sorted(tried)} were tried")
+    ensure(tried == {"law", "freshness", "neighbours", "audit"}, f"only {sorted(tried)} were tried")
     ensure(not verdict.refuted, verdict.summary())
 
 

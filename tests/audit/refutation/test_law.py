@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit.refutation.trial import Coverage, Law, dkw_radius, law_distance
+from holdfast.audit.refutation.trial import Law, dkw_radius, law_distance
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 
@@ -86,12 +86,3 @@ def test_radius() -> None:
     for draws, error in ((0, 0.1), (5, 0.0), (5, 1.0)):
         with pytest.raises(ParameterError):
             dkw_radius(draws, error=error)
-
-
-def test_coverage_is_tested_from_one_side() -> None:
-    def holds(share: float):  # type: ignore[no-untyped-def]
-        return lambda source, size: (uniforms(source, size) < share).astype(float)
-
-    for share, refuted in ((1.0, False), (0.951, False), (0.94, False), (0.9, True), (0.55, True)):
-        trial = Coverage(what="", holds=holds(share), confidence=0.95, draws=4000)
-        assert trial.run(Source(seed=5), error=1e-6).refuted is refuted

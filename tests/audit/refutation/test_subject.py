@@ -6,7 +6,7 @@ import pytest
 
 import holdfast.audit.refutation.subject as home
 from holdfast.audit.refutation.subject import Subject, mechanism_subjects, of_mechanism, subject_label
-from holdfast.audit.refutation.subjects import subjects
+from holdfast.audit.refutation.subjects import subject_names, subjects
 from holdfast.audit.refutation.trial import Analysis
 from holdfast.errors import ParameterError
 from holdfast.privacy import MECHANISMS, Gaussian, SubsampledGaussian
@@ -23,13 +23,13 @@ def test_every_mechanism_is_a_subject_without_further_code(monkeypatch: pytest.M
             return (cls(sigma=7.0, l2_sensitivity=1.0),)
 
     monkeypatch.setattr(home, "MECHANISMS", (*MECHANISMS, Newcomer))
-    assert "Newcomer(sigma=7.0, l2_sensitivity=1.0)" in [subject.name for subject in subjects()]
+    assert "Newcomer(sigma=7.0, l2_sensitivity=1.0)" in [one.name for one in subject_names()]
 
 
-def test_three_tests_for_a_mechanism() -> None:
+def test_tests_for_a_mechanism() -> None:
     subject = of_mechanism(SubsampledGaussian(sigma=1.0, l2_sensitivity=1.0, rate=0.25))
     kinds = [type(trial).__name__ for trial in subject.trials]
-    assert set(kinds) == {"Law", "Neighbours", "TwoWorlds"}
+    assert set(kinds) == {"Law", "MechanismFreshness", "Neighbours", "TwoWorlds"}
     assert "rate 0.25" in subject.trials[-1].what  # type: ignore[attr-defined]
     assert subject.broken == ""
 
@@ -39,7 +39,9 @@ def test_names() -> None:
         "Gaussian(sigma=1.0, l2_sensitivity=2.0) idealised"
     )
     assert {s.name.split("(")[0] for s in subjects("discrete-gaussian")} == {"DiscreteGaussian"}
-    assert [s.name for s in subjects("bolt_on")] == ["bolt_on"]
+    assert [one.name for one in subject_names() if one.name.startswith("bolt_on")] == [
+        f"bolt_on {adjacency}" for adjacency in ("replace", "zero_out", "add_remove")
+    ]
     with pytest.raises(ParameterError, match="RandomisedResponse"):
         subjects("nothing")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from holdfast.audit.refutation.subject import Subject
 from holdfast.audit.refutation.suite import FALSE_ALARM, refute
-from holdfast.audit.refutation.trial import Analysis, Law
+from holdfast.audit.refutation.trial import Analysis, Law, Outcome, Test
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 
@@ -54,8 +55,28 @@ def test_the_table_says_by_which_test() -> None:
     rows = {
         line.split()[0]: line.split()[1:] for line in table.splitlines() if not line.startswith(("-", " "))
     }
-    assert rows["sound"] == ["survived", "-", "-", "survived"]
-    assert rows["caught"] == ["refuted", "-", "-", "survived"]
+    assert rows["sound"] == ["-", "-", "-", "survived", "-", "-", "survived"]
+    assert rows["caught"] == ["-", "-", "-", "REFUTED", "-", "-", "survived"]
+
+
+def test_a_replay_without_power_is_called_weak_and_counted() -> None:
+    def replays(power: float) -> Subject:
+        @dataclass(frozen=True)
+        class Replayed:
+            spends: bool = False
+            test: Test = "replay"
+
+            def run(self, source: Source, *, error: float) -> Outcome:
+                return Outcome(test="replay", what="", statistic=power, bound=1.0, error=0.0, power=power)
+
+        return Subject(name=f"at {power}", claim="", trials=(Replayed(),))
+
+    found = refute([replays(0.4), replays(0.99)])
+    assert [verdict.name for verdict in found.weak()] == ["at 0.4"]
+    assert "1 weak (at 0.4)" in found.summary()
+    assert "0.400 weak" in found.table()
+    assert "0.990" in found.table()
+    assert found.passed
 
 
 def test_fixed_seeds_repeat_and_do_not_depend_on_company() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -252,18 +253,17 @@ def test_divergences_add_up_order_by_order() -> None:
 # Parameters beyond what doubles hold: refused, or never towards "private".
 
 _HUGE = [1e-320, 1e-300, 1e-30, 1e8, 1e9, 1e10, 1e100, 1e200, 1e308, 10**400]
-_MAKERS = {
+_MAKERS: dict[str, Callable[[float], PrivacyCurve]] = {
     "pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP, "laplace": LaplaceCurve,
     "mixed": lambda x: compose([PureDP(x), GaussianDP(1.0)]), "repeated": lambda x: LaplaceCurve(x).repeat(5),
     "beside": lambda x: compose([ZCDP(x), PureDP(1.0)]), "replaced": lambda x: to_replace(GaussianDP(x)),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "size", _HUGE, ids=lambda size: f"{len(str(size))} digits" if size > 1e309 else f"{size:g}"
-)
+@pytest.mark.parametrize("place", range(len(_HUGE)))
 @pytest.mark.parametrize("kind", _MAKERS)
-def test_no_parameter_overflows_towards_private(kind: str, size: float) -> None:
+def test_no_parameter_overflows_towards_private(kind: str, place: int) -> None:
+    size = _HUGE[place]
     try:
         curve = _MAKERS[kind](size)
     except ParameterError:

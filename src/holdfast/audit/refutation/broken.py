@@ -1,34 +1,58 @@
-"""Versions that are wrong on purpose, each with its source: all of them must be refuted.
+"""Versions that are wrong on purpose: the shipped code with one mistake each, all of which must be refuted.
 
-None of them is a mechanism that an account accepts: they are subjects of the refutation suite and nothing
-else. What `refute` does not refute here is a hole in the suite.
+What `refute` does not refute here is a hole in the suite. A fault names the function in which it lies and the subjects
+that it breaks; the subjects' own trials run on the broken code. `quieter` makes mechanisms that draw less noise than
+they declare.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from holdfast.audit.refutation.subject import Subject, matching, of_mechanism, subject_label
-from holdfast.audit.refutation.subjects import claims
-from holdfast.audit.refutation.subjects.bolt_on import RUNS, BoltOn, of_bolt_on
-from holdfast.audit.refutation.two_worlds import Sample
+from holdfast.audit.refutation.faults import FAULTS
+from holdfast.audit.refutation.planting import PlantedFault, planted
+from holdfast.audit.refutation.subject import Named, Subject, matching, of_mechanism, subject_label
+from holdfast.audit.refutation.subjects import REGISTRY
+from holdfast.audit.refutation.subjects.claims import broken_claims
+from holdfast.audit.refutation.trial import Outcome, Test
 from holdfast.errors import ParameterError
-from holdfast.noise.idealised import exponential, normal
 from holdfast.noise.source import Source
 from holdfast.privacy.mechanisms import MECHANISMS
-from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.mechanism import Mechanism
-from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnderFault:
+    """The trials of the subjects that a fault breaks, on the broken code, until one refutes."""
+
+    fault: PlantedFault
+    spends: bool = True
+    test: Test = "replay"
+    """Until it is run: which one sees the fault is what it finds out."""
+
+    def run(self, source: Source, *, error: float) -> Outcome:
+        """Subjects are made under the fault, too: what a method takes is part of what is tried."""
+        last: Outcome | None = None
+        with planted(self.fault):
+            chosen = [one for make in REGISTRY for one in make() if one.name.startswith(self.fault.subjects)]
+            for subject in (one.make() for one in chosen):
+                chances = max(1, sum(trial.spends for trial in subject.trials)) * len(chosen)
+                for trial in sorted(subject.trials, key=lambda one: one.test != self.fault.test):
+                    last = trial.run(source, error=error / chances)
+                    if last.refuted:
+                        return dataclasses.replace(last, what=f"{subject.name}: {last.what}")
+        if last is None:
+            raise ParameterError(f"{self.fault.name} names no subject that there is: {self.fault.subjects}")
+        return last
 
 
 def quieter(mechanism: Mechanism, factor: float = 2.0) -> Mechanism:
     """The same mechanism with its noise divided by the factor: in its declared law, but not in its claim.
 
+    >>> from holdfast.privacy import Gaussian
     >>> quieter(Gaussian(sigma=1.0, l2_sensitivity=1.0)).sigma
     0.5
     """
@@ -50,85 +74,39 @@ def _replaced(mechanism: Any, field: str, value: Any) -> Mechanism:
     return again
 
 
-def same_noise(mechanism: Mechanism) -> Sample:
-    """Draws with one seed, whatever source is handed in."""
-    return lambda value, source: mechanism.sample(value, Source(seed=1))
+def _halved(example: Mechanism) -> Subject:
+    return of_mechanism(
+        example, sample=quieter(example).sample, name=f"noise_halved {subject_label(example)}",
+        broken="half the declared noise is drawn", draws=1600,
+    )  # fmt: skip
 
 
-def one_noise_for_all(value: Any, source: Source) -> Any:
-    """The same standard normal number in every coordinate: each alone has the right law."""
-    return value + normal(source, size=1)
+def _under(fault: PlantedFault) -> Subject:
+    return Subject(
+        name=fault.name,
+        claim=" and ".join(fault.subjects),
+        trials=(UnderFault(fault=fault),),
+        broken=fault.why,
+    )
 
 
-def exponential_length(value: Any, source: Source) -> Any:
-    """A random direction with an exponential length: right in one dimension only."""
-    direction = normal(source, size=value.size)
-    return value + direction * (exponential(source, size=1)[0] / np.linalg.norm(direction))
-
-
-def _halved() -> Iterable[Subject]:
+def _every() -> Iterator[Named]:
+    for fault in FAULTS:
+        yield Named(name=fault.name, make=lambda fault=fault: _under(fault))  # type: ignore[misc]
+    yield from broken_claims()
     for kind in MECHANISMS:
         for example in kind.examples():
-            yield of_mechanism(
-                example, sample=quieter(example).sample, name=f"noise_halved {subject_label(example)}",
-                broken="half the declared noise is drawn", draws=2000,
-            )  # fmt: skip
-
-
-def _samplers() -> Iterable[Subject]:
-    normal_noise = Gaussian(sigma=1.0, l2_sensitivity=1.0, arithmetic="idealised")
-    vector_noise = VectorLaplace(epsilon=1.0, l2_sensitivity=1.0, arithmetic="idealised")
-    yield of_mechanism(
-        normal_noise, sample=same_noise(normal_noise), name="fixed_noise_seed", draws=2400,
-        broken="every release draws the same noise (TensorFlow Privacy's bolt-on optimiser fixes op seed 1)",
-    )  # fmt: skip
-    yield of_mechanism(
-        normal_noise, sample=one_noise_for_all, name="one_noise_for_all", draws=2400,
-        broken="one number is added to every coordinate: differences are released without noise",
-    )  # fmt: skip
-    yield of_mechanism(
-        vector_noise, sample=exponential_length, name="exponential_length", draws=2400,
-        broken="vector noise with an exponential instead of a Gamma length",
-    )  # fmt: skip
-
-
-def _bolt_on() -> Iterable[Subject]:
-    yield of_bolt_on(
-        name="bolt_on_divided_by_batch", claimed=BoltOn.printed, runs=RUNS[:1], draws=2400,
-        broken="sensitivity 2L/(penalty m b), as Wu 2016 prints and TensorFlow Privacy ships; the b does not belong",
-    )  # fmt: skip
-    yield claims.averaging(
-        2.0 / 1000, name="averaging_without_factor",
-        broken="the average of iterates with the last iterate's sensitivity (Wu 2016, lemma 3.15)",
-    )  # fmt: skip
-    yield claims.short_batch(
-        1,
-        name="short_batch_own_size",
-        broken="a last batch of one record averaged over one (Wu 2016, b does not divide m)",
-    )
-
-
-def _printed() -> Iterable[Subject]:
-    yield claims.certificate(
-        -math.log(1.0 - 2 * 0.05), name="certificate_offset_printed",
-        broken="offset -b ln(1 - 2u) as Fine 2020 prints: coverage 0.55 instead of 0.95",
-    )  # fmt: skip
-    yield claims.noisy_max(
-        1.0,
-        name="noisy_max_half_scale",
-        broken="report-noisy-max with Laplace(1/epsilon) on scores that are not monotone",
-    )
-    yield claims.ridge_claim(
-        2.0,
-        name="ridge_residual_from_data",
-        broken="M taken from the observed residuals instead of a bound for every dataset",
-    )
-    yield claims.calibration(
-        claims.classical_sigma(16.0, 1e-6), epsilon=16.0, delta=1e-6, name="classical_gaussian_16",
-        broken="sqrt(2 ln(1.25/delta))/epsilon beyond epsilon 1, where it is proved up to 1 only",
-    )  # fmt: skip
+            yield Named(
+                name=f"noise_halved {subject_label(example)}",
+                make=lambda example=example: _halved(example),  # type: ignore[misc]
+            )
 
 
 def broken(name: str | None = None) -> tuple[Subject, ...]:
     """Everything that must fall, or what begins with this name."""
-    return matching((*_bolt_on(), *_samplers(), *_printed(), *_halved()), name)
+    return tuple(one.make() for one in matching(_every(), name))
+
+
+def broken_names() -> Iterable[Named]:
+    """The same, not made yet."""
+    return _every()

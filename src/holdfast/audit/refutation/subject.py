@@ -6,13 +6,14 @@ method becomes one by one object, `Subject(name=..., claim=..., trials=(...))`, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from holdfast.audit.refutation.freshness import MechanismFreshness
 from holdfast.audit.refutation.trial import Law, Neighbours, Trial
 from holdfast.audit.refutation.two_worlds import Sample, TwoWorlds, calls, sometimes
 from holdfast.errors import ParameterError, require
@@ -37,6 +38,14 @@ class Subject:
         require(bool(self.trials), "trials", self.trials, "at least one attempt", f"{self.name} has none")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """A subject by its name; made when it is wanted, because making one may run what it is about."""
+
+    name: str
+    make: Callable[[], Subject]
+
+
 def of_mechanism(
     mechanism: Mechanism,
     *,
@@ -45,7 +54,7 @@ def of_mechanism(
     broken: str = "",
     draws: int = 4000,
 ) -> Subject:
-    """A mechanism under its three tests: declared law, worst pair's distance, audit at the worst pair.
+    """A mechanism under its tests: declared law, fresh noise, worst pair's distance, audit at the worst pair.
 
     `sample` draws in its stead: what is declared by one and drawn by another is a broken mechanism.
     """
@@ -73,7 +82,7 @@ def of_mechanism(
     return Subject(
         name=name or subject_label(mechanism),
         claim=repr(mechanism.curve),
-        trials=(*laws, distance, audit),
+        trials=(*laws, MechanismFreshness(mechanism=mechanism, sample=drawn), distance, audit),
         broken=broken,
     )
 
@@ -95,17 +104,19 @@ def _shown(value: Any) -> str:
     return "(" + ", ".join(f"{number:g}" for number in value) + ")"
 
 
-def mechanism_subjects() -> Iterable[Subject]:
+def mechanism_subjects() -> Iterable[Named]:
     """Every example of every mechanism."""
-    return (of_mechanism(example) for kind in MECHANISMS for example in kind.examples())
+    for kind in MECHANISMS:
+        for example in kind.examples():
+            yield Named(name=subject_label(example), make=partial(of_mechanism, example))
 
 
-def matching(found: Iterable[Subject], name: str | None) -> tuple[Subject, ...]:
+def matching(found: Iterable[Named], name: str | None) -> tuple[Named, ...]:
     """Those whose name begins so; `ParameterError` with the known names if there is none."""
     everything = tuple(found)
-    chosen = tuple(s for s in everything if name is None or _plain(s.name).startswith(_plain(name)))
+    chosen = tuple(one for one in everything if name is None or _plain(one.name).startswith(_plain(name)))
     if not chosen:
-        known = sorted({s.name.split("(")[0] for s in everything})
+        known = sorted({one.name.split("(")[0] for one in everything})
         raise ParameterError(f"name must be one of {', '.join(known)}, got name={name!r}")
     return chosen
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.audit.refutation.replay_trial import POWER
 from holdfast.audit.refutation.subject import Subject
 from holdfast.audit.refutation.trial import TESTS, Outcome, Test
 from holdfast.errors import require
@@ -45,9 +46,26 @@ class Verdict:
         return tuple(t for t in TESTS if any(o.refuted for o in self.outcomes if o.test == t))
 
     def cell(self, test: Test) -> str:
-        """`refuted`, `survived`, or `-` where the test was not tried."""
-        tried = [outcome.refuted for outcome in self.outcomes if outcome.test == test]
-        return "-" if not tried else "refuted" if any(tried) else "survived"
+        """What the table shows: a distance, a p-value, `survived` or `REFUTED`, or `-` where it was not tried."""
+        tried = [outcome for outcome in self.outcomes if outcome.test == test]
+        if not tried:
+            return "-"
+        if any(outcome.refuted for outcome in tried):
+            return "REFUTED"
+        if test == "replay":
+            return f"{self.power:.3f}{' weak' if self.weak else ''}"
+        chances = [outcome.p_value for outcome in tried if outcome.p_value is not None]
+        return f"p {min(1.0, len(chances) * min(chances)):.2g}" if chances else "survived"
+
+    @property
+    def power(self) -> float | None:
+        """The largest distance that any replay reached; None where nothing was replayed."""
+        return max((outcome.power for outcome in self.outcomes if outcome.power is not None), default=None)
+
+    @property
+    def weak(self) -> bool:
+        """Whether replays came nowhere near the bound, so that an understatement might pass unseen."""
+        return self.power is not None and self.power < POWER
 
     def summary(self) -> str:
         """A line for the subject and one for each trial."""
@@ -63,6 +81,8 @@ class Verdict:
             "claim": self.claim,
             "broken": self.broken,
             "refuted": self.refuted,
+            "power": self.power,
+            "weak": self.weak,
             "outcomes": [outcome.to_json() for outcome in self.outcomes],
         }
 
@@ -89,8 +109,12 @@ class Refutations:
         """Verdicts that are not as they should be."""
         return tuple(verdict for verdict in self.verdicts if not verdict.as_it_should)
 
+    def weak(self) -> tuple[Verdict, ...]:
+        """What survived replays without power."""
+        return tuple(verdict for verdict in self.verdicts if verdict.weak and not verdict.broken)
+
     def table(self) -> str:
-        """By which test each subject fell or survived."""
+        """By which test each subject fell or survived: the distance reached by replay, p-values of the laws."""
         width = max(len(verdict.name) for verdict in self.verdicts)
         head = f"{'':<{width}}  " + "".join(f"{test:<12}" for test in TESTS)
         lines = [head.rstrip()]
@@ -113,6 +137,8 @@ class Refutations:
         coins = "fresh entropy" if self.fresh else "fixed seeds"
         counts = [f"{survived} of {alive} survived"] if alive else []
         counts += [f"{fell} of {broken} broken versions refuted"] if broken else []
+        weak = [verdict.name for verdict in self.weak()]
+        counts += [f"{len(weak)} weak ({', '.join(weak)})"] if weak else []
         parts.append(
             f"{'passed' if self.passed else 'FAILED'}: {', '.join(counts)}; "
             f"false-alarm probability at most {self.error_spent:.2g} ({coins})"
@@ -142,7 +168,8 @@ def refute(
     With `fresh`, coins come from the operating system; else each trial has a fixed seed of its own, so that
     a run repeats and adding a subject changes no other. `step` is told each verdict as it is reached.
 
-    >>> from holdfast.audit.refutation.subject import Subject
+    >>> from holdfast.audit.refutation.replay_trial import POWER
+    from holdfast.audit.refutation.subject import Subject
     >>> from holdfast.audit.refutation.trial import Analysis
     >>> sound = Subject(name="one", claim="at most 2", trials=(Analysis(what="", value=lambda: 1.0, claimed=2.0),))
     >>> refute([sound]).passed

@@ -7,11 +7,12 @@ A trial by computation alone spends none. The kinds:
 * `Law`: whether a sampler draws from the law that its proof is about. The distance of the empirical distribution
   function from the declared one, against the bound of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990):
   P[sup |F_n - F| > r] <= 2 exp(-2 n r^2), for every n and every law, with atoms or without. Draws come from
-  separate calls, so noise used twice shows. `Coverage` tests a confidence in the same way.
+  separate calls, so noise used twice shows.
 * `Neighbours`: how far one privacy unit really moves what is computed. Brute force, not proof: values on many
   neighbouring tables, random and built to be bad, with the same coins, against the sensitivity that the noise is
   scaled to. One distance above it refutes the proof. For a worst case that is known the distance must also come
   near, else the bound is vacuous or the test is blind.
+* `replay_trial.ReplayTrial`, `freshness.FreshnessTrial`, `sampling.SamplingTrial`: runs of methods, seen by a witness.
 * `two_worlds.TwoWorlds`: draws with and without one unit, against the claimed curve.
 """
 
@@ -28,8 +29,8 @@ from numpy.typing import NDArray
 from holdfast.errors import require
 from holdfast.noise.source import Source
 
-Test = Literal["law", "neighbours", "audit", "analysis"]
-TESTS: tuple[Test, ...] = ("law", "neighbours", "audit", "analysis")
+Test = Literal["replay", "freshness", "sampling", "law", "neighbours", "audit", "analysis"]
+TESTS: tuple[Test, ...] = ("replay", "freshness", "sampling", "law", "neighbours", "audit", "analysis")
 Floats = NDArray[np.float64]
 Draw = Callable[[Source, int], NDArray[np.float64]]
 """So many independent releases from this source, as numbers; each by a call of its own."""
@@ -39,6 +40,10 @@ NEAR = 1.0 / 3.0
 
 class Trial(Protocol):
     """One attempt; `spends` says whether chance is involved, so that it needs a share of the error."""
+
+    @property
+    def test(self) -> Test:
+        """Of which kind it is."""
 
     @property
     def spends(self) -> bool:
@@ -64,6 +69,9 @@ class Outcome:
     bound: float
     error: float
     detail: str = ""
+    p_value: float | None = None
+    power: float | None = None
+    """Of a replay: the largest distance that was reached, at most 1."""
 
     def __post_init__(self) -> None:
         require(self.test in TESTS, "test", self.test, f"one of {TESTS}")
@@ -96,6 +104,7 @@ class Analysis:
     claimed: float
     detail: str = ""
     spends: bool = False
+    test: Test = "analysis"
 
     def run(self, source: Source, *, error: float) -> Outcome:
         """Compute the value and compare."""
@@ -120,6 +129,7 @@ class Law:
     draws: int = 2500
     centre: float = 0.0
     spends: bool = True
+    test: Test = "law"
 
     def run(self, source: Source, *, error: float) -> Outcome:
         """Draw and compare."""
@@ -136,31 +146,6 @@ class Law:
         return Outcome(
             test="law", what=self.what, statistic=statistic, bound=radius, error=error, detail=detail
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """Whether a bound that is claimed to hold with some confidence does; exact binomial test.
-
-    `holds` gives one for each time the bound held and zero for each time it did not.
-    """
-
-    what: str
-    holds: Draw
-    confidence: float
-    draws: int = 20_000
-    spends: bool = True
-
-    def run(self, source: Source, *, error: float) -> Outcome:
-        """Draw, and compare the upper limit of the coverage with the confidence."""
-        from holdfast.audit.bounds.multi_run import clopper_pearson_upper
-
-        held = int(np.sum(self.holds(source, self.draws)))
-        missed = 1.0 - clopper_pearson_upper(held, self.draws, error=error)
-        return Outcome(
-            test="law", what=self.what, statistic=missed, bound=1.0 - self.confidence, error=error,
-            detail=f"held {held / self.draws:.3f} of {self.draws} times, claimed {self.confidence:g}",
-        )  # fmt: skip
 
 
 def dkw_radius(draws: int, *, error: float) -> float:
@@ -208,6 +193,7 @@ class Neighbours:
     shares: Callable[[Source], Iterable[float]]
     least: float = NEAR
     spends: bool = False
+    test: Test = "neighbours"
 
     def run(self, source: Source, *, error: float) -> Outcome:
         """Try every pair."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.audit.bounds.multi_run import clopper_pearson_upper
-from holdfast.audit.refutation.trial import Draw, Outcome
+from holdfast.audit.refutation.trial import Draw, Outcome, Test
 from holdfast.errors import require
 from holdfast.noise.source import Source
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -105,6 +105,7 @@ class TwoWorlds:
     claim: PrivacyCurve
     draws: int = 4000
     spends: bool = True
+    test: Test = "audit"
 
     def run(self, source: Source, *, error: float) -> Outcome:
         """Draw from both neighbours and look for an event that the claim forbids."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,12 +109,7 @@ class Sgd:
         self, limit: PrivacyCurve, *, most: int, adjacency: Adjacency, arithmetic: Arithmetic
     ) -> SubsampledGaussian:
         """The least noise with which all steps together are within the limit."""
-        noise = calibrate(
-            lambda multiplier: SubsampledGaussianCurve(multiplier, self.rate).repeat(self.steps),
-            limit,
-            low=1e-2,
-            tolerance=CALIBRATION,
-        )
+        noise = noise_multiplier(limit, rate=self.rate, steps=self.steps)
         sensitivity = self.l2_sensitivity(most)
         return SubsampledGaussian(
             sigma=as_written(noise) * as_written(sensitivity), l2_sensitivity=sensitivity, rate=self.rate,
@@ -129,6 +125,17 @@ class Sgd:
             lengths = np.abs(slopes) * np.sqrt(np.einsum("ij,ij->i", rows, rows))
             total += (slopes * (self.clip / np.maximum(lengths, self.clip))) @ rows
         return total
+
+
+@lru_cache(maxsize=64)
+def noise_multiplier(limit: PrivacyCurve, *, rate: float, steps: int) -> float:
+    """The least noise over sensitivity with which so many steps are within the limit; kept, as it takes a while."""
+    return calibrate(
+        lambda multiplier: SubsampledGaussianCurve(multiplier, rate).repeat(steps),
+        limit,
+        low=1e-2,
+        tolerance=CALIBRATION,
+    )
 
 
 def plan_for(

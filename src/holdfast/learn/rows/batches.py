@@ -16,8 +16,11 @@ from holdfast.noise.uniform import integers, permutation
 
 def poisson_sample(examples: Examples, source: Source, *, rate: Fraction) -> Iterator[Chunk]:
     """Each row by a coin of its own."""
+    start = 0
     for features, labels in examples.chunks():
-        kept = bernoulli(source, p=rate, size=labels.size)
+        records = examples.records(start, labels.size)
+        kept = bernoulli(source, p=rate, size=labels.size, records=records)
+        start += labels.size
         yield features[kept], labels[kept]
 
 
@@ -30,7 +33,11 @@ def disjoint_batches(examples: Examples, source: Source, *, size: int, count: in
     if examples.adjacency.count_is_public:
         yield from _cut(examples.shuffled(source), size=size, count=count)
         return
-    places = [integers(source, bound=count, size=labels.size) for _, labels in examples.chunks()]
+    places, start = [], 0
+    for _, labels in examples.chunks():
+        records = examples.records(start, labels.size)
+        places.append(integers(source, bound=count, size=labels.size, records=records))
+        start += labels.size
     for number in range(count):
         chosen = zip(examples.chunks(), places, strict=True)
         yield [(features[place == number], labels[place == number]) for (features, labels), place in chosen]
@@ -70,16 +77,16 @@ def partition(examples: Examples, source: Source, *, sizes: Sequence[int]) -> tu
     chunks = list(examples.chunks())
     features = np.concatenate([np.zeros((0, examples.dimension)), *(rows for rows, _ in chunks)])
     labels = np.concatenate([np.zeros(0), *(values for _, values in chunks)])
-    ends = np.cumsum(sizes)
+    ends, records = np.cumsum(sizes), examples.records(0, labels.size)
     if examples.adjacency.count_is_public:
         places = permutation(source, labels.size)
     else:
-        places = integers(source, bound=examples.public_count, size=labels.size)
+        places = integers(source, bound=examples.public_count, size=labels.size, records=records)
     part = np.searchsorted(ends, places, side="right")
     return tuple(
         ArrayExamples(
             features=features[part == number], labels=labels[part == number],
-            adjacency=examples.adjacency, public_count=size, unit=examples.unit,
+            adjacency=examples.adjacency, public_count=size, unit=examples.unit, origin=records[part == number],
         )
         for number, size in enumerate(sizes)
     )  # fmt: skip

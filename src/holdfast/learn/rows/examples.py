@@ -77,6 +77,10 @@ class Examples:
         """All rows once, in a secret uniform order drawn now (soundness, section 1, order (i))."""
         raise NotImplementedError
 
+    def records(self, start: int, size: int) -> NDArray[np.int64]:
+        """Which records of the table so many rows of `chunks` are: coins that a record draws are its own."""
+        return np.arange(start, start + size)
+
     # Abilities.
 
     @property
@@ -162,6 +166,10 @@ class DerivedExamples(Examples):
         """As of the others."""
         return self.examples.unit
 
+    def records(self, start: int, size: int) -> NDArray[np.int64]:
+        """As of the others."""
+        return self.examples.records(start, size)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ArrayExamples(Examples):
@@ -172,6 +180,8 @@ class ArrayExamples(Examples):
     adjacency: Adjacency
     public_count: int
     unit: PrivacyUnit = PrivacyUnit()  # noqa: RUF009 - immutable
+    origin: NDArray[np.int64] | None = None
+    """Where these rows lay in a larger table, if they are a part of one."""
 
     def __post_init__(self) -> None:
         require(self.features.ndim == 2, "features.ndim", self.features.ndim, "2")
@@ -195,6 +205,22 @@ class ArrayExamples(Examples):
         for start in range(0, self.features.shape[0], CHUNK_ROWS):
             stop = start + CHUNK_ROWS
             yield self.features[start:stop], self.labels[start:stop]
+
+    def records(self, start: int, size: int) -> NDArray[np.int64]:
+        """Of the larger table, where these are a part."""
+        return super().records(start, size) if self.origin is None else self.origin[start : start + size]
+
+    def drawn(self, source: Source, *, batches: int) -> Iterator[Chunk]:
+        """Every record draws its batch and a key by itself; batches in turn, records in the order of their keys."""
+        count = self.features.shape[0]
+        records = self.records(0, count)
+        place = integers(source, bound=batches, size=count, records=records)
+        order = permutation(source, count, records=records)
+        # A stable sort by batch keeps the secret keys as the order within each batch.
+        order = order[np.argsort(place[order], kind="stable")]
+        ends = np.cumsum(np.bincount(place, minlength=batches))
+        for chosen in np.split(order, ends[:-1]):
+            yield self.features[chosen], self.labels[chosen]
 
     def visits(self, source: Source) -> Iterator[Visit]:
         """Where they lie, for a kernel that finds them there."""

@@ -41,6 +41,9 @@ class Account:
     (2,)
     """
 
+    within: Account | None = None
+    """Of a part of the rows: the account that paid for it and for the other parts, once for all of them."""
+
     def __init__(
         self,
         limit: PrivacyCurve,
@@ -82,7 +85,7 @@ class Account:
         entry = self._pay(self._charge(mechanism, 1, source, key=key, label=label), source)
         if entry.state == "charged":
             try:
-                noisy = _draw(mechanism, checked, source)
+                noisy = _draw(self, mechanism, checked, source)
                 kept = None if key is None else encode_payload(noisy)
             except BaseException:
                 self.journal.settle(entry.number, "abandoned", None)
@@ -124,7 +127,7 @@ class Account:
             raise AlreadyReleased(
                 f"the permit of key {key!r} was already drawn from; use a new key, which is charged again"
             )
-        return Permit(self.journal, mechanism, times * parts, entry.number, source)
+        return Permit(self, mechanism, times * parts, entry.number, source)
 
     def split(self, *shares: float) -> tuple[Account, ...]:
         """Accounts of their own limits, spent from this one; shares are fractions of the limit.
@@ -241,7 +244,7 @@ class Account:
         """Into the journal, under every cap; and before a witness, where there is one."""
         entry = self.journal.charge(charge, self._caps)
         if isinstance(source, Witness):
-            source.charged(charge)
+            source.charged(self, charge)
         return entry
 
     def _child(self, share: Fraction, places: dict[str, count[int]], mark: str = "") -> Account:
@@ -266,11 +269,12 @@ class Permit:
     """A number of uses of one mechanism, already charged; never copied, and of one process only."""
 
     def __init__(
-        self, journal: Journal, mechanism: Mechanism, times: int, number: int, source: Source
+        self, account: Account, mechanism: Mechanism, times: int, number: int, source: Source
     ) -> None:
+        self._account = account
         self._mechanism = mechanism
         self._left = times
-        self._journal = journal
+        self._journal = account.journal
         self._number = number
         self._source = source  # that of the charge, whatever the account draws from later
         self._drawn = False
@@ -293,7 +297,7 @@ class Permit:
         # Looking at a value may run the caller's code, which may draw as well: it is done before a use is counted.
         checked = self.mechanism.check(value)
         self._count_one_use()
-        noisy = _draw(self.mechanism, checked, self._source)
+        noisy = _draw(self._account, self.mechanism, checked, self._source)
         _require_here(self._process, self.mechanism)
         self._settle()
         return noisy
@@ -376,8 +380,8 @@ def _currency(
     return simple[currency]()
 
 
-def _draw(mechanism: Mechanism, checked: Any, source: Source) -> Any:
+def _draw(account: Account, mechanism: Mechanism, checked: Any, source: Source) -> Any:
     """The one place where noise is drawn for what was paid."""
     if isinstance(source, Witness):
-        return source.drawn(mechanism, checked)
+        return source.drawn(account, mechanism, checked)
     return mechanism.sample(checked, source)

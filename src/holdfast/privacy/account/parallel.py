@@ -44,7 +44,7 @@ def parallel(account: Account, *, parts: int, label: str) -> tuple[Account, ...]
             currency=account.currency,
             translated=cost,  # exactly what was charged, not a rounded promise of it
         )
-        part.source = account.source
+        part.source, part.within = account.source, account
         opened.append(part)
     return tuple(opened)
 

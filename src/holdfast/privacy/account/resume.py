@@ -207,15 +207,15 @@ class _OneByOne(Permit):
     """A permit of a resumable account: each use is charged, under a key of its own, when it is drawn."""
 
     def __init__(self, account: ResumableAccount, mechanism: Mechanism, times: int, label: str) -> None:
-        super().__init__(account.journal, mechanism, times, -1, account.source)
-        self._account = account
+        super().__init__(account, mechanism, times, -1, account.source)
+        self._resumed = account
         self._label = label
 
     def release(self, value: Any) -> Any:
         """Draw once, or be given what was drawn."""
         self.mechanism.check(value)
         self._count_one_use()
-        return self._account.release(self.mechanism, value, label=self._label)
+        return self._resumed.release(self.mechanism, value, label=self._label)
 
     def _settle(self) -> None:
         """Each use is settled by itself."""

@@ -12,8 +12,12 @@ meets the same coins. A `Tape` gives outputs back instead of noise (soundness, s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from holdfast.noise.source import Provenance, Source
 from holdfast.privacy.account.journal import Charge
@@ -32,6 +36,8 @@ class Step:
     mechanism: Mechanism
     value: Any
     output: Any = None
+    account: Any = None
+    """The `Account` that paid. The account of a part of the rows says `within` whose budget that is."""
 
 
 @dataclass(eq=False)
@@ -40,6 +46,8 @@ class Transcript:
 
     steps: list[Step] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
+    payers: list[Any] = field(default_factory=list)
+    """Who paid each charge."""
     order: list[str] = field(default_factory=list)
     """`charge` or `draw`, as they came."""
 
@@ -58,13 +66,23 @@ class Witness(Source):
     'seeded'
     """
 
-    def __init__(self, seed: int = 0, *, tape: Tape | None = None, coins: Source | None = None) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        *,
+        tape: Tape | None = None,
+        identifiers: NDArray[np.int64] | None = None,
+        coins: Source | None = None,
+    ) -> None:
         super().__init__(seed=seed)
         self.seen = Transcript()
         self._tape = tape
         # Another stream than the coins: the high bit keeps its seed apart from every seed that is asked for.
         self._noise = Source(seed=(1 << 64) | seed)
+        self._seed = seed
+        self._identifiers = identifiers
         self._coins = coins
+        self._asked: dict[int, int] = {}
 
     @property
     def provenance(self) -> Provenance:
@@ -75,18 +93,35 @@ class Witness(Source):
         """Secret coins."""
         return super().bytes(count) if self._coins is None else self._coins.bytes(count)
 
-    def charged(self, charge: Charge) -> None:
+    def words_of(self, records: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Where records have identifiers, the next word of each one's own stream, which no other record moves."""
+        if self._identifiers is None:
+            return super().words_of(records)
+        names = self._identifiers[records].tolist()
+        words = np.empty(len(names), dtype=np.uint64)
+        for place, name in enumerate(names):
+            turn = self._asked[name] = self._asked.get(name, -1) + 1
+            words[place] = _own_word(self._seed, name, turn)
+        return words
+
+    def charged(self, account: Any, charge: Charge) -> None:
         """Remember a payment; the account calls this."""
         self.seen.charges.append(charge)
+        self.seen.payers.append(account)
         self.seen.order.append("charge")
 
-    def drawn(self, mechanism: Mechanism, value: Any) -> Any:
+    def drawn(self, account: Any, mechanism: Mechanism, value: Any) -> Any:
         """Draw, or take the tape's word, and remember; the account calls this where it would have drawn."""
-        asked = Step(number=len(self.seen.steps), mechanism=mechanism, value=value)
+        asked = Step(number=len(self.seen.steps), mechanism=mechanism, value=value, account=account)
         output = mechanism.sample(value, self._noise) if self._tape is None else self._tape(asked)
-        self.seen.steps.append(Step(number=asked.number, mechanism=mechanism, value=value, output=output))
+        self.seen.steps.append(replace(asked, output=output))
         self.seen.order.append("draw")
         return output
+
+
+def _own_word(seed: int, name: int, turn: int) -> int:
+    digest = blake2b(b"%d/%d/%d" % (seed, name, turn), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
 
 
 class TapeEnded(Exception):

@@ -136,6 +136,11 @@ class Gaussian(Mechanism):
         near, far = (np.subtract(output, centre, dtype=float) / sigma for centre in centres)
         return float(np.sum(log_normal_cell(near, cell / sigma) - log_normal_cell(far, cell / sigma)))
 
+    @property
+    def independent_coordinates(self) -> bool:
+        """They are."""
+        return True
+
     def probes(self) -> tuple[NDArray[Any], ...]:
         """The pair, a vector, and integers."""
         return (*self.worst_pair(), np.zeros(3), np.array([2, 2]))
@@ -216,6 +221,11 @@ class DiscreteGaussian(OnGrid):
         sigma = float(self.sigma) / float(self.step)
         near, far = (self.steps_between(centre, output) for centre in (first, second))
         return float(np.sum(far**2 - near**2)) / (2.0 * sigma**2)
+
+    @property
+    def independent_coordinates(self) -> bool:
+        """They are."""
+        return True
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -88,6 +88,11 @@ class Laplace(Mechanism):
             first, second, output, scale=self.scale, l1_sensitivity=self.l1_sensitivity
         )
 
+    @property
+    def independent_coordinates(self) -> bool:
+        """They are."""
+        return True
+
     def probes(self) -> tuple[NDArray[Any], ...]:
         """The pair, a vector, and integers."""
         return (*self.worst_pair(), np.zeros(3), np.array([2, 2]))
@@ -162,6 +167,11 @@ class DiscreteLaplace(OnGrid):
         """(|k'|_1 - |k|_1) / scale, in steps k from each rounded centre."""
         near, far = (np.abs(self.steps_between(centre, output)) for centre in (first, second))
         return float(np.sum(far - near)) / (float(self.scale) / float(self.step))
+
+    @property
+    def independent_coordinates(self) -> bool:
+        """They are."""
+        return True
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -112,6 +112,15 @@ class Mechanism(metaclass=FixedNumbers):
         By the declared law, as `cdf` is. Where a sample was drawn, it is the ratio given the sample.
         """
 
+    @property
+    def independent_coordinates(self) -> bool:
+        """Whether the numbers of a release are drawn independently of each other; then `cdf` speaks of each of them."""
+        return False
+
+    def centre(self, value: Any, output: Any) -> Any:
+        """The array around which a release of the value was drawn: what `cdf` takes in its place."""
+        return value
+
     def probes(self) -> tuple[Any, ...]:
         """Values at which draws are compared with `cdf`; a vector longer than the pair's has equal entries."""
         return self.worst_pair()

@@ -153,6 +153,10 @@ class _Perturbed(Mechanism):
         turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
         return self.linear_log_ratio(near, far) + turned
 
+    def centre(self, value: Any, output: Any) -> Floats:
+        """-gradient at the release: for losses with this gradient everywhere, b is what it is for these."""
+        return -_objective(value).gradient(np.asarray(output, dtype=np.float64))
+
     @abstractmethod
     def linear_log_ratio(self, first: Floats, second: Floats) -> float:
         """ln of the density of the linear term at one b over that at another."""
@@ -247,6 +251,11 @@ class ObjectivePerturbation(_Perturbed):
         centre = float(value.flat[0])
         return np.asarray(ndtr((float(self.penalty) * at - centre) / self._spread))
 
+    @property
+    def independent_coordinates(self) -> bool:
+        """Of b they are."""
+        return True
+
     def linear_log_ratio(self, first: Floats, second: Floats) -> float:
         """(|b'|^2 - |b|^2) / (2 sigma^2)."""
         return float(np.sum(second**2 - first**2)) / (2.0 * self._spread**2)
@@ -328,6 +337,11 @@ class PureObjectivePerturbation(_Perturbed):
         if self.arithmetic == "strict":
             return laplace_cdf((at - centre) / (spread * float(root_above(value.size))))
         return gamma_norm_cdf((at - centre) / spread, dimension=value.size)
+
+    @property
+    def independent_coordinates(self) -> bool:
+        """Of the strict linear term they are."""
+        return self.arithmetic == "strict"
 
     def linear_log_ratio(self, first: Floats, second: Floats) -> float:
         """(|b'| - |b|) / scale, in the norm of the law that was drawn."""

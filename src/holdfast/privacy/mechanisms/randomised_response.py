@@ -97,6 +97,11 @@ class RandomisedResponse(Mechanism):
         told = np.count_nonzero(np.equal(output, first)) - np.count_nonzero(np.equal(output, second))
         return float(self.epsilon) * float(told)
 
+    @property
+    def independent_coordinates(self) -> bool:
+        """They are."""
+        return True
+
     def probes(self) -> tuple[NDArray[np.int64], ...]:
         """The pair, and the last code twice."""
         return (*self.worst_pair(), np.full(2, self.categories - 1))

@@ -62,6 +62,11 @@ class SampledGaussian(Mechanism):
         """As the Gaussian, on a value computed from the sample."""
         return self._noise.cdf(value, at)
 
+    @property
+    def independent_coordinates(self) -> bool:
+        """As of the Gaussian."""
+        return True
+
     def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
         """As the Gaussian, given that the unit was sampled."""
         return self._noise.distance(first, second)
@@ -174,6 +179,11 @@ class SubsampledPure(Mechanism):
     def cdf(self, value: Any, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """As the base, on a value computed from the sample."""
         return self.base.cdf(value, at)
+
+    @property
+    def independent_coordinates(self) -> bool:
+        """As of the base."""
+        return self.base.independent_coordinates
 
     def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
         """As the base, given that the unit was sampled."""

@@ -101,6 +101,11 @@ class VectorLaplace(Mechanism):
         scale = l1 / as_written(self.epsilon)
         return discrete_release_ratio(first, second, output, scale=scale, l1_sensitivity=l1)
 
+    @property
+    def independent_coordinates(self) -> bool:
+        """Of the strict stand-in they are."""
+        return self.arithmetic == "strict"
+
     def probes(self) -> tuple[NDArray[Any], ...]:
         """The pair, and vectors: in one dimension a wrong length is right."""
         return (*self.worst_pair(), np.zeros(2), np.zeros(5))

@@ -1,4 +1,4 @@
-"""The numbers of the soundness notes, sections 0, 1, 10 and 12; sound constants survive."""
+"""The numbers of the soundness notes, sections 0 and 1; sound constants survive."""
 
 from __future__ import annotations
 
@@ -10,36 +10,19 @@ from holdfast.privacy import GaussianDP
 
 
 def test_sound_constants_survive() -> None:
-    found = refute(claims.sound_claims())
+    found = refute(one.make() for one in claims.sound_claims())
     assert found.passed, found.summary()
     assert not any(verdict.refuted for verdict in found.verdicts)
 
 
-def test_certificate() -> None:
-    assert claims.sound_offset(0.05) == pytest.approx(2.303, abs=1e-3)
-    (printed,) = refute([claims.certificate(0.105, broken="printed")]).verdicts
-    assert printed.refuted
-    assert printed.outcomes[0].statistic == pytest.approx(
-        0.45, abs=0.03
-    )  # fails with probability 0.45, not 0.05
+def test_printed_constants_fall() -> None:
+    found = refute(one.make() for one in claims.broken_claims())
+    assert found.passed, found.summary()
 
 
-def test_ridge() -> None:
-    assert claims.ridge_shift() == pytest.approx(2.1237, abs=1e-4)
-    assert claims.sound_residual() / 5 == pytest.approx(4.672, abs=1e-3)
-
-
-def test_noisy_max() -> None:
-    assert claims.noisy_max_log_ratio(1.0, 40.0) == pytest.approx(1.951, abs=1e-3)
-    assert claims.noisy_max_log_ratio(2.0, 1e9) == pytest.approx(1.0, abs=1e-6)
-    assert claims.noisy_max_log_ratio(2.0, 40.0) <= 1.0
-
-
-def test_averaging_and_short_batches() -> None:
+def test_averaging() -> None:
     assert claims.averaged_shift() == pytest.approx(7.4855e-3, rel=1e-4)
     assert claims.averaged_shift() <= claims.sound_averaging()
-    assert claims.short_batch_shift(1) == pytest.approx(4.76e-2, abs=1e-4)
-    assert claims.short_batch_shift(50) <= 1 / 1001
 
 
 def test_classical_gaussian() -> None:

@@ -1,52 +1,82 @@
+"""Learning methods under replay: what is tried is found by itself, and reaches far enough to refute."""
+
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
+import numpy as np
 import pytest
 
-from holdfast.audit.refutation.subjects.learners import examples, fitted_weights, learner_subject, terms
-from holdfast.audit.refutation.two_worlds import TwoWorlds
+from holdfast.audit.refutation.replay_trial import POWER, ReplayTrial
+from holdfast.audit.refutation.subjects.learners import learner_subject, settings
+from holdfast.errors import ParameterError
 from holdfast.learn.methods import METHODS
+from holdfast.learn.methods.method import Fit, Learner
 from holdfast.noise.source import Source
-from holdfast.privacy import Adjacency, ApproxDP, PureDP
-
-QUICK = ("bolt_on", "functional", "objective", "output", "ridge")
+from holdfast.privacy import Adjacency, Gaussian
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_every_method_has_a_problem_that_it_accepts(method: object) -> None:
-    from holdfast.learn.methods.method import Learner
-
-    assert isinstance(method, Learner)
-    problem, limit, currency = terms(method, Adjacency.of(method.adjacencies[0]))
-    assert problem.dimension == 2
-    assert limit in (PureDP(1.0), ApproxDP(1.0, 1e-3))
-    assert currency
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", [m for m in METHODS if m.name in QUICK], ids=lambda method: method.name)
-def test_a_method_with_far_too_little_noise_is_refuted(method: object) -> None:
-    """The same method, calibrated to epsilon 400 while it claims 1."""
-    from holdfast.learn.methods.method import Learner
-
-    assert isinstance(method, Learner)
+def test_every_method_is_tried_with_its_losses_and_choices(method: Learner) -> None:
     adjacency = Adjacency.of(method.adjacencies[0])
-    problem, _, currency = terms(method, adjacency)
-    (sound,) = learner_subject(method).trials
-    assert isinstance(sound, TwoWorlds)
-
-    def world(label: float):  # type: ignore[no-untyped-def]
-        import numpy as np
-
-        table = examples(label, adjacency)
-        return lambda source, size: np.array(
-            [
-                fitted_weights(method, problem, PureDP(400.0), currency, table, int(word) >> 1).weights[1]
-                for word in source.words(size)
-            ]
-        )
-
-    broken = TwoWorlds(
-        what="too little noise", without=world(-1.0), present=world(1.0), claim=sound.claim, draws=300
+    found = list(settings(method, adjacency))
+    names = [setting.name for setting in found]
+    assert len(names) == len(set(names)) >= 3
+    assert {setting.limit.as_pure() is not None for setting in found} == (
+        {True, False} if method.pure else {False}
     )
-    outcome = broken.run(Source(seed=1), error=1e-8)
-    assert outcome.statistic > outcome.bound
+    assert any(setting.rows_per_unit > 1 for setting in found) is not bool(method.single_rows)
+    assert any(setting.fits == 2 for setting in found)
+    assert {1, 3} <= {setting.problem.dimension for setting in found}
+    for loss in method.losses:
+        assert loss in {setting.problem.loss.name for setting in found}
+
+
+@pytest.mark.parametrize("name", ["output", "noisy_gd"])
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_a_sound_method_survives_and_is_taken_to_its_bound(name: str, adjacency: Adjacency) -> None:
+    method = next(one for one in METHODS if one.name == name)
+    reached = []
+    for setting in [
+        one for one in settings(method, adjacency) if one.problem.loss.name in ("huber", "logistic")
+    ][:4]:
+        outcome = ReplayTrial(case=setting.case(), pairs=5, climbs=4).run(Source(seed=1), error=0.0)
+        assert not outcome.refuted, outcome.summary()
+        reached.append(outcome.power)
+    assert max(power for power in reached if power is not None) >= POWER
+
+
+def test_a_method_that_takes_nothing_is_refused_and_not_passed() -> None:
+    def refuses(examples: Any, problem: Any, *, account: Any) -> Fit:
+        raise ParameterError("nothing is good enough")
+
+    fussy = Learner(name="fussy", run=refuses, paper="none", pure=True)
+    with pytest.raises(ParameterError, match="fussy takes none of the problems"):
+        learner_subject(fussy, Adjacency.replace)
+
+
+def mean_direction(examples: Any, problem: Any, *, account: Any, leak: float = 0.0, halves: int = 1) -> Fit:
+    """One noisy sum of y x: a method as somebody else would write it, with its ways of going wrong."""
+    total = np.zeros(problem.dimension)
+    for rows, labels in examples.chunks():
+        rows = rows / np.maximum(1.0, np.linalg.norm(np.nan_to_num(rows), axis=1))[:, None]
+        total += np.sign(np.nan_to_num(labels)) @ np.nan_to_num(rows)
+    sensitivity = account.adjacency.gradient_factor / halves
+    noise = Gaussian.within(account.remaining(), l2_sensitivity=sensitivity)
+    noisy = account.release(noise, np.clip(total, -1e3, 1e3), label="sum")
+    return Fit(weights=noisy + leak * total, theorem="one noisy sum")
+
+
+MINE = Learner(name="mine", run=mean_direction, paper="none", single_rows="one row each", outputs=("one",))
+
+
+@pytest.mark.parametrize(
+    ("options", "seen"), [({}, ""), ({"leak": 1e-12}, "differs"), ({"halves": 2}, "apart")]
+)
+def test_a_method_of_somebody_elses_is_tried_as_ours_are(options: dict[str, Any], seen: str) -> None:
+    first = next(iter(settings(MINE, Adjacency.replace)))
+    setting = dataclasses.replace(first, options=options)
+    outcome = ReplayTrial(case=setting.case(), pairs=8, climbs=0).run(Source(seed=1), error=0.0)
+    assert outcome.refuted is bool(seen), outcome.summary()
+    assert seen in outcome.detail

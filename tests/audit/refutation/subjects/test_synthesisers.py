@@ -1,56 +1,38 @@
-from __future__ import annotations
+"""Synthesisers under replay, with their certificates."""
 
-from dataclasses import replace
-from typing import Any
+from __future__ import annotations
 
 import pytest
 
-from holdfast.audit.refutation.subjects.synthesisers import counted_table, synthesised, synthesiser_subject
-from holdfast.audit.refutation.two_worlds import TwoWorlds
+from holdfast.audit.refutation.replay import recorded
+from holdfast.audit.refutation.replay_trial import POWER, ReplayTrial
+from holdfast.audit.refutation.subjects.synthesisers import UNITS, settings, synthesiser_subject
 from holdfast.noise.source import Source
-from holdfast.privacy import Adjacency, ApproxDP
+from holdfast.privacy import Adjacency
 from holdfast.synth.methods import METHODS
 from holdfast.synth.methods.method import SynthesisMethod
 
-QUICK = ("gaussian", "independent", "tree")
-
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_every_synthesiser_can_be_a_subject(method: SynthesisMethod) -> None:
-    subject = synthesiser_subject(method)
-    (trial,) = subject.trials
-    assert isinstance(trial, TwoWorlds)
-    adjacency = Adjacency.of(method.adjacencies[0])
-    assert 0 <= synthesised(method, ApproxDP(1.0, 1e-3), counted_table(True, adjacency), 1) <= 1
+def test_every_synthesiser_survives_and_is_taken_to_its_bound(method: SynthesisMethod) -> None:
+    setting = next(iter(settings(method, Adjacency.replace)))
+    outcome = ReplayTrial(case=setting.case(), pairs=2, climbs=0).run(Source(seed=1), error=0.0)
+    assert not outcome.refuted, outcome.summary()
+    assert outcome.power is not None
+    assert outcome.power >= POWER
 
 
-def test_the_worlds_differ_in_one_record() -> None:
-    with_it, without = counted_table(True, Adjacency.replace), counted_table(False, Adjacency.replace)
-    assert (with_it("first", "second") - without("first", "second")).tolist() == [[-1.0, 0.0], [0.0, 1.0]]
-    removed = counted_table(False, Adjacency.add_remove)
-    assert removed("first", "second").sum() == with_it("first", "second").sum() - 1
-    assert removed.public_count == with_it.public_count
+def test_the_certificate_is_part_of_the_run() -> None:
+    setting = next(iter(settings(METHODS[0], Adjacency.replace)))
+    case = setting.case()
+    seen = recorded(case, case.plain(UNITS), seed=1)
+    assert "largest errors" in {charge.label for charge in seen.transcript.charges}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", [m for m in METHODS if m.name in QUICK], ids=lambda method: method.name)
-def test_a_synthesiser_with_far_too_little_noise_is_refuted(method: SynthesisMethod) -> None:
-    """The same method, calibrated to epsilon 300 while it claims 1."""
-    (sound,) = synthesiser_subject(method).trials
-    assert isinstance(sound, TwoWorlds)
-    adjacency = Adjacency.of(method.adjacencies[0])
-
-    def world(present: bool) -> Any:
-        data = counted_table(present, adjacency)
-
-        def draw(source: Source, size: int) -> Any:
-            import numpy as np
-
-            limit = ApproxDP(300.0, 1e-3)
-            return np.array([synthesised(method, limit, data, int(word) >> 1) for word in source.words(size)])
-
-        return draw
-
-    broken = replace(sound, without=world(False), present=world(True))
-    outcome = broken.run(Source(seed=3), error=1e-8)
-    assert outcome.statistic > outcome.bound
+def test_users_and_unknown_numbers_are_tried() -> None:
+    independent = next(method for method in METHODS if method.name == "independent")
+    found = list(settings(independent, Adjacency.add_remove))
+    assert {setting.near.max_rows for setting in found} == {1, 2}
+    assert {setting.near.n_public for setting in found} == {None, UNITS}
+    subject = synthesiser_subject(independent, Adjacency.replace)
+    assert {trial.test for trial in subject.trials} == {"replay", "freshness"}

@@ -1,27 +1,32 @@
-"""What is refuted: mechanisms, sensitivities, the kernel, learners and synthesisers."""
+"""What is refuted: mechanisms, statistics, learners, synthesisers, and what is made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from holdfast.audit.refutation.subject import Subject, matching, mechanism_subjects
-from holdfast.audit.refutation.subjects.bolt_on import bolt_on_subjects
+from holdfast.audit.refutation.subject import Named, Subject, matching, mechanism_subjects
 from holdfast.audit.refutation.subjects.claims import sound_claims
 from holdfast.audit.refutation.subjects.data import data_subjects
-from holdfast.audit.refutation.subjects.learners import method_subjects
-from holdfast.audit.refutation.subjects.synthesisers import synth_subjects
+from holdfast.audit.refutation.subjects.learners import learner_subjects
+from holdfast.audit.refutation.subjects.synthesisers import synthesiser_subjects
+from holdfast.audit.refutation.subjects.tuning import tuning_subjects
 
-REGISTRY: tuple[Callable[[], Iterable[Subject]], ...] = (
+REGISTRY: tuple[Callable[[], Iterable[Named]], ...] = (
     mechanism_subjects,
     data_subjects,
-    bolt_on_subjects,
     sound_claims,
-    method_subjects,
-    synth_subjects,
+    learner_subjects,
+    synthesiser_subjects,
+    tuning_subjects,
 )
 """Where subjects come from; a room with methods adds one function here."""
 
 
+def subject_names() -> Iterable[Named]:
+    """Everything that must survive, not made yet."""
+    return (one for source in REGISTRY for one in source())
+
+
 def subjects(name: str | None = None) -> tuple[Subject, ...]:
     """Everything that must survive, or what begins with this name (case and dashes do not count)."""
-    return matching((subject for source in REGISTRY for subject in source()), name)
+    return tuple(one.make() for one in matching(subject_names(), name))

@@ -8,21 +8,15 @@ ship that division. It is wrong: t shrinks by the batch too, and the two effects
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.audit.refutation.subject import Subject
-from holdfast.audit.refutation.trial import Law, Neighbours, Trial
-from holdfast.audit.refutation.two_worlds import TwoWorlds, along, calls
 from holdfast.errors import require
 from holdfast.kernel import SgdOptions, StepSize, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
-from holdfast.noise.source import Source
-from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
 
 Floats = NDArray[np.float64]
 Pair = tuple[Floats, Floats, Floats, Floats]
@@ -128,62 +122,3 @@ def moved(run: BoltOn, pair: Pair) -> float:
     """How far the two results are apart."""
     rows, labels, changed, flipped = pair
     return float(np.linalg.norm(run.train(rows, labels) - run.train(changed, flipped)))
-
-
-def claim_shares(runs: tuple[BoltOn, ...], claimed: Callable[[BoltOn], float], _: Source) -> Iterator[float]:
-    """Observed distance over claimed sensitivity, over many runs and pairs."""
-    for run in runs:
-        for pair in (pair_a(run.records), pair_b(run.records), *random_pairs(run.records, 2, 6)):
-            yield moved(run, pair) / claimed(run)
-
-
-RUNS = (
-    BoltOn(),
-    BoltOn(batch=1, passes=1),
-    BoltOn(records=1001),
-    BoltOn(average_from=1),
-    BoltOn(radius=0.5),
-    BoltOn(penalty=0.1, passes=2),
-)
-"""Mini-batches, single records, a short last batch, averaging, projection, a stronger penalty."""
-
-
-def of_bolt_on(
-    *,
-    name: str,
-    claimed: Callable[[BoltOn], float],
-    runs: tuple[BoltOn, ...] = RUNS,
-    epsilon: float = 1.0,
-    draws: int = 4000,
-    broken: str = "",
-) -> Subject:
-    """Bolt-on SGD with noise scaled to a claimed sensitivity, under its three tests."""
-    run = runs[0]
-    rows, labels, changed, flipped = pair_b(run.records)
-    without, present = run.train(rows, labels), run.train(changed, flipped)
-    noise = VectorLaplace(epsilon=epsilon, l2_sensitivity=claimed(run), arithmetic="idealised")
-    score = along(without, present)
-    trials: tuple[Trial, ...] = (
-        Law(
-            what="noise on the result",
-            draw=calls(noise.sample, without, score=_first),
-            cdf=partial(noise.cdf, without),
-            draws=draws // 2,
-        ),
-        Neighbours(what="kernel runs on neighbours", shares=partial(claim_shares, runs, claimed)),
-        TwoWorlds(
-            what="one record swings across the others' axis",
-            without=calls(noise.sample, without, score=score), present=calls(noise.sample, present, score=score),
-            claim=noise.curve, draws=draws,
-        ),
-    )  # fmt: skip
-    return Subject(name=name, claim=f"{noise.curve!r}", trials=trials, broken=broken)
-
-
-def _first(release: Floats) -> float:
-    return float(release[0])
-
-
-def bolt_on_subjects() -> tuple[Subject, ...]:
-    """The sound version."""
-    return (of_bolt_on(name="bolt_on", claimed=BoltOn.sound),)

@@ -1,110 +1,220 @@
-"""Learning methods as subjects: two tiny tables that differ in one record, trained on many times.
+"""Learning methods as cases: every method, neighbour relation, loss, budget and declared choice, found by itself.
 
-Every entry of METHODS is picked up without further code. The pair is the one that moves a regularised linear
-model far: all other records lie along one axis with balanced labels, the record in question alone on the
-other axis, with one label or the opposite one. This is an attack on the whole path: clipping, sensitivity,
-calibration, noise and post-processing; it is small, so that it finds gross mistakes, not fine ones.
+Nothing is written for a single method: what it takes is what it declares. A choice is an option with a list of values
+(`Literal`); each of them is tried. Widths are one, a few and several hundred columns; units own one row or several; two
+fits share a process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args, get_origin
 
-import numpy as np
-from numpy.typing import NDArray
-
-from holdfast.audit.refutation.subject import Subject
-from holdfast.audit.refutation.two_worlds import TwoWorlds
-from holdfast.errors import HoldfastError, ParameterError
+from holdfast.audit.refutation.freshness import FreshnessTrial
+from holdfast.audit.refutation.neighbours import PointNeighbours
+from holdfast.audit.refutation.replay import Case, World, recorded
+from holdfast.audit.refutation.replay_trial import ReplayTrial
+from holdfast.audit.refutation.sampling import SamplingTrial, declares_a_rate
+from holdfast.audit.refutation.subject import Named, Subject
+from holdfast.audit.refutation.trial import Trial
+from holdfast.errors import ParameterError
 from holdfast.learn.methods import METHODS
-from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.methods.method import Learner
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Softmax, Squared
+from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, OneVsAll, Softmax, Squared
 from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 
-ROWS, DRAWS = 60, 300
-EPSILON, DELTA, RADIUS = 1.0, 1e-3, 2.0
-Floats = NDArray[np.float64]
-PROBLEMS: tuple[Problem, ...] = (
-    Problem(loss=Logistic(), dimension=2, penalty=0.1, radius=RADIUS),
-    Problem(loss=Logistic(), dimension=2, penalty=0.1),
-    Problem(loss=Squared(target_bound=1.0, prediction_bound=RADIUS), dimension=2, penalty=0.1, radius=RADIUS),
-    # Labels -1 and 1 are the classes 0 and 1.
-    Problem(loss=cast(Any, Softmax(classes=2)), dimension=2, penalty=0.1),
+OTHERS, COLUMNS, WIDE, ROWS_PER_USER = 11, 3, 200, 3
+RADIUS = 2.0
+SMALL = 5
+"""A whole number that options take on small tables: batches of so many do not divide twelve records."""
+LOSSES: tuple[Any, ...] = (
+    Logistic(),
+    HuberHinge(),
+    Hinge(),
+    Squared(target_bound=1.0, prediction_bound=RADIUS),
+    Softmax(classes=3),
+    OneVsAll(classes=3),
 )
-"""Tried in this order: a method is audited on the first problem that it accepts."""
-CURRENCIES = ("gdp", "zcdp", "renyi", "basic")
+LIMITS: tuple[PrivacyCurve, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-3))
 
 
-def examples(label: float, adjacency: Adjacency) -> ArrayExamples:
-    """The table whose odd record has this label; 0 blanks or removes the record."""
-    features = np.zeros((ROWS, 2))
-    features[:-1, 0] = 1.0
-    labels = np.where(np.arange(ROWS) % 2 == 0, 1.0, -1.0)
-    features[-1, 1], labels[-1] = 1.0, label
-    if label == 0.0 and adjacency is Adjacency.add_remove:
-        features, labels = features[:-1], labels[:-1]
-    elif label == 0.0:
-        features[-1], labels[-1] = 0.0, 1.0
-    return ArrayExamples(features=features, labels=labels, adjacency=adjacency, public_count=ROWS)
+@dataclass(frozen=True, kw_only=True)
+class LearnerSetting:
+    """One way to run a method: on what, for how much, and told what."""
+
+    method: Learner
+    adjacency: Adjacency
+    problem: Problem
+    limit: PrivacyCurve
+    rows_per_unit: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
+    fits: int = 1
+    others: int = OTHERS
+    declared: int | None = None
+    """The public number of units, where it is not the true one."""
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """A row, or a user."""
+        return PrivacyUnit() if self.rows_per_unit == 1 else PrivacyUnit("user", max_rows=self.rows_per_unit)
+
+    @property
+    def name(self) -> str:
+        """All of it in one line."""
+        shown = [self.problem.loss.name, "pure" if self.limit.as_pure() is not None else self.method.currency]
+        shown += [f"penalty {self.problem.penalty:g}"] if self.problem.penalty else []
+        shown += [f"radius {self.problem.radius:g}"] if math.isfinite(self.problem.radius) else []
+        shown += [f"{self.problem.dimension} columns"] if self.problem.dimension != COLUMNS else []
+        shown += ["users"] if self.rows_per_unit > 1 else []
+        shown += ["two fits"] if self.fits > 1 else []
+        shown += [f"{self.declared} declared"] if self.declared else []
+        shown += [f"{key}={value}" for key, value in self.options.items()]
+        return ", ".join(shown)
+
+    def open(self) -> Account:
+        """In the currency of the method."""
+        currency = "pure" if self.limit.as_pure() is not None else self.method.currency
+        return Account(self.limit, adjacency=self.adjacency, unit=self.unit, currency=currency)
+
+    def run(self, world: World, account: Account) -> Any:
+        """One fit, or several that share the account."""
+        points = world.rows
+        examples = ArrayExamples(
+            features=points.features, labels=points.labels, adjacency=self.adjacency, unit=self.unit,
+            public_count=self.declared or self.others // self.rows_per_unit + 1,
+        )  # fmt: skip
+        shares = account.split(*[1.0 / self.fits] * self.fits) if self.fits > 1 else (account,)
+        return [self.method.fit(examples, self.problem, account=share, **self.options) for share in shares]
+
+    def case(self) -> Case:
+        """With its neighbours."""
+        near = PointNeighbours(
+            problem=self.problem, adjacency=self.adjacency, others=self.others, rows_per_unit=self.rows_per_unit
+        )  # fmt: skip
+        return Case(
+            name=self.name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
+            blank=near.blank,
+        )  # fmt: skip
+
+    def works(self) -> bool:
+        """Whether the method takes it: nothing is refused on a plain table."""
+        case = self.case()
+        rows = self.others + self.rows_per_unit
+        return not recorded(case, case.plain(rows), seed=0).error
 
 
-def fitted_weights(
-    method: Learner, problem: Problem, limit: PrivacyCurve, currency: str, table: ArrayExamples, seed: int
-) -> Fit:
-    """One training through an account of its own."""
-    account = Account(limit, adjacency=table.adjacency, currency=currency, seed=seed)
-    return method.fit(table, problem, account=account)
+def problems(dimension: int = COLUMNS) -> Iterator[Problem]:
+    """Every loss, with and without a penalty, in a ball and in the whole space."""
+    for loss, penalty, radius in itertools.product(LOSSES, (0.0, 0.1), (math.inf, RADIUS)):
+        yield Problem(loss=cast(Any, loss), dimension=dimension, penalty=penalty, radius=radius)
 
 
-def terms(method: Learner, adjacency: Adjacency) -> tuple[Problem, PrivacyCurve, str]:
-    """The first problem, limit and currency that the method accepts."""
-    limits: list[tuple[PrivacyCurve, str]] = [(PureDP(EPSILON), "pure")] if method.pure else []
-    limits += [(ApproxDP(EPSILON, DELTA), currency) for currency in CURRENCIES]
-    for limit, currency in limits:
-        for problem in PROBLEMS:
-            try:
-                fitted_weights(method, problem, limit, currency, examples(1.0, adjacency), 0)
-            except HoldfastError:
-                continue
-            return problem, limit, currency
-    raise ParameterError(
-        f"{method.name} accepts none of the problems that the refutations know; add one to PROBLEMS"
-    )
+def choices(method: Learner) -> Iterator[dict[str, Any]]:
+    """Every value of every option that has a list of them."""
+    for option in method.options:
+        kinds = [option.kind, *get_args(option.kind)]
+        values = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
+        for value in dict.fromkeys(values):
+            if value != option.default:
+                yield {option.name: value}
 
 
-def learner_subject(method: Learner) -> Subject:
-    """The method, trained with and without one record, in the first adjacency that it is proved for."""
-    adjacency = Adjacency.of(method.adjacencies[0])
-    problem, limit, currency = terms(method, adjacency)
-    other = -1.0 if adjacency is Adjacency.replace else 0.0
+def settings(method: Learner, adjacency: Adjacency) -> Iterator[LearnerSetting]:
+    """Every loss and budget that the method takes; choices, widths, users and two fits for the first of them."""
+    working: dict[bool, LearnerSetting] = {}
+    losses: set[tuple[str, bool]] = set()
+    for limit in LIMITS[0 if method.pure else 1 :]:
+        pure = limit.as_pure() is not None
+        for problem in problems():
+            if (problem.loss.name, pure) in losses:
+                continue  # one problem for each loss, unpenalised and unbounded if the proof allows
+            one = LearnerSetting(method=method, adjacency=adjacency, problem=problem, limit=limit)
+            found = next((each for each in (one, *_helped(one)) if each.works()), None)
+            if found is not None:
+                losses.add((problem.loss.name, pure))
+                working.setdefault(pure, found)
+                yield found
+    for pure, first in working.items():
+        yield from _around(first, varied=not pure or len(working) == 1)
 
-    def second_weight(label: float, source: Source, size: int) -> Floats:
-        table = examples(label, adjacency)
-        seeds = [int(word) >> 1 for word in source.words(size)]
-        return np.array(
-            [
-                fitted_weights(method, problem, limit, currency, table, seed).weights.ravel()[1]
-                for seed in seeds
-            ]
+
+def _helped(one: LearnerSetting) -> Iterator[LearnerSetting]:
+    """With one whole number made small: a default may be meant for larger tables. A declared bound stays true."""
+    for option in one.method.options:
+        if int in (option.kind, *get_args(option.kind)) and not option.name.endswith("bound"):
+            yield dataclasses.replace(one, options={**one.options, option.name: SMALL})
+
+
+def _hinged(first: LearnerSetting) -> Iterator[LearnerSetting]:
+    """The same for a loss whose slope is its bound near the origin."""
+    for problem in problems():
+        if problem.loss.name == "huber" and problem.penalty == first.problem.penalty:
+            yield dataclasses.replace(first, problem=problem, declared=2)
+
+
+def _around(first: LearnerSetting, *, varied: bool) -> Iterator[LearnerSetting]:
+    changed = dataclasses.replace
+    for told in choices(first.method):
+        one = changed(first, options={**first.options, **told})
+        yield from itertools.islice((each for each in (one, *_helped(one)) if each.works()), 1)
+    yield from (one for one in _helped(first) if one.options != first.options and one.works())
+    if varied and not first.adjacency.count_is_public:
+        # Far fewer units are declared than there are: a divisor, and a size of batches, that must not matter.
+        yield from (one for one in (changed(first, declared=2), *_hinged(first)) if one.works())
+    if varied:
+        yield changed(first, fits=2)
+        for columns in (1, WIDE):
+            one = changed(first, problem=changed(first.problem, dimension=columns))
+            if one.works():
+                yield one
+    if not first.method.single_rows:
+        users = changed(first, rows_per_unit=ROWS_PER_USER, others=4 * ROWS_PER_USER)
+        tried = (changed(users, problem=problem) for problem in (first.problem, *problems()))
+        yield from itertools.islice((one for one in tried if one.works()), 1)
+
+
+def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
+    """The method under one neighbour relation: replays of every setting, and its noise and sampling by themselves."""
+    found = list(settings(method, adjacency))
+    if not found:
+        raise ParameterError(
+            f"{method.name} takes none of the problems that the refutations know under {adjacency.value}; add one"
         )
+    trials: list[Trial] = []
+    for place, setting in enumerate(found):
+        wide = setting.problem.dimension == WIDE
+        pairs, climbs = (2, 0) if wide else (12, 24) if place < 2 else (6, 6)
+        trials.append(ReplayTrial(case=setting.case(), pairs=pairs, climbs=climbs))
+    for setting in found:
+        case, rows = setting.case(), setting.others + setting.rows_per_unit
+        # Noise does not know who is a neighbour of whom: one relation is enough, and every budget and choice.
+        plain = setting.problem.dimension == COLUMNS and setting.fits == 1
+        told = setting.problem == found[0].problem or setting.limit != found[0].limit
+        if (
+            adjacency.value == method.adjacencies[0]
+            and plain
+            and (told and not setting.options.keys() - {"batch"})
+        ):
+            trials.append(FreshnessTrial(case=case, rows=rows))
+        if plain and setting.rows_per_unit == 1 and declares_a_rate(case, rows):
+            trials.append(SamplingTrial(case=case, rows=rows))
+    return Subject(name=f"{method.name} {adjacency.value}", claim="its account's limit", trials=tuple(trials))
 
-    audit = TwoWorlds(
-        what=f"a {problem.loss.name} model with and without one record ({adjacency.value})",
-        without=partial(second_weight, other),
-        present=partial(second_weight, 1.0),
-        claim=limit,
-        draws=DRAWS,
-    )
-    return Subject(name=f"method {method.name}", claim=repr(limit), trials=(audit,))
 
-
-def method_subjects() -> Iterable[Subject]:
-    """Every learning method."""
-    return (learner_subject(method) for method in METHODS)
+def learner_subjects() -> Iterable[Named]:
+    """Every learning method under every neighbour relation that it names."""
+    for method in METHODS:
+        for adjacency in method.adjacencies:
+            yield Named(
+                name=f"{method.name} {adjacency}",
+                make=partial(learner_subject, method, Adjacency.of(adjacency)),
+            )

@@ -1,84 +1,107 @@
-"""Synthesisers as subjects: two tiny tables that differ in one record, synthesised many times.
+"""Synthesisers as cases: every method with its certificate, through the class that people use.
 
-Every entry of `holdfast.synth.METHODS` is picked up without further code. All other records lie in one cell of two
-binary columns; the record in question is alone in the opposite one, or is not. What is looked at is the model's own
-count of that cell: an attack on the whole path of selection, noise and post-processing. It is small, so that it finds
-gross mistakes (no noise, noise without its sensitivity, a charge that is not made), not fine ones.
+What a method takes is what it declares; of options only the number of rounds is made small, where there is one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from holdfast.audit.refutation.subject import Subject
-from holdfast.audit.refutation.two_worlds import TwoWorlds
-from holdfast.data import Categorical, Schema, open_table
-from holdfast.noise.source import Source
+from holdfast.audit.refutation.freshness import FreshnessTrial
+from holdfast.audit.refutation.replay import Case, World, recorded
+from holdfast.audit.refutation.replay_trial import ReplayTrial
+from holdfast.audit.refutation.subject import Named, Subject
+from holdfast.audit.refutation.table_neighbours import TableNeighbours
+from holdfast.audit.refutation.trial import Trial
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.synth.methods import METHODS
 from holdfast.synth.methods.method import SynthesisMethod
+from holdfast.synth.synthesizer import Synthesizer
 from holdfast.synth.workload import Workload
 
-ROWS, DRAWS = 24, 200
-LIMIT = ApproxDP(1.0, 1e-3)
-COLUMNS = ("first", "second")
-ROUNDS: dict[str, dict[str, Any]] = {
-    "dqrs": {"rounds": 6, "samples": 2},
-    "dual_query": {"rounds": 6, "samples": 2},
-    "fem": {"rounds": 4, "samples": 4},
-    "frank_wolfe_dual": {"rounds": 4},
-    "mwem": {"rounds": 4},
-    "sep_fem": {"rounds": 4, "samples": 4},
-}
-"""Few rounds: each then has much of the budget, which is what an attack can see."""
-Floats = NDArray[np.float64]
+CELLS: Mapping[str, tuple[str, ...]] = {"a": ("x", "y"), "b": ("p", "q", "r"), "c": ("no", "yes")}
+WORKLOAD = Workload.of([("a", "b"), ("b", "c")])
+UNITS, ROWS_PER_USER = 16, 2
+ROUNDS = {"rounds": 6, "samples": 2}
+"""Options that say how long a run is: few rounds are as telling as many, and quicker."""
+LIMITS: tuple[PrivacyCurve, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-3))
 
 
-def counted_table(present: bool, adjacency: Adjacency) -> ExactCounts:
-    """The records of one cell, and at the end the record in question or, under `replace`, one more of the others."""
-    kept = ROWS if present or adjacency is Adjacency.replace else ROWS - 1
-    codes = [0] * kept
-    if present:
-        codes[-1] = 1
-    schema = Schema([Categorical(name, ["a", "b"]) for name in COLUMNS], adjacency=adjacency)
-    n_public = None if adjacency.count_is_public else ROWS
-    words = ["ab"[code] for code in codes]
-    return ExactCounts(open_table({name: words for name in COLUMNS}, schema, n_public=n_public))
+@dataclass(frozen=True, kw_only=True)
+class SynthesiserSetting:
+    """One way to run a synthesiser."""
+
+    method: SynthesisMethod
+    near: TableNeighbours
+    limit: PrivacyCurve
+
+    @property
+    def name(self) -> str:
+        """All of it in one line."""
+        shown = ["pure" if self.limit.as_pure() is not None else self.method.currency]
+        shown += ["users"] if self.near.max_rows > 1 else []
+        shown += [] if self.near.n_public is None else ["n declared"]
+        return ", ".join(shown)
+
+    def open(self) -> Account:
+        """In the currency of the method."""
+        currency = "pure" if self.limit.as_pure() is not None else self.method.currency
+        return Account(self.limit, adjacency=self.near.adjacency, unit=self.near.unit, currency=currency)
+
+    def run(self, world: World, account: Account) -> Any:
+        """Rows, noisy counts, certificates and the model."""
+        told = {option.name: ROUNDS[option.name] for option in self.method.options if option.name in ROUNDS}
+        made = Synthesizer(method=self.method, workload=WORKLOAD, columns=list(CELLS), options=told)
+        made.fit(self.near.open(world), account=account)
+        return [made.release_, made.model_, made.certification_]
+
+    def case(self) -> Case:
+        """With its neighbours."""
+        near = self.near
+        return Case(
+            name=self.name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
+            blank=near.blank,
+        )  # fmt: skip
+
+    def works(self) -> bool:
+        """Whether the method takes it."""
+        case = self.case()
+        return not recorded(case, case.plain(UNITS), seed=0).error
 
 
-def synthesised(method: SynthesisMethod, limit: PrivacyCurve, data: ExactCounts, seed: int) -> float:
-    """What one run, through an account of its own, makes of the cell in question."""
-    account = Account(limit, adjacency=data.adjacency, currency=method.currency, seed=seed)
-    made = method.fit(data, Workload.of([COLUMNS]), account=account, **ROUNDS.get(method.name, {}))
-    return float(made.model.project(COLUMNS)[1, 1] / made.model.total)
+def settings(method: SynthesisMethod, adjacency: Adjacency) -> Iterator[SynthesiserSetting]:
+    """Every budget, known and unknown numbers of units, rows and users."""
+    declared = (None,) if adjacency.count_is_public else (None, UNITS)
+    for limit in LIMITS[0 if method.pure else 1 :]:
+        for n_public in declared:
+            for max_rows in (1,) if method.single_rows else (1, ROWS_PER_USER):
+                near = TableNeighbours(
+                    cells=CELLS, adjacency=adjacency, others=UNITS - 1, max_rows=max_rows, n_public=n_public
+                )
+                one = SynthesiserSetting(method=method, near=near, limit=limit)
+                if one.works():
+                    yield one
 
 
-def synthesiser_subject(method: SynthesisMethod) -> Subject:
-    """The method, run with and without one record, in the first adjacency that it is proved for."""
-    adjacency = Adjacency.of(method.adjacencies[0])
-
-    def cell_shares(present: bool, source: Source, size: int) -> Floats:
-        data = counted_table(present, adjacency)
-        return np.array([synthesised(method, LIMIT, data, int(word) >> 1) for word in source.words(size)])
-
-    audit = TwoWorlds(
-        what=f"a synthetic table with and without one record ({adjacency.value})",
-        without=partial(cell_shares, False),
-        present=partial(cell_shares, True),
-        claim=LIMIT,
-        draws=DRAWS,
-    )
-    return Subject(name=f"synthesiser {method.name}", claim=repr(LIMIT), trials=(audit,))
+def synthesiser_subject(method: SynthesisMethod, adjacency: Adjacency) -> Subject:
+    """The method under one neighbour relation."""
+    found = list(settings(method, adjacency))
+    trials: list[Trial] = [ReplayTrial(case=one.case(), pairs=10, climbs=12) for one in found]
+    if adjacency.value == method.adjacencies[0]:
+        trials += [FreshnessTrial(case=one.case(), rows=UNITS, numbers=200) for one in found[:1]]
+    return Subject(name=f"{method.name} {adjacency.value}", claim="its account's limit", trials=tuple(trials))
 
 
-def synth_subjects() -> Iterable[Subject]:
-    """Every synthesiser."""
-    return (synthesiser_subject(method) for method in METHODS)
+def synthesiser_subjects() -> Iterable[Named]:
+    """Every synthesiser under every neighbour relation that it names."""
+    for method in METHODS:
+        for adjacency in method.adjacencies:
+            yield Named(
+                name=f"{method.name} {adjacency}",
+                make=partial(synthesiser_subject, method, Adjacency.of(adjacency)),
+            )

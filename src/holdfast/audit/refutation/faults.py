@@ -1,0 +1,282 @@
+"""FAULTS: mistakes that are planted in shipped code, each of which some trial must see.
+
+One or more for every method, and for every kind of trial: sensitivities and results (replay), noise (freshness), secret
+coins (sampling). Each names its function, and the subjects that it breaks.
+"""
+
+from __future__ import annotations
+
+from holdfast.audit.refutation.planting import PlantedFault
+
+ACCOUNT, NOISE = "privacy.account.account", "noise"
+DESCENT, ROWS = "learn.risk.descent", "learn.rows"
+LEARN, SYNTH, TUNING = "learn.methods", "synth.methods", "learn.tuning"
+
+
+def _fault(
+    name: str, target: str, old: str, new: str, why: str, *subjects: str, test: str = "replay"
+) -> PlantedFault:
+    return PlantedFault(name=name, target=target, old=old, new=new, why=why, subjects=subjects, test=test)
+
+
+FAULTS: tuple[PlantedFault, ...] = (
+    # Noise: fresh, and of its law.
+    _fault(
+        "permit_reuses_its_first_noise", f"{ACCOUNT}:Permit.release",
+        "return self._account._draw(self.mechanism, checked)",
+        "first = self.__dict__.get('_first')\n"
+        "drawn = self._account._draw(self.mechanism, checked) if first is None else checked + first\n"
+        "self._first = drawn - checked\n"
+        "return drawn",
+        "all uses of a permit get the noise of the first", "noisy_gd replace",
+    ),
+    _fault(
+        "fixed_noise_seed", f"{ACCOUNT}:Account._draw",
+        "return self.source.drawn(self, mechanism, checked)",
+        "self.source._noise = Source(7)\nreturn self.source.drawn(self, mechanism, checked)",
+        "every draw has the same noise (TensorFlow Privacy's bolt-on optimiser fixes a seed)", "noisy_gd replace",
+        test="freshness",
+    ),
+    _fault(
+        "noisy_gd_one_noise_for_all_rounds", f"{DESCENT}:noisy_descent", "noisy = permit.release(gradient(weights))",
+        "exact = gradient(weights)\n"
+        "kept = permit.release(exact) - exact if number == 0 else kept\n"
+        "noisy = exact + kept",
+        "one noise vector is drawn and added in every round", "noisy_gd add_remove",
+    ),
+    _fault(
+        "dp_sgd_one_noise_for_all_rounds", f"{DESCENT}:noisy_descent", "noisy = permit.release(gradient(weights))",
+        "exact = gradient(weights)\n"
+        "kept = permit.release(exact) - exact if number == 0 else kept\n"
+        "noisy = exact + kept",
+        "one noise vector is drawn and added in every round", "dp_sgd zero_out",
+    ),
+    _fault(
+        "gaussian_sampler_too_quiet", f"{NOISE}.gaussian:rounded_gaussian", 'width("sigma", sigma)',
+        'width("sigma", sigma * 10 / 13)', "exact normal noise divided by 1.3",
+        "Gaussian(sigma=1.0", "noisy_gd replace",
+        test="freshness",
+    ),
+    _fault(
+        "laplace_sampler_too_quiet", f"{NOISE}.laplace:discrete_laplace", 'width("scale", scale)',
+        'width("scale", scale * 10 / 13)', "exact Laplace noise divided by 1.3", "Laplace(scale=1.0",
+        test="freshness",
+    ),
+    _fault(
+        "gaussian_one_number_for_all", "privacy.mechanisms.gaussian:Gaussian.sample",
+        "noise = rounded_gaussian(source, sigma=enlarged / grid.step, size=value.size)",
+        "noise = np.repeat(rounded_gaussian(source, sigma=enlarged / grid.step, size=1), value.size)",
+        "one number is added to every coordinate: differences are released without noise", "Gaussian(sigma=1.0",
+        test="freshness",
+    ),
+    _fault(
+        "noisy_max_half_scale", "privacy.mechanisms.selection:Selection.on_grid", "1 if self.monotone else 2",
+        "1", "the exponential mechanism without the 2 of scores that move both ways", "Exponential(epsilon=1.0",
+        test="law",
+    ),
+    _fault(
+        "exponential_length", f"{NOISE}.idealised:gamma_ball", "shape=dimension", "shape=1",
+        "vector noise with an exponential instead of a Gamma length", "VectorLaplace",
+        test="law",
+    ),
+    # Learning methods: sensitivities.
+    _fault(
+        "noisy_gd_replace_counts_once", f"{DESCENT}:ClippedGradients.l2_sensitivity", "adjacency.gradient_factor *", "",
+        "a replaced record moves the gradient by twice the bound, and once is charged", "noisy_gd replace",
+    ),
+    _fault(
+        "softmax_replace_counts_once", f"{DESCENT}:ClippedGradients.l2_sensitivity", "adjacency.gradient_factor *", "",
+        "the same for several classes", "softmax replace",
+    ),
+    _fault(
+        "noisy_gd_users_count_once", f"{DESCENT}:ClippedGradients.l2_sensitivity", "rows_per_unit *", "",
+        "a user of several rows counts as one row", "noisy_gd zero_out",
+    ),
+    _fault(
+        "no_clip_after_whitening", f"{DESCENT}:ClippedGradients._scaled",
+        "self.norm / np.maximum(self.whitening.norms(rows), self.norm)", "np.ones(len(rows))",
+        "rows are whitened and not clipped again", "noisy_gd replace",
+    ),
+    _fault(
+        "division_by_private_n", f"{DESCENT}:ClippedGradients.at", "total += (scales[:, None] * slopes).T @ rows",
+        "total += (scales[:, None] * slopes).T @ rows * (12.0 / max(1, len(rows)))",
+        "the gradient is divided by the true number of rows, not by the public one", "noisy_gd add_remove",
+    ),
+    _fault(
+        "second_moment_halved", "learn.whitening:second_moment_sensitivity", "rows_per_unit * row_norm**2",
+        "rows_per_unit * row_norm**2 / 2", "half the sensitivity of the second moment", "noisy_gd zero_out",
+    ),
+    _fault(
+        "output_sensitivity_halved", f"{LEARN}.output:minimiser_sensitivity",
+        "exact = problem.gradient_change(adjacency)", "exact = 0.5 * problem.gradient_change(adjacency)",
+        "G / (2 penalty n) instead of G / (penalty n)", "output replace",
+    ),
+    _fault(
+        "output_result_unnoised", f"{LEARN}.output:output_perturbation", "weights=weights,",
+        "weights=weights + 1e-9 * centre,",
+        "a trace of the exact minimiser is added to what is returned", "output add_remove",
+    ),
+    _fault(
+        "bolt_on_divided_by_batch", f"{LEARN}.bolt_on:Pass.l2_sensitivity", "return moved + rounded",
+        "return moved / self.batch + rounded",
+        "sensitivity 2L/(penalty m b), as Wu 2016 prints and TensorFlow Privacy ships; the b does not belong",
+        "bolt_on replace",
+    ),
+    _fault(
+        "bolt_on_overfull_batches", f"{LEARN}.bolt_on:Pass.l2_sensitivity", "else 2.0 * problem.lipschitz",
+        "else 0.5 * problem.lipschitz", "one record more may push another out of its batch, which is not counted",
+        "bolt_on add_remove",
+    ),
+    _fault(
+        "bst14_half_the_change", f"{LEARN}.bst14:noise_for", "2.0 * problem.lipschitz", "1.0 * problem.lipschitz",
+        "replacing a record of the batch moves the sum by 2 L", "bst14 replace",
+    ),
+    _fault(
+        "dp_sgd_half_the_clip", f"{LEARN}.dp_sgd:Sgd.l2_sensitivity", "return self.clip *", "return 0.5 * self.clip *",
+        "half of the norm to which gradients are clipped", "dp_sgd add_remove",
+    ),
+    _fault(
+        "frank_wolfe_replace_counts_once", f"{LEARN}.frank_wolfe_sampling:FrankWolfeBounds.score_change",
+        "adjacency.gradient_factor *", "", "two rows differ under replace, one is counted", "frank_wolfe replace",
+    ),
+    _fault(
+        "functional_root_forgotten", f"{LEARN}.functional:Quadratic.one_row", "math.sqrt(dimension)", "1.0",
+        "|x|_1 taken for 1 where it is sqrt(d)", "functional zero_out",
+    ),
+    _fault(
+        "functional_replace_halved", f"{LEARN}.functional:Quadratic.l1_sensitivity", "adjacency.gradient_factor *", "",
+        "two rows differ under replace, one is counted", "functional replace",
+    ),
+    _fault(
+        "objective_replace_counts_once", "privacy.mechanisms.objective:_Perturbed._records",
+        "2 if self.adjacency in (None, Adjacency.replace) else 1", "1", "G = L under replace", "objective replace",
+    ),
+    _fault(
+        "objective_determinant_forgotten", "privacy.mechanisms.objective:_Perturbed.log_determinants",
+        "math.log1p(ratio)", "0.01 * math.log1p(ratio)", "the determinants' share of epsilon is left out",
+        "objective add_remove",
+    ),
+    _fault(
+        "adassp_cross_counts_once", f"{LEARN}.adassp:Statistics.of", "cross=factor *", "cross=0.5 *",
+        "X^T y is scaled to less than one record moves it by", "adassp zero_out",
+    ),
+    _fault(
+        "ridge_residual_from_data", f"{LEARN}.ridge:RidgeBounds.residual",
+        "self.target_bound + self.row_norm * self.weight_norm", "0.25 * self.target_bound",
+        "the residual is bounded by what is usual instead of by what is possible", "ridge replace", "ridge zero_out",
+    ),
+    _fault(
+        "scs13_batch_in_every_step", f"{LEARN}.scs13:_batches",
+        "yield from cut(examples.shuffled(source), sizes, dimension=examples.dimension)",
+        "yield from (next(cut(examples.shuffled(source), sizes[:1], dimension=examples.dimension)) for _ in sizes)",
+        "every batch is drawn from all rows, at the price of disjoint ones", "scs13 replace",
+    ),
+    _fault(
+        "short_batch_own_size", f"{LEARN}.scs13:scs13", "gradient_sum(problem, w, chunk) / batch",
+        "gradient_sum(problem, w, chunk) / max(1, len(chunk[1]))",
+        "a short last batch is averaged over its own size (Wu 2016, b does not divide m)", "scs13 replace",
+    ),
+    _fault(
+        "scs13_half_the_change", f"{LEARN}.scs13:scs13", "problem.gradient_change(account.adjacency) / batch",
+        "problem.gradient_change(account.adjacency) / (2 * batch)", "half the sensitivity of an averaged gradient",
+        "scs13 add_remove",
+    ),
+    # Sampling.
+    _fault(
+        "fixed_batches_at_the_poisson_price", f"{ROWS}.batches:poisson_sample",
+        "bernoulli(source, p=rate, size=labels.size, records=records)",
+        "permutation(source, labels.size) < round(float(rate) * labels.size)",
+        "batches of fixed size at the price of a Poisson sample", "dp_sgd zero_out",
+        test="sampling",
+    ),
+    _fault(
+        "rows_drawn_too_often", f"{ROWS}.batches:poisson_sample", "p=rate,", "p=min(Fraction(1), rate * 2),",
+        "rows are drawn with twice the rate that is paid for", "dp_sgd zero_out",
+        test="sampling",
+    ),
+    _fault(
+        "one_batch_for_all_steps", f"{ROWS}.batches:poisson_sample", "bernoulli(source,", "bernoulli(Source(3),",
+        "the same rows are drawn in every step", "dp_sgd zero_out",
+        test="sampling",
+    ),
+    _fault(
+        "bst14_first_rows_only", f"{LEARN}.bst14:without_replacement", "bound=population,", "bound=population - 2,",
+        "two rows are never drawn, the others too often", "bst14 zero_out",
+        test="sampling",
+    ),
+    # What is made of methods.
+    _fault(
+        "parts_overlap", f"{ROWS}.batches:partition",
+        "features=features[part == number], labels=labels[part == number],",
+        "features=features[part <= number], labels=labels[part <= number],",
+        "a row is in its part and in all later ones", "tuning choose_on_parts replace",
+    ),
+    _fault(
+        "score_halved", f"{TUNING}.candidates:score_change", "score.bound / count", "0.5 * score.bound / count",
+        "half of how far one row moves a mean score", "tuning choose_by_random_stopping replace",
+    ),
+    _fault(
+        "best_exact_score_wins", f"{TUNING}.candidates:choose_by_random_stopping", "rank = (noisy,", "rank = (error,",
+        "the best of the exact scores is released", "tuning choose_by_random_stopping replace",
+    ),
+    # Data.
+    _fault(
+        "counts_root_forgotten", "data.sensitivity:counts_l2", "rows * marginals", "rows",
+        "sqrt(G) of G tables forgotten", "independent replace", "data counts replace",
+    ),
+    _fault(
+        "sum_replace_counts_once", "data.sensitivity:sum_l2", "Adjacency.of(adjacency).gradient_factor *", "",
+        "a replaced row moves a sum by twice its norm", "data sums replace",
+    ),
+    _fault(
+        "users_keep_too_many_rows", "data.bounded_users:keep_rows", "kept = slot <= max_rows",
+        "kept = slot <= 2 * max_rows",
+        "twice the declared rows of a user are kept", "data counts add_remove",
+    ),
+    # Synthesisers and their certificates.
+    _fault(
+        "mwem_answers_halved", f"{SYNTH}.mwem:answer_noise", "reach, adjacency = SCORE_SENSITIVITY,",
+        "reach, adjacency = 0.5 * SCORE_SENSITIVITY,", "half the noise on answers", "mwem replace",
+    ),
+    _fault(
+        "fem_selection_halved", f"{SYNTH}.fem:play", "sensitivity=SCORE_SENSITIVITY", "sensitivity=0.5",
+        "half the sensitivity of a selection", "fem replace", "sep_fem replace",
+    ),
+    _fault(
+        "dual_query_past_forgotten", f"{SYNTH}.dual_query:draw", "past * SCORE_SENSITIVITY", "SCORE_SENSITIVITY",
+        "payoffs of all past rounds move, one is counted", "dual_query replace",
+    ),
+    _fault(
+        "dqrs_past_forgotten", f"{SYNTH}.dual_query:draw", "past * SCORE_SENSITIVITY", "SCORE_SENSITIVITY",
+        "the same where queries are kept and redrawn", "dqrs replace",
+    ),
+    _fault(
+        "tree_edges_count_once", f"{SYNTH}.tree:_spanning_edges", "counts_l1(data.adjacency, data.unit)", "1.0",
+        "an edge's score moves by 2 under replace", "tree replace",
+    ),
+    _fault(
+        "adaptive_weights_forgotten", f"{SYNTH}.adaptive:_Run._select", "max(self.weights.values()) *", "0.4 *",
+        "the largest weight of a score is left out",
+        "adaptive replace",
+    ),
+    _fault(
+        "frank_wolfe_dual_selection_halved", f"{SYNTH}.frank_wolfe_dual:frank_wolfe_dual",
+        "sensitivity=SCORE_SENSITIVITY", "sensitivity=0.5", "half the sensitivity of a selection",
+        "frank_wolfe_dual replace",
+    ),
+    _fault(
+        "gaussian_synthesis_halved", f"{SYNTH}.gaussian:l2_sensitivity",
+        "return strategy.sensitivity(data.adjacency, data.unit) + rounding",
+        "return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding", "half the sensitivity of residuals",
+        "gaussian replace",
+    ),
+    _fault(
+        "certificate_counts_one_row", "synth.certificate:certificate_noise", "each = max_rows + ARITHMETIC",
+        "each = 1 + ARITHMETIC", "the largest error moves by a user's rows, not by one", "independent add_remove",
+    ),
+    _fault(
+        "model_sees_exact_counts", f"{SYNTH}.independent:independent", "np.split(noisy, borders)",
+        "np.split(exact, borders)",
+        "the model is made of exact counts", "independent replace",
+    ),
+)  # fmt: skip
