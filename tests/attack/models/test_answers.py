@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from holdfast.attack import membership
 from holdfast.audit import membership_game
 from holdfast.errors import HoldfastError, ParameterError
-from holdfast.privacy import Guarantee, PrivacyUnit, PureDP
+from holdfast.privacy import Adjacency, Guarantee, PrivacyUnit, PureDP
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(80, 3))
@@ -179,9 +179,9 @@ def test_any_answer_is_scored_or_refused(answer: list[float]) -> None:
 def users(epsilon: float = 1.0) -> Guarantee:
     return Guarantee(
         curve=PureDP(epsilon),
-        adjacency="replace",
+        adjacency=Adjacency.replace,
         unit=PrivacyUnit("patient", max_rows=5),
-        theorem="stated",  # type: ignore[arg-type]
+        theorem="stated",
     )
 
 
