@@ -91,6 +91,15 @@ def test_the_normal_version_is_a_bound_only_where_it_was_checked() -> None:
     assert adaptive.epsilon_estimate() > 2.0
     assert "rests on normal scores" in adaptive.summary()
 
+    def seldom(table: NDArray[np.float64], account: Account) -> Any:
+        """The second centre follows the first release only where it is far out, as no run here shows."""
+        first = account.release(Gaussian(sigma=math.sqrt(2.0), l2_sensitivity=1.0), table)
+        return account.release(
+            Gaussian(sigma=math.sqrt(2.0), l2_sensitivity=1.0), table * (abs(first[0]) < 50.0)
+        )
+
+    assert not transcripts(seldom, bound="gaussian", runs=100).valid
+
     def answers(table: NDArray[np.float64], account: Account) -> Any:
         return account.release(RandomisedResponse(epsilon=1.0), [int(table[0])])
 
@@ -190,7 +199,7 @@ def test_the_budget_is_stated_first_and_kept() -> None:
     assert 64 <= budget.runs < 50_000
     assert budget.seconds <= 0.5
     assert told.index("budget") <= 2 * 9  # after the pilot alone, each of its runs replayed
-    assert len(told) == 1 + 2 * 9 + 4 * budget.runs
+    assert 0 <= len(told) - (1 + 2 * 9 + 4 * budget.runs) <= 8  # and a few hostile replays at the end
     assert "CPU seconds" in budget.summary()
     assert f"{budget.runs} runs" in made.planted
 

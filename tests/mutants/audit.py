@@ -115,9 +115,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: centres may follow the transcript (A4)",
-        target="audit:_Game._look",
-        old="self._fixed and gaussian and same",
-        new="self._fixed and gaussian",
+        target="audit:_Game.normal_by_construction",
+        old="not self._residuals or self._moved()",
+        new="not self._residuals",
         tests=(
             "tests/audit/test_transcript.py::test_the_normal_version_is_a_bound_only_where_it_was_checked",
         ),

@@ -41,7 +41,9 @@ APART = 1e6
 """The score of a transcript that the other table cannot give: another number of releases, or other mechanisms."""
 CHOOSING = 0.1
 """The share of runs that choose thresholds."""
-_LAW_LEVEL = 1e-3
+HOSTILE = (0.0, -1.0, 1e3, -1e6)
+"""What recorded outputs are multiplied by to see whether a centre follows them."""
+_LAW_LEVEL = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,6 +183,7 @@ class _Game:
     _centres: dict[int, list[Any]] = field(default_factory=dict)
     _fixed: bool = True
     _residuals: list[Floats] = field(default_factory=list)
+    _outputs: list[Any] = field(default_factory=list)
 
     def score(self, world: int) -> float:
         """The likelihood ratio of a fresh run on this table, the first table against the second."""
@@ -210,13 +213,11 @@ class _Game:
         return witness.seen.steps
 
     def _look(self, world: int, steps: Sequence[Step]) -> None:
-        """Whether the releases are Gaussian around centres that no run moves; their residuals, for the law."""
+        """Whether the releases are Gaussian around centres that no run moved; their residuals, for the law."""
         gaussian = all(isinstance(step.mechanism, Gaussian) for step in steps)
         centres = self._centres.setdefault(world, [step.value for step in steps])
-        same = len(centres) == len(steps) and all(
-            np.array_equal(one, step.value) for one, step in zip(centres, steps, strict=True)
-        )
-        self._fixed = self._fixed and gaussian and same
+        self._outputs = [step.output for step in steps]
+        self._fixed = self._fixed and gaussian and _same(centres, steps)
         if self._fixed:
             self._residuals += [
                 np.ravel(np.subtract(step.output, step.value, dtype=float)) / float(step.mechanism.sigma)  # type: ignore[attr-defined]
@@ -225,7 +226,7 @@ class _Game:
 
     def normal_by_construction(self) -> bool:
         """Whether everything that the normal version rests on was checked, the law of the noise among it."""
-        if not self._fixed or self.coins.asked or not self._residuals:
+        if not self._fixed or self.coins.asked or not self._residuals or self._moved():
             return False
         from scipy.stats import chi2, kstest
 
@@ -234,6 +235,23 @@ class _Game:
         return bool(
             kstest(noise, "norm").pvalue > _LAW_LEVEL and min(square, 1.0 - square) > _LAW_LEVEL / 2.0
         )
+
+    def _moved(self) -> bool:
+        """Whether some hostile transcript moves a centre: what never happened in the runs may still happen."""
+        for world, centres in self._centres.items():
+            for factor in HOSTILE:
+                outputs = [factor * np.asarray(one, float) for one in self._outputs]
+                try:
+                    if not _same(centres, self._steps(world, 0, outputs=outputs)):
+                        return True
+                except (TapeEnded, HoldfastError, ArithmeticError):
+                    return True
+        return False
+
+
+def _same(centres: Sequence[Any], steps: Sequence[Step]) -> bool:
+    pairs = zip(centres, steps, strict=False)
+    return len(centres) == len(steps) and all(np.array_equal(one, step.value) for one, step in pairs)
 
 
 def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, float]:
