@@ -185,25 +185,16 @@ def number(value: Any) -> Any:
     return Fraction(value) if isinstance(value, str) and "/" in value else value
 
 
-_MOST_NESTED, _MOST_STEPS = 12, 2
-"""Stored curves inside a curve, and steps to a neighbour's neighbour: each of the latter costs 34 times its curve."""
-
-
-def _require_shallow(data: dict[str, Any]) -> None:
-    """Refuse a stored curve whose evaluation would take for ever; looks without recursion."""
-    level: list[tuple[Any, int, int]] = [(data, 1, 0)]
+def _require_shallow(data: Any) -> None:
+    """Refuse a stored curve that takes for ever: a step to a neighbour's neighbour costs 34 times its curve."""
+    level: list[tuple[Any, int, int]] = [(data, 0, 0)]
     while level:
         one, nested, steps = level.pop()
         if isinstance(one, dict):
-            steps += one.get("kind") == "TwoSteps"
-            if nested > _MOST_NESTED or steps > _MOST_STEPS:
-                raise FormatError(
-                    f"a stored curve holds at most {_MOST_NESTED} curves inside each other, {_MOST_STEPS} of them "
-                    "for neighbours of neighbours"
-                )
-            level += [(part, nested + 1, steps) for part in one.values()]
-        elif isinstance(one, list | tuple) and one and not isinstance(one[0], float):
-            level += [(part, nested, steps) for part in one]
+            nested, steps = nested + 1, steps + (one.get("kind") == "TwoSteps")
+            one = list(one.values())
+        require(nested <= 12 and steps <= 2, "nested", nested, "at most 12, and TwoSteps at most 2")
+        level += [(part, nested, steps) for part in one if isinstance(part, dict | list | tuple)]
 
 
 def curve_from_json(data: Any) -> PrivacyCurve:
