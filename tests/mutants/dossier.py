@@ -224,7 +224,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="curves: neighbours of neighbours without end",
         target="privacy:_require_shallow",
-        old="nested <= 12 and steps <= 2",
+        old="nested <= 24 and steps <= 2",
         new="True",
         tests=("tests/release/test_hostile.py::test_nested_curves_are_refused",),
     ),

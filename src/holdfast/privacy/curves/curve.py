@@ -185,16 +185,13 @@ def number(value: Any) -> Any:
     return Fraction(value) if isinstance(value, str) and "/" in value else value
 
 
-def _require_shallow(data: Any) -> None:
+def _require_shallow(data: Any, nested: int = 0, steps: int = 0) -> None:
     """Refuse a stored curve that takes for ever: a step to a neighbour's neighbour costs 34 times its curve."""
-    level: list[tuple[Any, int, int]] = [(data, 0, 0)]
-    while level:
-        one, nested, steps = level.pop()
-        if isinstance(one, dict):
-            nested, steps = nested + 1, steps + (one.get("kind") == "TwoSteps")
-            one = list(one.values())
-        require(nested <= 12 and steps <= 2, "nested", nested, "at most 12, and TwoSteps at most 2")
-        level += [(part, nested, steps) for part in one if isinstance(part, dict | list | tuple)]
+    steps += isinstance(data, dict) and data.get("kind") == "TwoSteps"
+    require(nested <= 24 and steps <= 2, "nested", nested, "at most 24, and TwoSteps at most 2")
+    for part in data.values() if isinstance(data, dict) else data:
+        if isinstance(part, dict | list | tuple):
+            _require_shallow(part, nested + 1, steps)
 
 
 def curve_from_json(data: Any) -> PrivacyCurve:
