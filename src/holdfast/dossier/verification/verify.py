@@ -249,6 +249,10 @@ def _rebuilt(
         elif section in _REBUILT:
             found.checked.append(f"{section}: as its sources say")
     _tables(record, releases, found)
+    if any("rows_sha256" in claim.details for one in releases for claim in one.certificates):
+        from holdfast.dossier.verification.certificates import check_certificates
+
+        check_certificates(releases, ledger, found)
 
 
 def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
