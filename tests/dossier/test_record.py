@@ -49,6 +49,7 @@ def test_a_record_is_equal_after_reading() -> None:
     "edit",
     [
         lambda record: record.pop("tried"),
+        lambda record: record.pop("doubts"),
         lambda record: record.update(more=1),
         lambda record: record["promise"].update(more=1),
         lambda record: record["releases"][0]["provenance"].update(more=1),

@@ -51,7 +51,7 @@ def test_nested_curves_are_refused() -> None:
     for _ in range(2):
         curve = {"kind": "TwoSteps", "curve": curve}
     assert curve_from_json(curve).delta(1.0) > 0
-    with pytest.raises(FormatError, match="inside each other"):
+    with pytest.raises(ParameterError, match="TwoSteps"):
         curve_from_json({"kind": "TwoSteps", "curve": curve})
 
 

@@ -14,7 +14,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("page", metavar="DOSSIER", type=FILE)
 @click.option("--release", "releases", type=FILE, multiple=True, help="The release file (repeatable).")
 @click.option("--ledger", type=FILE, help="The ledger that paid.")
-@click.option("--recompute", is_flag=True, help="Derive epsilon again from the recorded mechanisms.")
+@click.option("--recompute", is_flag=True, help="Tell epsilon again, from the recorded mechanisms.")
 @click.option(
     "--public-key",
     type=FILE,

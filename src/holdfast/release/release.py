@@ -303,7 +303,7 @@ def _strange_proofs(paid: Sequence[Entry]) -> list[str]:
     """What is assumed where a charge rests on a mechanism that is none of holdfast's."""
     known = {kind.__name__ for kind in MECHANISMS}
     names = dict.fromkeys(str(entry.charge.mechanism.get("mechanism")) for entry in paid)
-    return [f"{STRANGE} {name!r} holds: it is none of holdfast's" for name in names if name not in known]
+    return [f"{STRANGE} {name!r}, which is none of holdfast's" for name in names if name not in known]
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

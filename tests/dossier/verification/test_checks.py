@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from holdfast.dossier import verify_dossier
 from holdfast.dossier.page import render
 from holdfast.dossier.record import Record
+from holdfast.dossier.verification.certificates import check_certificates
 from holdfast.dossier.verification.sources import Findings, check_accounts
 from holdfast.errors import NotPrivateWarning
 from holdfast.ledger import Ledger, create_key
@@ -19,6 +21,7 @@ from holdfast.privacy import ApproxDP
 from holdfast.release import Release
 from tests.dossier.verification import forging
 from tests.dossier.verification.forging import Case
+from tests.golden.stored_files import FOLDER
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +110,19 @@ def test_an_approver_who_did_not_sign_is_not_checked(tmp_path: Path) -> None:
     forging.redraw_about(case)
     found = verify_dossier(case.page, releases=[case.release], ledger=case.ledger, public_key=case.public)
     assert not found.ok
+
+
+def test_other_rows_than_were_certified_show(tmp_path: Path) -> None:
+    """The certificate names the rows that it was made for, and so does the key of its charge."""
+    place = Path(shutil.copytree(FOLDER, tmp_path / "stored"))
+    release = Release.load(place / "rows.holdfast")
+    rows = release.value["rows"]
+    with Ledger.open(place / "budget.db", read_only=True) as ledger:
+        for value, fine in (
+            (rows, True),
+            (rows.slice(1), False),
+            (rows.take(list(range(len(rows)))[::-1]), False),
+        ):
+            found = Findings()
+            check_certificates([replace(release, value=release.value | {"rows": value})], ledger, found)
+            assert (not found.problems) is fine

@@ -16,6 +16,7 @@ from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.journal import charge_of, cost_of
 from holdfast.ledger.recompute import recompute
+from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.release import Release
 
 if TYPE_CHECKING:
@@ -218,14 +219,21 @@ def check_closings(
     return True
 
 
-def check_recomputed(releases: Sequence[Release[Any]], ledger: Ledger, found: Findings) -> None:
-    """Derive epsilon again from the mechanisms that were recorded for each release."""
-    if not releases:
-        found.skipped.append("epsilon from the recorded mechanisms (give --release)")
+def check_recomputed(
+    releases: Sequence[Release[Any]], ledger: Ledger, found: Findings, *, epsilons: bool
+) -> None:
+    """Charge the mechanisms that were recorded for each release again; tell what epsilon they give."""
     books = Books.of(ledger)
     for one in releases:
         dataset = Dataset.of(books.opening("dataset", payment(one, books, sha256="").dataset))
         charges = [(number, charge_of(books.entries[number])) for number in one.provenance.entries]
+        known = {kind.__name__ for kind in MECHANISMS}
+        strange = {str(charge.mechanism.get("mechanism")) for _, charge in charges} - known
+        if strange:
+            found.skipped.append(
+                f"what {', '.join(sorted(strange))} costs: holdfast does not know it, and took its author's word"
+            )
+            continue
         again = recompute(dataset, charges)
         promised = dataset.currency.amounts(one.guarantee.curve)
         within = promised is not None and all(
@@ -236,7 +244,7 @@ def check_recomputed(releases: Sequence[Release[Any]], ledger: Ledger, found: Fi
             f"{len(charges)} recorded mechanisms, charged again by today's proofs, stay within the promise",
             "; ".join(again.problems) or "the recorded mechanisms cost more than the release promises",
         )
-        found.recomputed += _epsilons(one, again)
+        found.recomputed += _epsilons(one, again) if epsilons else []
 
 
 def _epsilons(release: Release[Any], again: Recomputed) -> list[str]:

@@ -47,7 +47,7 @@ def verify_dossier(
     recompute: bool = False,
     public_key: str | os.PathLike[str] | Trust | None = None,
 ) -> DossierVerification:
-    """Check a dossier against itself, the release files and the ledger; `recompute` charges everything again.
+    """Check a dossier against itself, the release files and the ledger; `recompute` also tells epsilon again.
 
     `public_key` is the PEM file of one key, or a trust file that lists several: then ledger, approvals, releases and
     page must be signed by them. The verdict is "ok" only where everything was checked.
@@ -195,8 +195,7 @@ def _with_ledger(
                 from holdfast.dossier.verification.signatures import check_approvals
 
                 check_approvals(record, opened, found)
-            if recompute:
-                check_recomputed(releases, opened, found)
+            check_recomputed(releases, opened, found, epsilons=recompute)
     except HoldfastError as error:
         found.problems.append(f"the ledger: {error}")
     return covered
@@ -252,6 +251,10 @@ def _rebuilt(
         elif section in _REBUILT:
             found.checked.append(f"{section}: as its sources say")
     _tables(record, releases, found)
+    if any("rows_sha256" in claim.details for one in releases for claim in one.certificates):
+        from holdfast.dossier.verification.certificates import check_certificates
+
+        check_certificates(releases, ledger, found)
 
 
 def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:

@@ -183,7 +183,7 @@ class Composed(PrivacyCurve):
         bare = self if delta == 0 else Composed(tuple((curve, times) for curve, _, times in aside))
         found: list[PrivacyCurve] = []
         rho = bare.as_zcdp()
-        if rho is not None:
+        if rho is not None and rho <= ZCDP.LARGEST:
             found.append(ZCDP(rho))
         tabulated = RenyiDP.of(bare.renyi, FINE_ORDERS)
         if any(math.isfinite(d) for d in tabulated.divergences):

@@ -50,16 +50,21 @@ class ZCDP(PrivacyCurve):
     def __post_init__(self) -> None:
         require(self.rho >= 0 and math.isfinite(self.rho), "rho", self.rho, ">= 0 and finite")
 
+    @property
+    def _rho(self) -> float:
+        """A smaller one counts as 1e-100: its reciprocal would overflow."""
+        return max(round_up(self.rho), 1e-100) if self.rho > 0 else 0.0
+
     def delta(self, epsilon: float) -> float:
         """The infimum over orders; every order is valid, so a grid errs on the safe side."""
-        rho = round_up(self.rho)
+        rho = self._rho
         if rho == 0.0:
             return 0.0
         # Pinsker: KL <= rho bounds total variation, and delta(epsilon) <= delta(0) <= sqrt(rho / 2).
         return min(self._best_order(epsilon), math.sqrt(rho / 2), 1.0)
 
     def _best_order(self, epsilon: float) -> float:
-        rho = round_up(self.rho)
+        rho = self._rho
         # d/da of the exponent vanishes near a = (epsilon + rho) / (2 rho): refine a grid around it. Orders are
         # held by what they exceed 1, so that those next to 1 keep their digits.
         above = max((epsilon - rho) / (2 * rho), 1e-9)
@@ -73,7 +78,7 @@ class ZCDP(PrivacyCurve):
     def epsilon(self, delta: float) -> float:
         """The infimum over orders of soundness, section 0; infinite at delta = 0."""
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
-        rho = round_up(self.rho)
+        rho = self._rho
         if rho == 0.0 or delta >= 1.0:
             return 0.0
         if delta == 0.0:
