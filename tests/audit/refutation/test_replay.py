@@ -35,7 +35,7 @@ def case(run: Callable[[World, Account], Any], *, limit: float = 10.0) -> Case:
     return Case(
         name="sum", open=lambda: Account(ZCDP(limit)), run=run, pairs=pairs, vary=vary,
         plain=lambda rows: world(*[1.0] * rows),
-        blank=lambda where, place: world(*[0.0 if i == place else x for i, x in enumerate(where.rows)]),
+        touched=lambda where, place: [world(*[0.0 if i == place else x for i, x in enumerate(where.rows)])],
     )  # fmt: skip
 
 

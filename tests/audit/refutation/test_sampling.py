@@ -30,10 +30,10 @@ def case(draw: Draw, mechanism: Any = POISSON) -> Case:
             permit.release([float(where.rows[draw(account.source, step)].sum())]) for step in range(STEPS)
         ]
 
-    def blank(where: World, place: int) -> World:
+    def touched(where: World, place: int) -> list[World]:
         rows = where.rows.copy()
         rows[place] = 0.0
-        return World(rows=rows, identifiers=where.identifiers)
+        return [World(rows=rows, identifiers=where.identifiers)]
 
     def none(*_: Any) -> Iterator[Any]:
         return iter(())
@@ -41,7 +41,7 @@ def case(draw: Draw, mechanism: Any = POISSON) -> Case:
     adjacency = "zero_out"
     return Case(
         name="sampled sum", open=lambda: Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="renyi"), run=run,
-        pairs=none, vary=lambda random, pair: pair, blank=blank,
+        pairs=none, vary=lambda random, pair: pair, touched=touched,
         plain=lambda rows: World(rows=1.0 + np.arange(rows) / 7.0, identifiers=np.arange(rows)),
     )  # fmt: skip
 
@@ -51,7 +51,7 @@ def poisson(source: Source, step: int) -> Any:
 
 
 def outcome(draw: Draw, mechanism: Any = POISSON) -> Any:
-    return SamplingTrial(case=case(draw, mechanism), rows=ROWS, runs=3).run(Source(seed=4), error=1e-8)
+    return SamplingTrial(case=case(draw, mechanism), rows=ROWS, coins=2000).run(Source(seed=4), error=1e-8)
 
 
 def test_a_poisson_sample_and_a_fixed_batch_pass_as_what_they_are() -> None:

@@ -99,11 +99,14 @@ class PointNeighbours:
         y = random.choice(self._labels, size=rows)
         return World(rows=Points(features=x, labels=y), identifiers=np.arange(rows))
 
-    def blank(self, world: World, place: int) -> World:
-        """A null record in its place."""
-        x, y = world.rows.features.copy(), world.rows.labels.copy()
-        x[place], y[place] = 0.0, 0.0
-        return dataclasses.replace(world, rows=Points(features=x, labels=y))
+    def touched(self, world: World, place: int) -> list[World]:
+        """A null record in its place, and the record turned round: a loss may be flat on one side of a plane."""
+        made = []
+        for factor in (0.0, -1.0):
+            x = world.rows.features.copy()
+            x[place] *= factor
+            made.append(dataclasses.replace(world, rows=Points(features=x, labels=world.rows.labels)))
+        return made
 
     # Their parts.
 

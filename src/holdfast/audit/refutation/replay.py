@@ -49,8 +49,8 @@ class Case:
     """Neighbours near these: a step of the climb."""
     plain: Callable[[int], World]
     """A table without anything special, of so many records: for tests of noise and of sampling."""
-    blank: Callable[[World, int], World]
-    """The same with one record blanked."""
+    touched: Callable[[World, int], list[World]]
+    """The same with one record blanked, or changed otherwise: wherever it is looked at, one of them shows."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -62,11 +62,10 @@ class _Search:
         """The case's own pairs: drawn outputs, huge ones, and one more past each; the first that refutes."""
         pasts = itertools.cycle(hostile())
         huge = [Prefix(kind="constant", size=size, after=after) for after in (1, 0) for size in (1e4, -1e4)]
-        for place, (first, second) in enumerate(itertools.islice(self.case.pairs(random), count)):
-            # Every third is recorded on the other side: then the past is one of the neighbour's.
-            pair = (second, first) if place % 3 == 1 else (first, second)
+        for place, pair in enumerate(itertools.islice(self.case.pairs(random), count)):
             for prefix in (Prefix(kind="drawn", seed=place), huge[place % 4], next(pasts)):
-                found = self._look(pair, prefix)
+                # Every third is recorded on the other side: then the past is one of the neighbour's.
+                found = self._look(pair, prefix, turned=place % 3 == 1)
                 if found is not None:
                     return found
         return None
@@ -88,8 +87,9 @@ class _Search:
                 return found
         return None
 
-    def _look(self, pair: tuple[World, World], prefix: Prefix) -> Compared | None:
-        seen = replayed(self.case, *pair, seed=prefix.seed, tape=prefix.tape)
+    def _look(self, pair: tuple[World, World], prefix: Prefix, *, turned: bool = False) -> Compared | None:
+        first, second = reversed(pair) if turned else pair
+        seen = replayed(self.case, first, second, seed=prefix.seed, tape=prefix.tape)
         self.tried += 1
         for kind, distance in seen.distances.items():
             if distance > self.best.get(kind, (-1.0,))[0] and math.isfinite(distance):

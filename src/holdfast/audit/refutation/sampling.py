@@ -1,10 +1,10 @@
 """SamplingTrial: whether rows are drawn with the rate that the price was computed for.
 
-Amplification by sampling is a claim about secret coins, which no output shows. So each row is blanked in turn, and
-the run is replayed with the same outputs and the same coins: the steps whose value moves are those in which the row
-was drawn. For a Poisson rate q, inclusions must be independent coins of chance q: over all rows and steps, for each
-row, in pairs of steps, and in the sizes of batches; for batches of fixed size, each row's rate and the overlaps. All
-p-values are exact, by binomial and hypergeometric laws.
+Amplification by sampling is a claim about secret coins, which no output shows. So each row is blanked or turned
+round, and the run is replayed with the same outputs and the same coins: the steps whose value moves are those in
+which the row was drawn. For a Poisson rate q, inclusions must be independent coins of chance q: over all rows and
+steps, for each row, in pairs of rows and of steps, and in the sizes of batches; for batches of fixed size, each row's
+rate and the overlaps. All p-values are exact, by binomial and hypergeometric laws.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from holdfast.audit.refutation.trial import Outcome, Test
 from holdfast.noise.source import Source
 from holdfast.privacy.account.witness import Step, replaying
 
+MOST_RUNS = 20
 Drawn = NDArray[np.bool_]
 """Steps by rows: whether the row was drawn."""
 
@@ -32,13 +33,16 @@ class SamplingTrial:
 
     case: Case
     rows: int
-    runs: int = 4
+    coins: int = 1500
+    """Runs are made until there are so many, or twenty."""
     spends: bool = True
     test: Test = "sampling"
 
     def run(self, source: Source, *, error: float) -> Outcome:
         """Find out who was drawn when, and test it."""
-        found = [self._drawn(int(source.words(1)[0] >> np.uint64(1))) for _ in range(self.runs)]
+        found: list[tuple[Drawn, list[Step]]] = []
+        while sum(drawn.size for drawn, _ in found) < self.coins and len(found) < MOST_RUNS:
+            found.append(self._drawn(int(source.words(1)[0] >> np.uint64(1))))
         random = np.random.Generator(np.random.PCG64(int(source.words(1)[0])))
         tests = [one for drawn, steps in found[:1] for one in _p_values([d for d, _ in found], steps, random)]
         name, least = min(tests, key=lambda one: one[1])
@@ -57,11 +61,10 @@ class SamplingTrial:
         steps = [step for step in whole.transcript.steps if _rate(step) < 1]
         drawn = np.zeros((len(steps), self.rows), dtype=bool)
         for row in range(self.rows):
-            without = recorded(
-                self.case, self.case.blank(world, row), seed=seed, tape=replaying(whole.outputs)
-            ).transcript.steps
-            for place, step in enumerate(steps):
-                drawn[place, row] = bool(np.any(step.value != without[step.number].value))
+            for other in self.case.touched(world, row):
+                told = recorded(self.case, other, seed=seed, tape=replaying(whole.outputs)).transcript.steps
+                for place, step in enumerate(steps):
+                    drawn[place, row] |= bool(np.any(step.value != told[step.number].value))
         return drawn, steps
 
 

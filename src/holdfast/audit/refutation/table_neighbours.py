@@ -90,13 +90,13 @@ class TableNeighbours:
         made = self._spread(np.random.Generator(np.random.PCG64(rows)), rows)
         return World(rows=made, identifiers=np.arange(rows))
 
-    def blank(self, world: World, place: int) -> World:
+    def touched(self, world: World, place: int) -> list[World]:
         """A row without values."""
         rows = {name: list(values) for name, values in world.rows.items()}
         for name in rows:
             if name != OWNER:
                 rows[name][place] = None
-        return dataclasses.replace(world, rows=rows)
+        return [dataclasses.replace(world, rows=rows)]
 
     # Their parts.
 

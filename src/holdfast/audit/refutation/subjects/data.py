@@ -50,7 +50,7 @@ class DataStatistic:
         near = self.near
         return Case(
             name=name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
-            blank=near.blank,
+            touched=near.touched,
         )  # fmt: skip
 
 

@@ -102,7 +102,7 @@ class LearnerSetting:
         )  # fmt: skip
         return Case(
             name=self.name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
-            blank=near.blank,
+            touched=near.touched,
         )  # fmt: skip
 
     def works(self) -> bool:
@@ -192,20 +192,16 @@ def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
     trials: list[Trial] = []
     for place, setting in enumerate(found):
         wide = setting.problem.dimension == WIDE
-        pairs, climbs = (2, 0) if wide else (12, 24) if place < 2 else (6, 6)
+        pairs, climbs = (2, 0) if wide else (10, 16) if place < 2 else (5, 4)
         trials.append(ReplayTrial(case=setting.case(), pairs=pairs, climbs=climbs))
+    firsts = {setting.limit: setting for setting in reversed(found)}
     for setting in found:
         case, rows = setting.case(), setting.others + setting.rows_per_unit
-        # Noise does not know who is a neighbour of whom: one relation is enough, and every budget and choice.
-        plain = setting.problem.dimension == COLUMNS and setting.fits == 1
-        told = setting.problem == found[0].problem or setting.limit != found[0].limit
-        if (
-            adjacency.value == method.adjacencies[0]
-            and plain
-            and (told and not setting.options.keys() - {"batch"})
-        ):
+        # Noise does not know who is a neighbour of whom, nor do secret coins know the loss.
+        if adjacency.value == method.adjacencies[0] and setting is firsts[setting.limit]:
             trials.append(FreshnessTrial(case=case, rows=rows))
-        if plain and setting.rows_per_unit == 1 and declares_a_rate(case, rows):
+        usual = (setting.problem, setting.fits, setting.rows_per_unit) == (found[0].problem, 1, 1)
+        if usual and not setting.declared and declares_a_rate(case, rows):
             trials.append(SamplingTrial(case=case, rows=rows))
     return Subject(name=f"{method.name} {adjacency.value}", claim="its account's limit", trials=tuple(trials))
 

@@ -65,7 +65,7 @@ class SynthesiserSetting:
         near = self.near
         return Case(
             name=self.name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
-            blank=near.blank,
+            touched=near.touched,
         )  # fmt: skip
 
     def works(self) -> bool:
@@ -91,7 +91,7 @@ def settings(method: SynthesisMethod, adjacency: Adjacency) -> Iterator[Synthesi
 def synthesiser_subject(method: SynthesisMethod, adjacency: Adjacency) -> Subject:
     """The method under one neighbour relation."""
     found = list(settings(method, adjacency))
-    trials: list[Trial] = [ReplayTrial(case=one.case(), pairs=10, climbs=12) for one in found]
+    trials: list[Trial] = [ReplayTrial(case=one.case(), pairs=6, climbs=6) for one in found]
     if adjacency.value == method.adjacencies[0]:
         trials += [FreshnessTrial(case=one.case(), rows=UNITS, numbers=200) for one in found[:1]]
     return Subject(name=f"{method.name} {adjacency.value}", claim="its account's limit", trials=tuple(trials))

@@ -45,7 +45,13 @@ def _case(
         return Account(PureDP(2.0), adjacency=adjacency)
 
     return Case(
-        name=name, open=opened, run=run, pairs=near.pairs, vary=near.vary, plain=near.plain, blank=near.blank
+        name=name,
+        open=opened,
+        run=run,
+        pairs=near.pairs,
+        vary=near.vary,
+        plain=near.plain,
+        touched=near.touched,
     )
 
 
