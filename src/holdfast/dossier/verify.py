@@ -138,7 +138,7 @@ def _page(path: Path, report: _Report) -> Record | None:
     )
     if not report.hold(
         written.get("format") in (FORMAT, *OLDER),
-        f"the record has the format {FORMAT}",
+        f"the record has the format {written.get('format')}",
         f"the record has another format than {FORMAT}",
     ):
         return None
@@ -147,7 +147,7 @@ def _page(path: Path, report: _Report) -> Record | None:
     except FormatError:
         report.problems.append(_MALFORMED)
         return None
-    if record.holdfast != holdfast.__version__:
+    if record.holdfast != holdfast.__version__ or record.format in OLDER:
         report.skipped.append(
             "that the page is the drawing of its record: another version of holdfast drew it"
         )
@@ -211,11 +211,16 @@ def _evidence(record: Record, releases: Sequence[Release[Any]], report: _Report)
         own=[one.guarantee for one in releases],
     )  # fmt: skip
     written = [one for one in record.tried if one.kind == "audit"]
-    report.same("the audits", written, [one.attempt for one in again])
+    if record.format in OLDER:
+        report.skipped.append("what the audits say of themselves: an earlier version said it")
+    else:
+        report.same("the audits", written, [one.attempt for one in again])
+    # An earlier version drew audits without sharing the error: of its picture only the proof can be drawn again.
+    drawn = () if record.format in OLDER else again
     report.same(
         "the picture of proof and audits",
-        [lines[: 1 + len(again)] for lines in _lines(record.picture)],
-        _lines(picture(guarantee, again)),
+        [lines[: 1 + len(drawn)] for lines in _lines(record.picture)],
+        _lines(picture(guarantee, drawn)),
     )
     tried = [(one.kind, one.name) for one in record.tried]
     report.same("what was not tested", record.not_tested, not_tested(record.tried))
@@ -225,7 +230,9 @@ def _evidence(record: Record, releases: Sequence[Release[Any]], report: _Report)
         report.skipped.append("attacks and accuracy: their private data are not part of a dossier")
         if record.audience != "internal":
             report.problems.append("a public edition holds results that are for internal use")
-    if record.audience != "internal" and any(audience_of(one) == "internal" for one in audits):
+    if record.format in OLDER and audits:
+        report.skipped.append("whether real rows went into the audits: the page is older than that mark")
+    elif record.audience != "internal" and any(audience_of(one) == "internal" for one in audits):
         report.problems.append(
             "a public edition holds audits on real rows, or on coins that are not holdfast's"
         )
