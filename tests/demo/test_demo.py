@@ -123,6 +123,26 @@ def test_the_columns_must_hold_the_target(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+def test_the_page_shows_an_audit_that_can_fail(made: Demo) -> None:
+    (tried,) = record(made.page)["tried"]
+    assert tried["name"] == "transcript"
+    assert tried["numbers"]["can_fail"]
+    assert 1.2 < tried["numbers"]["kappa"] < 3.0
+    assert tried["numbers"]["rows"] == "generated"
+    assert record(made.page)["also_run"] == 3  # the attacks, which stay inside
+    assert "times too little noise" in made.summary
+    assert "too little noise would have been noticed by the audit" in made.page.read_text(encoding="utf-8")
+
+
+def test_half_of_the_noise_turns_the_page_red(tmp_path: Path) -> None:
+    shown = CliRunner().invoke(app, ["demo", "--broken", "--output", str(tmp_path)])
+    assert shown.exit_code == 1
+    assert "CONTRADICTED" in shown.output
+    assert "CONTRADICTED. The promise on this page does not hold." in (tmp_path / "dossier.html").read_text(
+        encoding="utf-8"
+    )
+
+
 def command(made: Demo, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(import_module("holdfast.demo"), "run_demo", lambda output, step: made)
     return CliRunner().invoke(app, ["demo", "--output", str(made.page.parent)])

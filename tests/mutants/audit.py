@@ -127,7 +127,7 @@ FAULTS: tuple[Fault, ...] = (
         target="audit:holm",
         old="error / (run - step)",
         new="error / (len(p_values) - step)",
-        tests=("tests/audit/bounds/test_several.py::test_holm_lies_between_bonferroni_and_no_correction",),
+        tests=("tests/dossier/test_evidence.py::test_what_is_not_shown_shares_the_error",),
     ),
     Fault(
         name="audit: no correction over several (A5)",

@@ -19,6 +19,7 @@ def test_holm_lies_between_bonferroni_and_no_correction(values: list[float], mor
     rejected = holm(values, error=0.05, run=run)
     assert all(kept or p > 0.05 / run for p, kept in zip(values, rejected, strict=True))
     assert all(p <= 0.05 for p, kept in zip(values, rejected, strict=True) if kept)
+    assert rejected == holm([*values, *[1.0] * more], error=0.05, run=run)[: len(values)]
     # What was run beside it never helps, and a smaller p-value is never worse.
     assert all(a >= b for a, b in zip(rejected, holm(values, error=0.05, run=run + 1), strict=True))
     order = np.argsort(values, kind="stable")

@@ -218,11 +218,16 @@ def _rebuilt(
     if ledger is not None and not record.payments and not record.budgets:
         found.skipped.append("approver, purpose and budget: the page was made without the ledger")
         ledger = None
+    older = record.format in OLDER
+    if older and record.audits:
+        found.skipped.append(
+            "what the audits say: an earlier version said it, without naming the rows that went in"
+        )
     heads = [budget.head for budget in record.budgets]
     try:
         made = Dossier(
             releases,
-            audits=[AuditResult.from_json(one) for one in record.audits],
+            audits=[] if older else [AuditResult.from_json(one) for one in record.audits],
             ledger=ledger,
             audience=record.audience,
             title=record.title,
@@ -240,7 +245,6 @@ def _rebuilt(
         found.problems.append(f"the record cannot be built again from its sources: {error}")
         return
     made = _as_written(made, record, ledger)
-    older = record.format in OLDER
     for section, again in visible(made.to_json()).items():
         if section not in written and older:
             continue  # its format did not have it yet
@@ -261,15 +265,17 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
     """The rebuilt record, with what has no source at hand taken from the written one.
 
     That is the version that drew it, and the results of attacks: those are functions of private data, and no dossier
-    holds them. What the written record says of ledger and budget stays where no ledger was given.
+    holds them. An older format's audits are as that version saw them. What the written record says of ledger and
+    budget stays where no ledger was given.
     """
-    attacks = tuple(one for one in record.tried if one.kind == "attack")
-    tried = (*made.tried, *attacks)
+    older = record.format in OLDER
+    tried = (*made.tried, *(one for one in record.tried if older or one.kind == "attack"))
     made = replace(
         made, format=record.format, holdfast=record.holdfast, renderer=record.renderer, tried=tried,
         picture=_with_lines(made.picture, record.picture),
         contradictions=tuple(one.contradiction for one in tried if one.contradiction is not None),
-        not_tested=not_tested(tried),
+        not_tested=record.not_tested if older else not_tested(tried),
+        audits=record.audits if older else made.audits,
     )  # fmt: skip
     if ledger is None:
         made = replace(made, payments=record.payments, budgets=record.budgets, doubts=record.doubts)
