@@ -17,7 +17,9 @@ from holdfast.noise.source import Source
 from holdfast.privacy import Account, Gaussian, Laplace
 from holdfast.synth import METHODS as SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod
-from holdfast.testing import check_mechanism, check_method, mechanism_checks, method_checks
+from holdfast.testing import check_mechanism, check_method, check_replay, mechanism_checks, method_checks
+from holdfast.testing.learners import learner_checks
+from holdfast.testing.synthesisers import synthesiser_checks
 
 
 def broken_by(subject: Any, checks: Any) -> set[str]:
@@ -107,6 +109,7 @@ def test_a_class_is_checked_on_all_its_examples() -> None:
     assert names.count("declares_what_it_rests_on") == 1
 
 
+@pytest.mark.slow
 def test_a_learner_that_keeps_its_contract_passes() -> None:
     check_method(first(LEARNERS, "output"))
 
@@ -121,17 +124,18 @@ def free(examples: Examples, problem: Problem, *, account: Account) -> Fit:
 
 def test_a_learner_that_charges_nothing_is_named() -> None:
     method = Learner(name="free", run=free, paper="none", pure=True)
-    broken = broken_by(method, method_checks)
+    broken = broken_by(method, learner_checks)
     spending = "spends_no_more_than_its_limit_and_says_why_it_is_private"
     assert {f"{spending}-{adjacency}" for adjacency in method.adjacencies} <= broken
     assert "a_seed_repeats_and_another_differs-replace" in broken
     # What every method is asked before it runs, a method cannot forget.
     assert "refuses_rows_of_other_neighbours_than_the_accounts" not in broken
     assert "refuses_bad_constants_before_spending" not in broken
-    with pytest.raises(AssertionError, match="free breaks"):
-        check_method(method)
+    with pytest.raises(AssertionError, match="differs although all outputs are the same"):
+        check_replay(method)
 
 
+@pytest.mark.slow
 def test_a_synthesiser_that_keeps_its_contract_passes() -> None:
     check_method(first(SYNTHESISERS, "independent"))
 
@@ -145,7 +149,7 @@ def test_a_synthesiser_that_promises_too_much_is_named() -> None:
         open_handed = Account(account.limit, adjacency=account.adjacency, unit=account.unit, currency="zcdp")
         return honest.run(data, workload, account=open_handed, **options)
 
-    broken = broken_by(replace(honest, name="lavish", run=lavish), method_checks)
+    broken = broken_by(replace(honest, name="lavish", run=lavish), synthesiser_checks)
     assert "a_seed_repeats_the_run" in broken
     assert "a_job_that_runs_again_repeats_itself_and_pays_once" in broken
     assert {f"spends_no_more_than_its_limit_and_most_of_it-{one}" for one in honest.adjacencies} <= broken
@@ -154,3 +158,24 @@ def test_a_synthesiser_that_promises_too_much_is_named() -> None:
 def test_something_else_is_refused() -> None:
     with pytest.raises(ParameterError, match="Learner or a SynthesisMethod"):
         check_method(object())  # type: ignore[arg-type]
+
+
+OUTPUT = first(LEARNERS, "output")
+
+
+def test_transcripts_of_a_method_are_checked_with_the_rest() -> None:
+    names = [check.name for check in method_checks(OUTPUT)]
+    for adjacency in OUTPUT.adjacencies:
+        for kind in ("check_replay", "check_freshness", "check_sampling"):
+            assert f"{kind}-{adjacency}" in names
+
+
+def test_a_method_that_lets_something_through_fails_its_replay() -> None:
+    def leaking(examples: Any, problem: Any, *, account: Any) -> Any:
+        fit = OUTPUT.run(examples, problem, account=account)
+        rows = sum(len(labels) for _, labels in examples.chunks())
+        return replace(fit, parameters={**fit.parameters, "rows": rows})
+
+    mine = replace(OUTPUT, name="leaking", run=leaking, adjacencies=("add_remove",))
+    with pytest.raises(AssertionError, match=r"parameters\.rows differs"):
+        check_replay(mine)
