@@ -29,7 +29,16 @@ def test_a_compressed_table_is_refused(compression: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[1e999]", "[NaN]", "[" * 100_000, "[]x", "[" + "[]," * 60 + "[]]", "[" + "1," * 500 + "1]"]
+    "text",
+    [
+        "[1e999]",
+        "[NaN]",
+        "[" * 100_000,
+        "[]x",
+        "[" + "9" * 400 + "]",
+        "[" + "[]," * 60 + "[]]",
+        "[" + "1," * 500 + "1]",
+    ],
 )
 def test_json_from_a_stranger(text: str) -> None:
     with pytest.raises(FormatError):

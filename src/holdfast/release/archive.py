@@ -37,7 +37,7 @@ MOST_BYTES = 4 * 2**30
 MOST_MEMBERS = 10_000
 _NAME = re.compile(r"arrays/[0-9]{1,5}\.(npy|arrow)")
 _JSON, _SUMS = "release.json", "SHA256SUMS"
-_MOST_DEPTH = 100
+_MOST_DEPTH, _MOST_DIGITS = 100, 300
 _KINDS = "biufcUSMm"
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00(?P<length>[\x00-\xff]{2})"
@@ -146,7 +146,8 @@ def parse_json(
     if _parts(data) > most_parts and _parts(_TEXTS.sub(b'""', data)) > most_parts:
         raise FormatError(f"{what} holds at most {most_parts:,} values, this one holds more")
     try:
-        value = json.loads(data, parse_float=_finite, parse_constant=_finite)
+        whole = lambda text: int(text) if len(text) < _MOST_DIGITS else _finite("inf")  # noqa: E731
+        value = json.loads(data, parse_float=_finite, parse_constant=_finite, parse_int=whole)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{what} is not valid JSON, or holds a number that is not finite") from error
     require_depth(value, what, most_depth)
@@ -221,6 +222,8 @@ def _packed(value: Any, members: dict[str, bytes], depth: int) -> Any:
     if depth > _MOST_DEPTH:
         raise ParameterError(f"value must be nested at most {_MOST_DEPTH} levels deep")
     match value:
+        case int() if abs(value) >= 10 ** (_MOST_DIGITS - 2):
+            raise ParameterError(f"a whole number of a value has fewer than {_MOST_DIGITS - 2} digits")
         case None | bool() | str() | int():
             return value
         case float():
@@ -268,15 +271,13 @@ def _unpacked(tree: Any, members: dict[str, bytes], unused: set[str], depth: int
             return table_of(_take(members, unused, name))
         case {"$tuple": list() as items} if len(tree) == 1:
             return tuple(inner(item) for item in items)
-        case {"$pairs": list() as pairs} if len(tree) == 1 and all(_is_pair(pair) for pair in pairs):
+        case {"$pairs": list() as pairs} if len(tree) == 1 and all(
+            isinstance(pair, list) and len(pair) == 2 for pair in pairs
+        ):
             return {inner(key): inner(item) for key, item in pairs}
         case dict() if not any(key.startswith("$") for key in tree):
             return {key: inner(item) for key, item in tree.items()}
     raise FormatError("a stored value has a tag that this version does not know")
-
-
-def _is_pair(pair: object) -> bool:
-    return isinstance(pair, list) and len(pair) == 2
 
 
 def _add(members: dict[str, bytes], ending: str, data: bytes) -> str:

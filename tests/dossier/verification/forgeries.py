@@ -14,7 +14,7 @@ import json
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -219,19 +219,6 @@ def table(found: dict[tuple[Forger, What], Tally]) -> str:
         passed = sum(len(one.passed) for one in tallies), sum(len(one.passed_stranger) for one in tallies)
         lines.append(f"| {forger} | " + " | ".join(cells) + f" | {passed[0]:,} | {passed[1]:,} |")
     return "\n".join(lines)
-
-
-def owner(found: dict[tuple[Forger, What], Tally]) -> list[str]:
-    """What the owner can change unseen, in kinds: numbers of entries and of places in lists left out."""
-    passed: Iterable[str] = (
-        f"{kind}: {where}"
-        for (forger, kind), tally in found.items()
-        if forger == FORGERS[2]
-        for where in tally.passed
-    )
-    return sorted(
-        {" ".join(part for part in one.split() if not part.rstrip(":").isdigit()) for one in passed}
-    )
 
 
 def main() -> int:
