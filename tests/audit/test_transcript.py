@@ -281,6 +281,6 @@ def test_what_transcripts_show_at_epsilon_one(
     study.note(trials=repeats, runs=runs, median=float(np.median(bounds)), largest=max(bounds))
     assert max(bounds) <= 1.0
     assert all(one.valid == (name == "output") for one in estimates)
-    assert all(one.epsilon_estimate() > 0.0 for one in estimates)
     if deep():
         assert np.median(bounds) >= least
+        assert np.median([one.epsilon_estimate() for one in estimates]) > least
