@@ -15,7 +15,7 @@ from tests.paths import ROOT
 SOURCES = ROOT / "src" / "holdfast"
 ROOMS = sorted(p.name for p in SOURCES.iterdir() if (p / "__init__.py").is_file())
 #: The move of the house ended at 310 files; each piece since may add a few.
-MOST_ENTRIES, MOST_FILES, MOST_LINES = 14, 350, 400
+MOST_ENTRIES, MOST_FILES, MOST_LINES = 14, 380, 400
 
 #: Folders of tests that mirror no folder of the package.
 OTHERS = {
@@ -39,6 +39,7 @@ SHARED = {
     "epsilon_lower": "every audit bound has one",
     "mu_lower": "every audit bound has one",
     "p_value": "every audit bound has one",
+    "power": "of a bound, and of an audit that knows its design",
 }
 
 

@@ -37,7 +37,7 @@ from holdfast.dossier.page import record_of
 from holdfast.dossier.stored_evidence import read_accuracy, read_attacks, read_audit
 from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger
-from holdfast.ledger.trust import Trust
+from holdfast.ledger.signing.trust import Trust
 from holdfast.plan.release_plan import ReleasePlan
 from holdfast.release import Release
 from holdfast.release.archive import from_bytes, sums, to_bytes

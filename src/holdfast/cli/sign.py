@@ -24,7 +24,7 @@ def sign(files: tuple[Path, ...], key: Path) -> None:
     Examples:
       holdfast sign model.holdfast dossier.html --key officer.pem
     """
-    from holdfast.ledger.signature import Signature, signature_path
+    from holdfast.ledger.signing.signature import Signature, signature_path
 
     for path in files:
         signed = Signature.sign_file(key, path)

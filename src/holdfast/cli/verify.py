@@ -46,7 +46,7 @@ def verify(
       holdfast verify dossier.html --release model.holdfast --ledger budget.db --public-key officer.pub
     """
     from holdfast.dossier import verify_dossier
-    from holdfast.ledger.trust import Trust
+    from holdfast.ledger.signing.trust import Trust
 
     given = [Trust.of(path) for path in (public_key, trust) if path is not None]
     found = verify_dossier(

@@ -6,7 +6,7 @@ from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.entry import LedgerEntry
 from holdfast.ledger.jobs import PaidOnce, kept, once
 from holdfast.ledger.ledger import Ledger
-from holdfast.ledger.signature import SignedHead, create_key
+from holdfast.ledger.signing.signature import SignedHead, create_key
 from holdfast.ledger.verification import Verification
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import Any
 from holdfast.errors import LedgerError, require
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import LedgerEntry, canonical, entry_digest
-from holdfast.ledger.signature import Signature
+from holdfast.ledger.signing.signature import Signature
 
 EXTRACT = "holdfast-extract/1"
 

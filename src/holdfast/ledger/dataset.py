@@ -220,3 +220,11 @@ def resumed(
             f"account {name!r} was opened on another dataset or with another limit; choose another name"
         )
     return opened
+
+
+def require_all_closed(chain: Chain, dataset: str) -> None:
+    """Refuse a new period while accounts of the old one may still be charged."""
+    known_dataset(chain, dataset)
+    still_open = [name for name, _, closed in chain.accounts(dataset) if closed is None]
+    if still_open:
+        raise LedgerError(f"close the open accounts of {dataset!r} first: {', '.join(still_open[:5])}")

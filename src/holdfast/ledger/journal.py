@@ -209,6 +209,13 @@ def require_text(name: str, text: object) -> None:
     require(fine, name, type(text).__name__, "a printable text of at most 1,000 characters")
 
 
+def checked_texts(**texts: str) -> dict[str, str]:
+    """The texts, each of them one that can be stored."""
+    for name, text in texts.items():
+        require_text(name, text)
+    return texts
+
+
 def charge_of(entry: LedgerEntry) -> Charge:
     """The charge that an entry records."""
     body = entry.body

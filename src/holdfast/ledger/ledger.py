@@ -18,21 +18,22 @@ from holdfast.ledger.dataset import (
     committed,
     free_share,
     known_dataset,
+    require_all_closed,
     require_terms,
     resumed,
 )
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.ledger.holder import abandoned, note, require_nobody
-from holdfast.ledger.journal import LedgerJournal, charge_of, cost_of, require_text
-from holdfast.ledger.signature import Signature, SignedHead
+from holdfast.ledger.journal import LedgerJournal, charge_of, checked_texts, cost_of
+from holdfast.ledger.signing.signature import Signature, SignedHead
+from holdfast.ledger.signing.trust import Trust
 from holdfast.ledger.store import Store
-from holdfast.ledger.trust import Trust
 from holdfast.ledger.verification import Verification, verify
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.release.archive import write_atomically
 from holdfast.release.release import software_versions
+from holdfast.release.writing import write_atomically
 
 if TYPE_CHECKING:
     from holdfast.ledger.recompute import Recomputed
@@ -73,7 +74,7 @@ class Ledger:
         datasets: Sequence[Dataset] = (),
     ) -> Ledger:
         """Start a ledger in a new file, with these datasets, whole or not at all; refused if there is one."""
-        texts = _texts(purpose=purpose, approver=approver)
+        texts = checked_texts(purpose=purpose, approver=approver)
         body = texts | {"ledger": secrets.token_hex(16), "software": software_versions()}
         Store.create(Path(path), [("ledger", body), *(("dataset", one.to_body()) for one in datasets)])
         return cls(Store(Path(path)))
@@ -163,7 +164,7 @@ class Ledger:
         The account's whole limit is set aside at once; closing gives back what was not spent.
         Without a limit a new account takes everything that is left. `about` is a digest of what it is for.
         """
-        texts = _texts(purpose=purpose, approver=approver, account=name or "unnamed", about=about)
+        texts = checked_texts(purpose=purpose, approver=approver, account=name or "unnamed", about=about)
         place = dataset.name if isinstance(dataset, Dataset) else dataset
         refusal: BudgetExceeded | None = None
         with self._store.writing() as chain:
@@ -233,7 +234,7 @@ class Ledger:
         With `force=False` it is refused while another process may have the account open. One that has is refused its
         next charge.
         """
-        texts = _texts(reason=reason, approver=approver)
+        texts = checked_texts(reason=reason, approver=approver)
         with self._store.writing() as chain:
             known = chain.account(name)
             if known is None or known[2] is not None:
@@ -255,14 +256,9 @@ class Ledger:
         """
         require(bool(reason), "reason", reason, "a non-empty text")
         require(bool(approver), "approver", approver, "a non-empty text")
-        texts = _texts(reason=reason, approver=approver)
+        texts = checked_texts(reason=reason, approver=approver)
         with self._store.writing() as chain:
-            known_dataset(chain, dataset)
-            still_open = [name for name, _, closed in chain.accounts(dataset) if closed is None]
-            if still_open:
-                raise LedgerError(
-                    f"close the open accounts of {dataset!r} first: {', '.join(still_open[:5])}"
-                )
+            require_all_closed(chain, dataset)
             chain.append("reset", texts | {"dataset": dataset})
 
     def spent(self, dataset: str) -> PrivacyCurve:
@@ -334,7 +330,7 @@ class Ledger:
         """Sign the opening of an account, and so its limit and purpose; the approval becomes an entry."""
         from holdfast.ledger.attest import approve
 
-        texts = _texts(approver=approver)
+        texts = checked_texts(approver=approver)
         with self._store.writing() as chain:
             return approve(chain, self.id, account, private_key, approver=texts["approver"])
 
@@ -362,15 +358,7 @@ class Ledger:
     def history(self, *, dataset: str | None = None, account: str | None = None) -> tuple[LedgerEntry, ...]:
         """Every entry in order, or those of a dataset or an account."""
         with self._store.reading() as chain:
-            of_dataset = None if dataset is None else {name for name, _, _ in chain.accounts(dataset)}
-            entries = [LedgerEntry.parse(text, entry_hash) for _, text, entry_hash in chain.rows()]
-
-        def wanted(entry: LedgerEntry) -> bool:
-            place, name = entry.body.get("dataset"), entry.body.get("account")
-            in_dataset = of_dataset is None or place == dataset or (place is None and name in of_dataset)
-            return in_dataset and (account is None or name == account)
-
-        return tuple(entry for entry in entries if wanted(entry))
+            return report.history(chain, dataset=dataset, account=account)
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write all entries as JSON lines: the hash, and the exact text that has this hash."""
@@ -410,9 +398,3 @@ class Ledger:
             translated=amount,
             seed=seed,
         )
-
-
-def _texts(**texts: str) -> dict[str, str]:
-    for name, text in texts.items():
-        require_text(name, text)
-    return texts

@@ -283,3 +283,18 @@ def _step(most: float) -> float:
     """
     decade = 10.0 ** math.floor(math.log10(most / _MOST_STEPS))
     return next(decade * m for m in (1, 2, 5, 10) if most / (decade * m) <= _MOST_STEPS + 1e-9)
+
+
+def history(
+    chain: Chain, *, dataset: str | None = None, account: str | None = None
+) -> tuple[LedgerEntry, ...]:
+    """Every entry in order, or those of a dataset or an account."""
+    of_dataset = None if dataset is None else {name for name, _, _ in chain.accounts(dataset)}
+
+    def wanted(entry: LedgerEntry) -> bool:
+        place, name = entry.body.get("dataset"), entry.body.get("account")
+        in_dataset = of_dataset is None or place == dataset or (place is None and name in of_dataset)
+        return in_dataset and (account is None or name == account)
+
+    entries = (LedgerEntry.parse(text, entry_hash) for _, text, entry_hash in chain.rows())
+    return tuple(entry for entry in entries if wanted(entry))

@@ -9,9 +9,9 @@ from holdfast.errors import FormatError, HoldfastError, LedgerError
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import BEGINNING, LedgerEntry, entry_digest
 from holdfast.ledger.replay import Book, BrokenRule
-from holdfast.ledger.signature import Signature, SignedHead
+from holdfast.ledger.signing.signature import Signature, SignedHead
+from holdfast.ledger.signing.trust import Trust
 from holdfast.ledger.store import Store
-from holdfast.ledger.trust import Trust
 
 _MOST_PROBLEMS = 20
 

@@ -27,6 +27,7 @@ from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.release import archive
 from holdfast.release.archive import Contents, pack, require_depth, unpack
 from holdfast.release.certificate import Certificate
+from holdfast.release.writing import write_atomically
 
 T = TypeVar("T")
 Noise = Literal["secure", "seeded"]
@@ -219,7 +220,7 @@ class Release(Generic[T]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one file, whole or not at all: JSON and arrays, no code."""
-        archive.write_atomically(Path(path), self.archived())
+        write_atomically(Path(path), self.archived())
 
     def archived(self) -> bytes:
         """The bytes of the file: the same release always gives the same ones."""

@@ -26,7 +26,7 @@ from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger, LedgerEntry, SignedHead, create_key
 from holdfast.ledger.chain import _MOVES, APPLICATION_ID, FORMAT_VERSION, TABLES
 from holdfast.ledger.replay import BrokenRule
-from holdfast.ledger.signature import Signature
+from holdfast.ledger.signing.signature import Signature
 from holdfast.privacy import Account, ApproxDP, Gaussian
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release

@@ -16,7 +16,7 @@ from holdfast.dossier.verification.certificates import check_certificates
 from holdfast.dossier.verification.sources import Findings, check_accounts
 from holdfast.errors import NotPrivateWarning
 from holdfast.ledger import Ledger, create_key
-from holdfast.ledger.signature import Signature
+from holdfast.ledger.signing.signature import Signature
 from holdfast.privacy import ApproxDP
 from holdfast.release import Release
 from tests.dossier.verification import forging

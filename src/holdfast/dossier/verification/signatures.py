@@ -9,8 +9,8 @@ from holdfast.dossier.record import Record, file_digest
 from holdfast.dossier.verification.sources import Findings
 from holdfast.errors import FormatError
 from holdfast.ledger import Ledger
-from holdfast.ledger.signature import Signature
-from holdfast.ledger.trust import Role, Trust
+from holdfast.ledger.signing.signature import Signature
+from holdfast.ledger.signing.trust import Role, Trust
 
 
 def check_files(

@@ -29,7 +29,7 @@ from holdfast.dossier.verification.sources import (
 )
 from holdfast.errors import FormatError, HoldfastError
 from holdfast.ledger import Ledger
-from holdfast.ledger.trust import Trust
+from holdfast.ledger.signing.trust import Trust
 from holdfast.release import Release
 
 _REBUILT = (

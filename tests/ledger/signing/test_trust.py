@@ -12,8 +12,8 @@ from holdfast.errors import FormatError, LedgerError, NotPrivateWarning
 from holdfast.ledger import Ledger, create_key
 from holdfast.ledger.entry import LedgerEntry
 from holdfast.ledger.replay import Book, BrokenRule
-from holdfast.ledger.signature import Signature
-from holdfast.ledger.trust import Trust, TrustedKey
+from holdfast.ledger.signing.signature import Signature
+from holdfast.ledger.signing.trust import Trust, TrustedKey
 from holdfast.privacy import ZCDP, Gaussian
 from holdfast.release import Release
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from holdfast.errors import FormatError
-from holdfast.ledger.signature import Signature, SignedHead, public_hex
+from holdfast.ledger.signing.signature import Signature, SignedHead, public_hex
 
 FORMAT = "holdfast-trust/1"
 Role = Literal["ledger", "approval", "release", "page"]

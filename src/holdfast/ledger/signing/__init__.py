@@ -1,0 +1,1 @@
+"""Keys: what is signed, and whose signatures count."""
