@@ -44,7 +44,7 @@ class Stale:
         if self.kind == "previous":
             self.kept, drawn = float(drawn[0]), self.kept if self.number % 2 == 0 else drawn
         if self.kind == "quiet":
-            drawn = drawn / 1.3
+            drawn = drawn / 1.2
         if self.kind == "one number":
             drawn = np.full(np.shape(value), drawn[0])
         if self.kind == "laplace":
