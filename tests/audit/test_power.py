@@ -102,6 +102,17 @@ def test_exact_power_agrees_with_simulated_runs() -> None:
     assert exact <= found + 0.1  # the best threshold, not the middle
 
 
+@pytest.mark.parametrize("runs", [8, 20, 60])
+def test_power_and_p_value_speak_of_the_same_limits(runs: int) -> None:
+    """Without noise no error is made, so power jumps from 0 to 1 at the p-value of no errors."""
+    perfect = counted(0, runs, runs)
+    p_value = Trainings(errors=perfect).p_value(CLAIM, delta=1e-5)
+    assert 1e-12 < p_value < 0.5
+    for factor, expected in ((1.01, 1.0), (0.99, 0.0)):
+        found = multi_run.power(CLAIM.trade_off(), perfect, beta=factor * p_value, signal=Signal())
+        assert found == expected
+
+
 FINDINGS: list[Any] = [
     FixedGuesses(canaries=400, guesses=200, correct=100),
     GuessPath(canaries=200, right="01" * 100),
