@@ -76,7 +76,7 @@ def test_error_rates_notice_a_curve_long_before_a_point() -> None:
 
     def power(proved: Any, kappa: float) -> float:
         # Two-sided limits: half of the error.
-        return multi_run.power(proved, runs, beta=0.025, signal=Signal(normal=1.0 / kappa))
+        return multi_run.contradiction_power(proved, runs, beta=0.025, signal=Signal(normal=1.0 / kappa))
 
     # With a threshold chosen on other runs .78 and .96 were seen; the best one does at least as well.
     assert power(curve, 1.4) >= 0.78
@@ -97,7 +97,7 @@ def test_exact_power_agrees_with_simulated_runs() -> None:
             for a, m in zip(alarms, misses, strict=True)
         ]
     )
-    exact = multi_run.power(proved, runs, beta=0.05, signal=signal)
+    exact = multi_run.contradiction_power(proved, runs, beta=0.05, signal=signal)
     assert exact >= found - 0.05
     assert exact <= found + 0.1  # the best threshold, not the middle
 
@@ -109,7 +109,9 @@ def test_power_and_p_value_speak_of_the_same_limits(runs: int) -> None:
     p_value = Trainings(errors=perfect).p_value(CLAIM, delta=1e-5)
     assert 1e-12 < p_value < 0.5
     for factor, expected in ((1.01, 1.0), (0.99, 0.0)):
-        found = multi_run.power(CLAIM.trade_off(), perfect, beta=factor * p_value, signal=Signal())
+        found = multi_run.contradiction_power(
+            CLAIM.trade_off(), perfect, beta=factor * p_value, signal=Signal()
+        )
         assert found == expected
 
 
@@ -161,7 +163,9 @@ def test_every_design_notices_no_noise_and_more_noise_hides_more(finding: Any) -
 def test_power_grows_with_the_fault(first: float, second: float, runs: int) -> None:
     low, high = sorted((first, second))
     powers = [
-        multi_run.power(CLAIM.trade_off(), counted(0, runs, runs), beta=0.05, signal=Signal(normal=1 / kappa))
+        multi_run.contradiction_power(
+            CLAIM.trade_off(), counted(0, runs, runs), beta=0.05, signal=Signal(normal=1 / kappa)
+        )
         for kappa in (low, high)
     ]
     assert powers[0] <= powers[1] + 1e-9

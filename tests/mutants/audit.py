@@ -170,7 +170,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: power at half the error",
-        target="audit/multi_run:power",
+        target="audit:contradiction_power",
         old="1.0 - beta / (2 * errors.tried)",
         new="1.0 - beta / errors.tried",
         tests=("tests/audit/test_power.py::test_power_and_p_value_speak_of_the_same_limits",),

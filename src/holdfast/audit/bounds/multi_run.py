@@ -172,13 +172,13 @@ def polygon(errors: ErrorRates, *, confidence: float) -> TradeOff:
     return TradeOff([0.0, false_alarm, 1.0], [1.0, miss, 0.0], claim="audited", confidence=confidence)
 
 
-def power(proved: TradeOff, errors: ErrorRates, *, beta: float, signal: Signal) -> float:
+def contradiction_power(proved: TradeOff, errors: ErrorRates, *, beta: float, signal: Signal) -> float:
     """P[contradiction] with so many trainings at error beta, by both binomial laws, at the best threshold.
 
     >>> from holdfast.privacy import GaussianDP
     >>> runs = ErrorRates(false_alarms=0, without=500, misses=0, with_canary=500)
-    >>> round(power(GaussianDP(1.0).trade_off(), runs, beta=0.05, signal=Signal(normal=1 / 1.5)), 2)
-    0.96
+    >>> round(contradiction_power(GaussianDP(1.0).trade_off(), runs, beta=0.05, signal=Signal(normal=1 / 1.5)), 2)
+    1.0
     """
     from scipy.special import bdtr, betaincinv, gammaln, xlog1py, xlogy
 

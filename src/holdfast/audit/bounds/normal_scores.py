@@ -25,7 +25,7 @@ class NormalScores:
     """So many scores in each world, and their t statistic; `checked` where they are normal by construction.
 
     >>> round(NormalScores(count=100, statistic=7.07, checked=True).mu_lower(confidence=0.95), 3)
-    0.745
+    0.752
     """
 
     count: int

@@ -97,7 +97,7 @@ class Transcripts:
         self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
     ) -> float:
         """Exact: both error counts are binomial, at the threshold that is best for this signal."""
-        return multi_run.power(claim.trade_off(), self.against, beta=beta, signal=signal)
+        return multi_run.contradiction_power(claim.trade_off(), self.against, beta=beta, signal=signal)
 
     def method(self) -> str:
         """How the bound is computed, in words."""
