@@ -39,7 +39,6 @@ SHARED = {
     "epsilon_lower": "every audit bound has one",
     "mu_lower": "every audit bound has one",
     "p_value": "every audit bound has one",
-    "power": "of a bound, and of an audit that knows its design",
 }
 
 

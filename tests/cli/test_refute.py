@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 import holdfast.audit.refutation.broken
 import holdfast.audit.refutation.subjects
-from holdfast.audit.refutation.subject import Named, Subject
+from holdfast.audit.refutation.subject import NamedSubject, Subject
 from holdfast.audit.refutation.trial import Analysis
 from holdfast.cli.app import app
 
@@ -50,7 +50,7 @@ def test_exit_codes(monkeypatch: pytest.MonkeyPatch, value: float, broken: str, 
     monkeypatch.setattr(
         holdfast.audit.refutation.subjects,
         "REGISTRY",
-        (lambda: [Named(name="mine", make=lambda: computed("mine", value, broken=broken))],),
+        (lambda: [NamedSubject(name="mine", make=lambda: computed("mine", value, broken=broken))],),
     )
     assert run("mine").exit_code == code
     assert "FAILED" in run("mine").output or code == 0

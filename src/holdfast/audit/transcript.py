@@ -26,7 +26,7 @@ from holdfast.audit.result import AuditResult, Rows, claimed_adjacency, claimed_
 from holdfast.errors import HoldfastError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
-from holdfast.privacy.account.witness import Step, TapeEnded, Witness, replaying
+from holdfast.privacy.account.witness import Draw, TapeEnded, Witness, replaying
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
@@ -205,14 +205,14 @@ class _Game:
         self._look(world, steps)
         return sign * float(np.clip(total, -APART, APART))
 
-    def _steps(self, world: int, seed: int, outputs: list[Any] | None = None) -> Sequence[Step]:
+    def _steps(self, world: int, seed: int, outputs: list[Any] | None = None) -> Sequence[Draw]:
         account = self.opened()
         witness = Witness(seed=seed, tape=None if outputs is None else replaying(outputs), coins=self.coins)
         account.watch(witness)
         self.train(self.pair[world], account)
         return witness.seen.steps
 
-    def _look(self, world: int, steps: Sequence[Step]) -> None:
+    def _look(self, world: int, steps: Sequence[Draw]) -> None:
         """Whether the releases are Gaussian around centres that no run moved; their residuals, for the law."""
         gaussian = all(isinstance(step.mechanism, Gaussian) for step in steps)
         centres = self._centres.setdefault(world, [step.value for step in steps])
@@ -249,7 +249,7 @@ class _Game:
         return False
 
 
-def _same(centres: Sequence[Any], steps: Sequence[Step]) -> bool:
+def _same(centres: Sequence[Any], steps: Sequence[Draw]) -> bool:
     pairs = zip(centres, steps, strict=False)
     return len(centres) == len(steps) and all(np.array_equal(one, step.value) for one, step in pairs)
 

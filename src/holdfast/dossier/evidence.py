@@ -125,6 +125,8 @@ class Tried:
     curve: TradeOff
     words: str
     numbers: AuditNumbers | AttackNumbers
+    of_one_unit: bool = True
+    """Whether its curve is about one unit, as the proof's is; that of a group has no place in the same picture."""
 
     @property
     def contradiction(self) -> str | None:
@@ -237,6 +239,7 @@ def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: floa
         name=name,
         state=state,
         curve=audit.trade_off(shared),
+        of_one_unit=audit.finding.group == 1,
         words=words,
         numbers=AuditNumbers(
             epsilon_lower=six_digits(audit.epsilon_lower(shared)) if audit.valid else None,
@@ -318,7 +321,7 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
     attacks = sorted(
         (one for one in tried if one.kind == "attack"), key=lambda one: -one.curve.detection_at(0.01)
     )
-    audits = [one for one in tried if one.kind == "audit"]
+    audits = [one for one in tried if one.kind == "audit" and one.of_one_unit]
     most = max(1, MOST_LINES - len(audits))
     drawn = audits + attacks[:most]
     shown = [

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.audit.refutation.broken import UnderFault, broken, broken_names, quieter
 from holdfast.audit.refutation.faults import FAULTS
-from holdfast.audit.refutation.planting import CannotPlant, PlantedFault, planted
+from holdfast.audit.refutation.planting import CannotPlant, PlantedFault, with_fault
 from holdfast.audit.refutation.subjects import subject_names
 from holdfast.errors import ParameterError
 from holdfast.learn.methods import METHODS as LEARNERS
@@ -38,7 +38,7 @@ QUICK = {
 def test_every_fault_can_be_planted_and_says_why() -> None:
     names = [one.name for one in subject_names()]
     for fault in FAULTS:
-        with planted(fault):
+        with with_fault(fault):
             pass
         assert fault.why, fault.name
         assert fault.subjects, fault.name
@@ -69,7 +69,7 @@ PROBLEM = Problem(loss=Logistic(), dimension=1, penalty=0.1)
 def test_a_fault_is_there_while_it_is_planted_and_gone_afterwards() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "output_sensitivity_halved")
     sound = minimiser_sensitivity(PROBLEM, adjacency=Adjacency.replace, public_count=10)
-    with planted(fault):
+    with with_fault(fault):
         assert minimiser_sensitivity(PROBLEM, adjacency=Adjacency.replace, public_count=10) < 0.51 * sound
     assert minimiser_sensitivity(PROBLEM, adjacency=Adjacency.replace, public_count=10) == sound
 
@@ -84,7 +84,7 @@ def test_a_fault_is_there_while_it_is_planted_and_gone_afterwards() -> None:
 )
 def test_a_fault_that_fits_nowhere_is_refused(target: str, old: str, match: str) -> None:
     fault = PlantedFault(name="", target=target, old=old, new="y", why="", subjects=("output",))
-    with pytest.raises(CannotPlant, match=match), planted(fault):
+    with pytest.raises(CannotPlant, match=match), with_fault(fault):
         pass
 
 

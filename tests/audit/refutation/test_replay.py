@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from holdfast.audit.refutation.prefixes import Prefix, hostile
-from holdfast.audit.refutation.replay import TOLERANCE, Case, World, recorded, replayed
+from holdfast.audit.refutation.replay import TOLERANCE, Setup, World, recorded, replayed_on
 from holdfast.audit.refutation.replay_trial import ReplayTrial
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers, permutation
 from holdfast.privacy import ZCDP, Account, Exponential, Gaussian
 from holdfast.privacy.account.parallel import parallel
-from holdfast.privacy.account.witness import Step, Witness
+from holdfast.privacy.account.witness import Draw, Witness
 
 NOISE = Gaussian(sigma=4.0, l2_sensitivity=1.0)
 
@@ -25,14 +25,14 @@ def world(*numbers: float) -> World:
     return World(rows=list(numbers), identifiers=np.arange(len(numbers)))
 
 
-def case(run: Callable[[World, Account], Any], *, limit: float = 10.0) -> Case:
+def case(run: Callable[[World, Account], Any], *, limit: float = 10.0) -> Setup:
     def pairs(random: np.random.Generator) -> Iterator[tuple[World, World]]:
         yield world(1.0, 1.0), world(1.0, 0.5)
 
     def vary(random: np.random.Generator, pair: tuple[World, World]) -> tuple[World, World]:
         return world(1.0, 1.0), world(1.0, float(random.uniform(0, 1)))
 
-    return Case(
+    return Setup(
         name="sum", open=lambda: Account(ZCDP(limit)), run=run, pairs=pairs, vary=vary,
         plain=lambda rows: world(*[1.0] * rows),
         touched=lambda where, place: [world(*[0.0 if i == place else x for i, x in enumerate(where.rows)])],
@@ -44,11 +44,11 @@ def noisy_sum(where: World, account: Account) -> Any:
 
 
 def found(run: Callable[[World, Account], Any], first: World, second: World) -> str:
-    return replayed(case(run), first, second).disagreement
+    return replayed_on(case(run), first, second).disagreement
 
 
 def test_a_sound_sum_agrees_and_its_distance_is_told() -> None:
-    seen = replayed(case(noisy_sum), world(1.0, 1.0), world(1.0, 0.25))
+    seen = replayed_on(case(noisy_sum), world(1.0, 1.0), world(1.0, 0.25))
     assert seen.disagreement == ""
     assert seen.distances == {"sum": 0.75}
     assert seen.largest == 0.75
@@ -107,7 +107,7 @@ def test_a_fault_that_shows_only_far_from_the_origin_is_found_by_a_hostile_past(
         reach = 1.0 if abs(past) < 500 else 3.0
         return account.release(NOISE, [reach * sum(where.rows) / 2])
 
-    honest = replayed(case(grows), world(1.0, 1.0), world(1.0, 0.5))
+    honest = replayed_on(case(grows), world(1.0, 1.0), world(1.0, 0.5))
     assert honest.disagreement == ""
     outcome = ReplayTrial(case=case(grows), pairs=1, climbs=60).run(Source(seed=1), error=0.0)
     assert outcome.refuted
@@ -123,10 +123,10 @@ def test_the_climb_comes_to_the_bound() -> None:
 def test_pasts_do_not_look_at_values() -> None:
     for prefix in hostile():
         steps = [
-            Step(number=2, mechanism=NOISE, value=np.array(value)) for value in ([0.0, 1.0], [5.0, -7.0])
+            Draw(number=2, mechanism=NOISE, value=np.array(value)) for value in ([0.0, 1.0], [5.0, -7.0])
         ]
         assert np.array_equal(*(prefix.tape(step) for step in steps))
-        chosen = Step(number=3, mechanism=Exponential(epsilon=1.0, sensitivity=1.0), value=np.zeros(4))
+        chosen = Draw(number=3, mechanism=Exponential(epsilon=1.0, sensitivity=1.0), value=np.zeros(4))
         assert 0 <= prefix.tape(chosen) < 4
     assert Prefix(kind="drawn").tape is None
 

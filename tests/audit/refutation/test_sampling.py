@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.audit.refutation.replay import Case, World
+from holdfast.audit.refutation.replay import Setup, World
 from holdfast.audit.refutation.sampling import SamplingTrial, declares_a_rate
 from holdfast.noise.bernoulli import bernoulli
 from holdfast.noise.source import Source
@@ -23,7 +23,7 @@ POISSON = SubsampledGaussian(sigma=4.0, l2_sensitivity=1.0, rate=RATE)
 FIXED = FixedSizeGaussian(sigma=4.0, l2_sensitivity=1.0, batch=3, population=ROWS)
 
 
-def case(draw: Draw, mechanism: Any = POISSON) -> Case:
+def case(draw: Draw, mechanism: Any = POISSON) -> Setup:
     def run(where: World, account: Account) -> Any:
         permit = account.permit(mechanism, times=STEPS)
         return [
@@ -39,7 +39,7 @@ def case(draw: Draw, mechanism: Any = POISSON) -> Case:
         return iter(())
 
     adjacency = "zero_out"
-    return Case(
+    return Setup(
         name="sampled sum", open=lambda: Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="renyi"), run=run,
         pairs=none, vary=lambda random, pair: pair, touched=touched,
         plain=lambda rows: World(rows=1.0 + np.arange(rows) / 7.0, identifiers=np.arange(rows)),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.audit.refutation.two_worlds import TwoWorlds, along, calls, sometimes, worst_event
+from holdfast.audit.refutation.two_worlds import TwoWorlds, along_both, calls, sometimes, worst_event
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.privacy import Gaussian, GaussianDP, PureDP
@@ -95,6 +95,6 @@ def test_draws_are_separate_calls() -> None:
     assert len(seen) == 5
     noise = Gaussian(sigma=1.0, l2_sensitivity=1.0)
     low, high = np.zeros(3), np.array([0.0, 3.0, 4.0])
-    scores = calls(noise.sample, high, score=along(low, high))(Source(seed=0), 400)
+    scores = calls(noise.sample, high, score=along_both(low, high))(Source(seed=0), 400)
     assert np.mean(scores) == pytest.approx(5.0, abs=0.3)
     assert np.std(scores) == pytest.approx(1.0, abs=0.2)

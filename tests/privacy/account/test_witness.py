@@ -13,7 +13,7 @@ from holdfast.errors import BudgetExceeded, NotPrivateWarning, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.noise.uniform import permutation
 from holdfast.privacy import ZCDP, Account, Gaussian, Laplace, PureDP, Witness
-from holdfast.privacy.account import Step, replaying
+from holdfast.privacy.account import Draw, replaying
 from holdfast.privacy.account.parallel import parallel
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.account.witness import TapeEnded
@@ -134,4 +134,4 @@ def test_noise_and_coins_are_two_streams() -> None:
         account.watch(drawn)
         account.release(NOISE, [1.0])
     assert quiet.words(4).tolist() == drawn.words(4).tolist()
-    assert isinstance(drawn.seen.steps[0], Step)
+    assert isinstance(drawn.seen.steps[0], Draw)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.audit.refutation.faults import FAULTS
-from holdfast.audit.refutation.planting import PlantedFault, planted
-from holdfast.audit.refutation.subject import Named, Subject, matching, of_mechanism, subject_label
+from holdfast.audit.refutation.planting import PlantedFault, with_fault
+from holdfast.audit.refutation.subject import NamedSubject, Subject, matching, of_mechanism, subject_label
 from holdfast.audit.refutation.subjects import REGISTRY
 from holdfast.audit.refutation.subjects.claims import broken_claims
 from holdfast.audit.refutation.trial import Outcome, Test
@@ -36,7 +36,7 @@ class UnderFault:
     def run(self, source: Source, *, error: float) -> Outcome:
         """Subjects are made under the fault, too: what a method takes is part of what is tried."""
         last: Outcome | None = None
-        with planted(self.fault):
+        with with_fault(self.fault):
             chosen = [one for make in REGISTRY for one in make() if one.name.startswith(self.fault.subjects)]
             for subject in (one.make() for one in chosen):
                 chances = max(1, sum(trial.spends for trial in subject.trials)) * len(chosen)
@@ -90,13 +90,13 @@ def _under(fault: PlantedFault) -> Subject:
     )
 
 
-def _every() -> Iterator[Named]:
+def _every() -> Iterator[NamedSubject]:
     for fault in FAULTS:
-        yield Named(name=fault.name, make=lambda fault=fault: _under(fault))  # type: ignore[misc]
+        yield NamedSubject(name=fault.name, make=lambda fault=fault: _under(fault))  # type: ignore[misc]
     yield from broken_claims()
     for kind in MECHANISMS:
         for example in kind.examples():
-            yield Named(
+            yield NamedSubject(
                 name=f"noise_halved {subject_label(example)}",
                 make=lambda example=example: _halved(example),  # type: ignore[misc]
             )
@@ -107,6 +107,6 @@ def broken(name: str | None = None) -> tuple[Subject, ...]:
     return tuple(one.make() for one in matching(_every(), name))
 
 
-def broken_names() -> Iterable[Named]:
+def broken_names() -> Iterable[NamedSubject]:
     """The same, not made yet."""
     return _every()

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.audit.refutation.replay import Case, recorded
+from holdfast.audit.refutation.replay import Setup, recorded
 from holdfast.audit.refutation.trial import Outcome, Test, law_distance
 from holdfast.noise.source import Source
-from holdfast.privacy.account.witness import Step
+from holdfast.privacy.account.witness import Draw
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ MOST_COORDINATES, MOST_RUNS = 12, 200
 class FreshnessTrial:
     """Runs of one case on one plain table, each with noise of its own."""
 
-    case: Case
+    case: Setup
     rows: int
     numbers: int = NUMBERS
     spends: bool = True
@@ -81,7 +81,7 @@ class MechanismFreshness:
         runs = []
         for _ in range(self.runs):
             steps = [
-                Step(number=number, mechanism=self.mechanism, value=value, output=self.sample(value, source))
+                Draw(number=number, mechanism=self.mechanism, value=value, output=self.sample(value, source))
                 for number, value in zip(range(self.steps), itertools.cycle(probes))
             ]
             runs.append([normal_scores(step, random) for step in steps])
@@ -93,7 +93,7 @@ class MechanismFreshness:
         )  # fmt: skip
 
 
-def normal_scores(step: Step, random: np.random.Generator) -> Floats:
+def normal_scores(step: Draw, random: np.random.Generator) -> Floats:
     """What was drawn, as standard normal numbers if it has the declared law at this value.
 
     An atom is spread evenly over its jump of the distribution function, by coins of the test. Of coordinates that
@@ -105,7 +105,7 @@ def normal_scores(step: Step, random: np.random.Generator) -> Floats:
     return np.asarray(ndtri(np.clip(uniform, 1e-15, 1.0 - 1e-15)))
 
 
-def _coordinates(step: Step, random: np.random.Generator) -> Iterator[tuple[Mechanism, Any, float]]:
+def _coordinates(step: Draw, random: np.random.Generator) -> Iterator[tuple[Mechanism, Any, float]]:
     mechanism, output = step.mechanism, np.ravel(step.output)
     centre = np.asarray(mechanism.centre(step.value, step.output))
     if np.ndim(step.output) == 0:

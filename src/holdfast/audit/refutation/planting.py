@@ -44,7 +44,7 @@ class PlantedFault:
 
 
 @contextmanager
-def planted(fault: PlantedFault) -> Iterator[None]:
+def with_fault(fault: PlantedFault) -> Iterator[None]:
     """Within it, the function is the broken one, for whoever calls it; what was remembered of it is forgotten."""
     function, code = _found(fault)
     sound = function.__code__

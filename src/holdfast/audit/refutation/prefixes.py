@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.noise.source import Source
-from holdfast.privacy.account.witness import Step
+from holdfast.privacy.account.witness import Draw
 
 Kind = Literal["drawn", "zero", "constant", "alternating", "random"]
 MAGNITUDES = (1.0, 1e4)
@@ -35,7 +35,7 @@ class Prefix:
         """For a witness; None where noise is drawn."""
         return None if self.kind == "drawn" else self._output
 
-    def _output(self, step: Step) -> Any:
+    def _output(self, step: Draw) -> Any:
         random = np.random.Generator(np.random.PCG64([self.seed, step.number]))
         array = _form(step)
         if array.ndim == 0:  # an index
@@ -58,7 +58,7 @@ class Prefix:
 _FORMS: dict[tuple[type, Any, str], NDArray[Any]] = {}
 
 
-def _form(step: Step) -> NDArray[Any]:
+def _form(step: Draw) -> NDArray[Any]:
     """An array as the mechanism releases it, or a single number: its shape and kind, found out once by a draw."""
     if hasattr(step.value, "minimise"):
         return np.zeros(step.value.dimension)

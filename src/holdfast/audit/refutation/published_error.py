@@ -19,7 +19,7 @@ from holdfast.audit.bounds.multi_run import at_threshold, epsilon_lower
 from holdfast.audit.canaries.decoder import count_correct
 from holdfast.audit.refutation.subjects.bolt_on import BoltOn, pair_b
 from holdfast.audit.refutation.subjects.claims import classical_sigma
-from holdfast.audit.refutation.two_worlds import along, calls
+from holdfast.audit.refutation.two_worlds import along_both, calls
 from holdfast.errors import require
 from holdfast.noise.idealised import normal
 from holdfast.noise.source import Source
@@ -102,7 +102,7 @@ def bolt_on_showcase(
     first_rows, first_labels, second_rows, second_labels = pair_b(run.records)
     without, present = run.train(first_rows, first_labels), run.train(second_rows, second_labels)
     printed, sound = run.printed(lipschitz=2.0), run.sound()
-    score = along(without, present)
+    score = along_both(without, present)
 
     def many(noise: Mechanism) -> float:
         scores = [calls(noise.sample, centre, score=score)(source, runs) for centre in (present, without)]

@@ -3,7 +3,7 @@
 Soundness, section 22: if for all neighbours and every prefix the steps, mechanisms, charges, warnings and exceptions
 agree, the values are within the declared distance, and the result is a function of the outputs, then the run satisfies
 the composition of the declared curves. So one pair that breaks any of it refutes the run, whatever noise was drawn. A
-`Case` is what can be run: a method with its problem and options, or anything else that takes a table and an account.
+`Setup` is what can be run: a method with its problem and options, or anything else that takes a table and an account.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from holdfast.audit.refutation.fingerprint import differing
 from holdfast.learn.rows.examples import one_thread
 from holdfast.privacy.account import Account
-from holdfast.privacy.account.witness import Step, Tape, TapeEnded, Transcript, Witness, replaying
+from holdfast.privacy.account.witness import Draw, Tape, TapeEnded, Transcript, Witness, replaying
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 
 TOLERANCE = 2.0**-40
@@ -37,7 +37,7 @@ class World:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Case:
+class Setup:
     """Something that runs on a table through an account, and the neighbours on which it is tried."""
 
     name: str
@@ -68,7 +68,7 @@ class Run:
         return [step.output for step in self.transcript.steps]
 
 
-def recorded(case: Case, world: World, *, seed: int, tape: Tape | None = None) -> Run:
+def recorded(case: Setup, world: World, *, seed: int, tape: Tape | None = None) -> Run:
     """One run with a witness, whatever becomes of it."""
     account, witness = case.open(), Witness(seed, tape=tape, identifiers=world.identifiers)
     account.watch(witness)
@@ -98,7 +98,9 @@ class Compared:
         return math.inf if self.disagreement else max(self.distances.values(), default=0.0)
 
 
-def replayed(case: Case, first: World, second: World, *, seed: int = 0, tape: Tape | None = None) -> Compared:
+def replayed_on(
+    case: Setup, first: World, second: World, *, seed: int = 0, tape: Tape | None = None
+) -> Compared:
     """Record on one table, replay on its neighbour, and compare."""
     one = recorded(case, first, seed=seed, tape=tape)
     two = recorded(case, second, seed=seed, tape=replaying(one.outputs))
@@ -115,7 +117,7 @@ def compared(one: Run, two: Run) -> Compared:
     apart = [mine.mechanism.distance(mine.value, other.value, at=mine.output) for mine, other in pairs]
     distances: dict[str, float] = {}
     for step, distance in zip(one.transcript.steps, apart, strict=True):
-        kind = kind_of(step, one.transcript)
+        kind = kind_of_draw(step, one.transcript)
         distances[kind] = max(distances.get(kind, 0.0), distance)
         if not told and not distance <= 1.0 + TOLERANCE:
             told = f"{kind}: step {step.number + 1} lies {distance:.6g} sensitivities apart"
@@ -165,7 +167,7 @@ def _overdrawn(transcript: Transcript, apart: list[float]) -> str:
     return ""
 
 
-def kind_of(step: Step, transcript: Transcript) -> str:
+def kind_of_draw(step: Draw, transcript: Transcript) -> str:
     """What a release is for, as its charge says."""
     stored = step.mechanism.to_json()
     for charge, payer in zip(transcript.charges, transcript.payers, strict=True):

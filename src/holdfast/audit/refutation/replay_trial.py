@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast.audit.refutation.prefixes import Prefix, hostile
-from holdfast.audit.refutation.replay import TOLERANCE, Case, Compared, World, replayed
+from holdfast.audit.refutation.replay import TOLERANCE, Compared, Setup, World, replayed_on
 from holdfast.audit.refutation.trial import Outcome, Test
 from holdfast.noise.source import Source
 
@@ -26,7 +26,7 @@ POWER = 0.98
 class ReplayTrial:
     """Replays of one case."""
 
-    case: Case
+    case: Setup
     pairs: int = 24
     climbs: int = 60
     spends: bool = False
@@ -53,7 +53,7 @@ class ReplayTrial:
 class _Search:
     """The farthest pair of each kind of release, with the past under which it was found."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Setup) -> None:
         self.case = case
         self.best: dict[str, tuple[float, tuple[World, World], Prefix]] = {}
         self.tried = 0
@@ -89,7 +89,7 @@ class _Search:
 
     def _look(self, pair: tuple[World, World], prefix: Prefix, *, turned: bool = False) -> Compared | None:
         first, second = reversed(pair) if turned else pair
-        seen = replayed(self.case, first, second, seed=prefix.seed, tape=prefix.tape)
+        seen = replayed_on(self.case, first, second, seed=prefix.seed, tape=prefix.tape)
         self.tried += 1
         for kind, distance in seen.distances.items():
             if distance > self.best.get(kind, (-1.0,))[0] and math.isfinite(distance):

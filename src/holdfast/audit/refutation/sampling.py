@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.audit.refutation.prefixes import Prefix
-from holdfast.audit.refutation.replay import Case, recorded
+from holdfast.audit.refutation.replay import Setup, recorded
 from holdfast.audit.refutation.trial import Outcome, Test
 from holdfast.noise.source import Source
-from holdfast.privacy.account.witness import Step, replaying
+from holdfast.privacy.account.witness import Draw, replaying
 
 MOST_RUNS = 20
 Drawn = NDArray[np.bool_]
@@ -31,7 +31,7 @@ Drawn = NDArray[np.bool_]
 class SamplingTrial:
     """Runs of one case whose mechanism declares a sampling rate below 1."""
 
-    case: Case
+    case: Setup
     rows: int
     coins: int = 1500
     """Runs are made until there are so many, or twenty."""
@@ -40,7 +40,7 @@ class SamplingTrial:
 
     def run(self, source: Source, *, error: float) -> Outcome:
         """Find out who was drawn when, and test it."""
-        found: list[tuple[Drawn, list[Step]]] = []
+        found: list[tuple[Drawn, list[Draw]]] = []
         while sum(drawn.size for drawn, _ in found) < self.coins and len(found) < MOST_RUNS:
             found.append(self._drawn(int(source.words(1)[0] >> np.uint64(1))))
         random = np.random.Generator(np.random.PCG64(int(source.words(1)[0])))
@@ -54,7 +54,7 @@ class SamplingTrial:
             detail=f"{name}, p = {p:.2g}; drawn with rate {rate:.4f}, declared {_rate(found[0][1][0]):.4f}",
         )  # fmt: skip
 
-    def _drawn(self, seed: int) -> tuple[Drawn, list[Step]]:
+    def _drawn(self, seed: int) -> tuple[Drawn, list[Draw]]:
         world = self.case.plain(self.rows)
         tape = Prefix(kind="random", size=1.0, seed=seed % 2**31).tape
         whole = recorded(self.case, world, seed=seed, tape=tape)
@@ -68,18 +68,18 @@ class SamplingTrial:
         return drawn, steps
 
 
-def declares_a_rate(case: Case, rows: int) -> bool:
+def declares_a_rate(case: Setup, rows: int) -> bool:
     """Whether any of a case's releases is on a sample."""
     seen = recorded(case, case.plain(rows), seed=0)
     return any(_rate(step) < 1 for step in seen.transcript.steps)
 
 
-def _rate(step: Step) -> float:
+def _rate(step: Draw) -> float:
     return float(getattr(step.mechanism, "rate", 1.0))
 
 
 def _p_values(
-    found: list[Drawn], steps: list[Step], random: np.random.Generator
+    found: list[Drawn], steps: list[Draw], random: np.random.Generator
 ) -> Iterator[tuple[str, float]]:
     from scipy.stats import binom, hypergeom
 

@@ -39,7 +39,7 @@ class Subject:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Named:
+class NamedSubject:
     """A subject by its name; made when it is wanted, because making one may run what it is about."""
 
     name: str
@@ -104,14 +104,14 @@ def _shown(value: Any) -> str:
     return "(" + ", ".join(f"{number:g}" for number in value) + ")"
 
 
-def mechanism_subjects() -> Iterable[Named]:
+def mechanism_subjects() -> Iterable[NamedSubject]:
     """Every example of every mechanism."""
     for kind in MECHANISMS:
         for example in kind.examples():
-            yield Named(name=subject_label(example), make=partial(of_mechanism, example))
+            yield NamedSubject(name=subject_label(example), make=partial(of_mechanism, example))
 
 
-def matching(found: Iterable[Named], name: str | None) -> tuple[Named, ...]:
+def matching(found: Iterable[NamedSubject], name: str | None) -> tuple[NamedSubject, ...]:
     """Those whose name begins so; `ParameterError` with the known names if there is none."""
     everything = tuple(found)
     chosen = tuple(one for one in everything if name is None or _plain(one.name).startswith(_plain(name)))

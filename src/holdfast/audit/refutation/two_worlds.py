@@ -134,7 +134,7 @@ def calls(sample: Sample, value: Any, *, score: Callable[[Any], float] | None = 
     return draw
 
 
-def along(first: Any, second: Any) -> Callable[[Any], float]:
+def along_both(first: Any, second: Any) -> Callable[[Any], float]:
     """The score of additive noise between two vectors: how far the release lies from one towards the other."""
     direction = np.subtract(second, first, dtype=float).ravel()
     direction = direction / np.linalg.norm(direction)

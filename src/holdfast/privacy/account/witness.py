@@ -23,13 +23,13 @@ from holdfast.noise.source import Provenance, Source
 from holdfast.privacy.account.journal import Charge
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 
-Tape = Callable[["Step"], Any]
+Tape = Callable[["Draw"], Any]
 """What is released at a step in place of noise. It is shown a step whose output is still None; to be a replay it must
 look at the step's number and mechanism only, never at its value."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Step:
+class Draw:
     """One draw: the mechanism, the private value that it was handed, and what it released."""
 
     number: int
@@ -44,7 +44,7 @@ class Step:
 class Transcript:
     """What a witness saw, in order."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[Draw] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
     payers: list[Any] = field(default_factory=list)
     """Who paid each charge."""
@@ -112,7 +112,7 @@ class Witness(Source):
 
     def drawn(self, account: Any, mechanism: Mechanism, value: Any) -> Any:
         """Draw, or take the tape's word, and remember; the account calls this where it would have drawn."""
-        asked = Step(number=len(self.seen.steps), mechanism=mechanism, value=value, account=account)
+        asked = Draw(number=len(self.seen.steps), mechanism=mechanism, value=value, account=account)
         output = mechanism.sample(value, self._noise) if self._tape is None else self._tape(asked)
         self.seen.steps.append(replace(asked, output=output))
         self.seen.order.append("draw")
@@ -131,11 +131,11 @@ class TapeEnded(Exception):
 def replaying(outputs: list[Any]) -> Tape:
     """The tape of recorded outputs; a run that asks for more ends in `TapeEnded`.
 
-    >>> replaying([7])(Step(number=0, mechanism=None, value=None))
+    >>> replaying([7])(Draw(number=0, mechanism=None, value=None))
     7
     """
 
-    def tape(step: Step) -> Any:
+    def tape(step: Draw) -> Any:
         if step.number >= len(outputs):
             raise TapeEnded(f"step {step.number + 1} was asked for, {len(outputs)} outputs are on the tape")
         return outputs[step.number]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from holdfast.audit.refutation.replay_trial import POWER, ReplayTrial
-from holdfast.audit.refutation.subjects.learners import learner_subject, settings
+from holdfast.audit.refutation.subjects.learners import learner_settings, learner_subject
 from holdfast.errors import ParameterError
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner
@@ -20,7 +20,7 @@ from holdfast.privacy import Adjacency, Gaussian
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_every_method_is_tried_with_its_losses_and_choices(method: Learner) -> None:
     adjacency = Adjacency.of(method.adjacencies[0])
-    found = list(settings(method, adjacency))
+    found = list(learner_settings(method, adjacency))
     names = [setting.name for setting in found]
     assert len(names) == len(set(names)) >= 3
     assert {setting.limit.as_pure() is not None for setting in found} == (
@@ -39,7 +39,7 @@ def test_a_sound_method_survives_and_is_taken_to_its_bound(name: str, adjacency:
     method = next(one for one in METHODS if one.name == name)
     reached = []
     for setting in [
-        one for one in settings(method, adjacency) if one.problem.loss.name in ("huber", "logistic")
+        one for one in learner_settings(method, adjacency) if one.problem.loss.name in ("huber", "logistic")
     ][:4]:
         outcome = ReplayTrial(case=setting.case(), pairs=5, climbs=4).run(Source(seed=1), error=0.0)
         assert not outcome.refuted, outcome.summary()
@@ -75,7 +75,7 @@ MINE = Learner(name="mine", run=mean_direction, paper="none", single_rows="one r
     ("options", "seen"), [({}, ""), ({"leak": 1e-12}, "differs"), ({"halves": 2}, "apart")]
 )
 def test_a_method_of_somebody_elses_is_tried_as_ours_are(options: dict[str, Any], seen: str) -> None:
-    first = next(iter(settings(MINE, Adjacency.replace)))
+    first = next(iter(learner_settings(MINE, Adjacency.replace)))
     setting = dataclasses.replace(first, options=options)
     outcome = ReplayTrial(case=setting.case(), pairs=8, climbs=0).run(Source(seed=1), error=0.0)
     assert outcome.refuted is bool(seen), outcome.summary()

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.audit.refutation.replay import recorded
 from holdfast.audit.refutation.replay_trial import POWER, ReplayTrial
-from holdfast.audit.refutation.subjects.synthesisers import UNITS, settings, synthesiser_subject
+from holdfast.audit.refutation.subjects.synthesisers import UNITS, synthesis_settings, synthesiser_subject
 from holdfast.noise.source import Source
 from holdfast.privacy import Adjacency
 from holdfast.synth.methods import METHODS
@@ -15,7 +15,7 @@ from holdfast.synth.methods.method import SynthesisMethod
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_every_synthesiser_survives_and_is_taken_to_its_bound(method: SynthesisMethod) -> None:
-    setting = next(iter(settings(method, Adjacency.replace)))
+    setting = next(iter(synthesis_settings(method, Adjacency.replace)))
     outcome = ReplayTrial(case=setting.case(), pairs=2, climbs=0).run(Source(seed=1), error=0.0)
     assert not outcome.refuted, outcome.summary()
     assert outcome.power is not None
@@ -23,7 +23,7 @@ def test_every_synthesiser_survives_and_is_taken_to_its_bound(method: SynthesisM
 
 
 def test_the_certificate_is_part_of_the_run() -> None:
-    setting = next(iter(settings(METHODS[0], Adjacency.replace)))
+    setting = next(iter(synthesis_settings(METHODS[0], Adjacency.replace)))
     case = setting.case()
     seen = recorded(case, case.plain(UNITS), seed=1)
     assert "largest errors" in {charge.label for charge in seen.transcript.charges}
@@ -31,7 +31,7 @@ def test_the_certificate_is_part_of_the_run() -> None:
 
 def test_users_and_unknown_numbers_are_tried() -> None:
     independent = next(method for method in METHODS if method.name == "independent")
-    found = list(settings(independent, Adjacency.add_remove))
+    found = list(synthesis_settings(independent, Adjacency.add_remove))
     assert {setting.near.max_rows for setting in found} == {1, 2}
     assert {setting.near.n_public for setting in found} == {None, UNITS}
     subject = synthesiser_subject(independent, Adjacency.replace)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from holdfast.audit.refutation.subject import Named, Subject, matching, mechanism_subjects
+from holdfast.audit.refutation.subject import NamedSubject, Subject, matching, mechanism_subjects
 from holdfast.audit.refutation.subjects.claims import sound_claims
 from holdfast.audit.refutation.subjects.data import data_subjects
 from holdfast.audit.refutation.subjects.learners import learner_subjects
 from holdfast.audit.refutation.subjects.synthesisers import synthesiser_subjects
 from holdfast.audit.refutation.subjects.tuning import tuning_subjects
 
-REGISTRY: tuple[Callable[[], Iterable[Named]], ...] = (
+REGISTRY: tuple[Callable[[], Iterable[NamedSubject]], ...] = (
     mechanism_subjects,
     data_subjects,
     sound_claims,
@@ -22,7 +22,7 @@ REGISTRY: tuple[Callable[[], Iterable[Named]], ...] = (
 """Where subjects come from; a room with methods adds one function here."""
 
 
-def subject_names() -> Iterable[Named]:
+def subject_names() -> Iterable[NamedSubject]:
     """Everything that must survive, not made yet."""
     return (one for source in REGISTRY for one in source())
 

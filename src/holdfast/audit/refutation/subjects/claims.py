@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.audit.refutation.subject import Named, Subject
+from holdfast.audit.refutation.subject import NamedSubject, Subject
 from holdfast.audit.refutation.trial import Analysis, Neighbours
 from holdfast.kernel import SgdOptions, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity
@@ -83,10 +83,10 @@ def classical_sigma(epsilon: float, delta: float) -> float:
     return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
 
 
-def sound_claims() -> Iterable[Named]:
+def sound_claims() -> Iterable[NamedSubject]:
     """Every claim above with its sound constant."""
-    yield Named(name="averaged_iterates", make=lambda: averaging(sound_averaging()))
-    yield Named(name="gaussian_calibration", make=_analytic)
+    yield NamedSubject(name="averaged_iterates", make=lambda: averaging(sound_averaging()))
+    yield NamedSubject(name="gaussian_calibration", make=_analytic)
 
 
 def _analytic() -> Subject:
@@ -94,14 +94,14 @@ def _analytic() -> Subject:
     return calibration(sigma, epsilon=16.0, delta=1e-6, name="gaussian_calibration")
 
 
-def broken_claims() -> Iterable[Named]:
+def broken_claims() -> Iterable[NamedSubject]:
     """The same trials with printed constants."""
     averaged = "the average of iterates with the last iterate's sensitivity (Wu 2016, lemma 3.15)"
-    yield Named(
+    yield NamedSubject(
         name="averaging_without_factor",
         make=lambda: averaging(2.0 / 1000, name="averaging_without_factor", broken=averaged),
     )
-    yield Named(name="classical_gaussian_16", make=_classical)
+    yield NamedSubject(name="classical_gaussian_16", make=_classical)
 
 
 def _classical() -> Subject:

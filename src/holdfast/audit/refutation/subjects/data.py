@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.audit.refutation.replay import Case, World
+from holdfast.audit.refutation.replay import Setup, World
 from holdfast.audit.refutation.replay_trial import ReplayTrial
-from holdfast.audit.refutation.subject import Named, Subject
+from holdfast.audit.refutation.subject import NamedSubject, Subject
 from holdfast.audit.refutation.table_neighbours import TableNeighbours
 from holdfast.data import Encoder, RowSum
 from holdfast.data.sensitivity import counts_l1, counts_l2, sum_l2
@@ -45,10 +45,10 @@ class DataStatistic:
         """Through the engine of small tables."""
         return self.release(self.near.open(world), account)
 
-    def case(self, name: str) -> Case:
+    def case(self, name: str) -> Setup:
         """With its neighbours."""
         near = self.near
-        return Case(
+        return Setup(
             name=name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
             touched=near.touched,
         )  # fmt: skip
@@ -88,8 +88,8 @@ def _subject(name: str, adjacency: Adjacency) -> Subject:
     )
 
 
-def data_subjects() -> Iterable[Named]:
+def data_subjects() -> Iterable[NamedSubject]:
     """Counts and sums, by row and by user."""
     for adjacency in Adjacency:
         for name in STATISTICS:
-            yield Named(name=f"data {name} {adjacency.value}", make=partial(_subject, name, adjacency))
+            yield NamedSubject(name=f"data {name} {adjacency.value}", make=partial(_subject, name, adjacency))

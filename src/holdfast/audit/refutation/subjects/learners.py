@@ -17,10 +17,10 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from holdfast.audit.refutation.freshness import FreshnessTrial
 from holdfast.audit.refutation.neighbours import PointNeighbours
-from holdfast.audit.refutation.replay import Case, World, recorded
+from holdfast.audit.refutation.replay import Setup, World, recorded
 from holdfast.audit.refutation.replay_trial import ReplayTrial
 from holdfast.audit.refutation.sampling import SamplingTrial, declares_a_rate
-from holdfast.audit.refutation.subject import Named, Subject
+from holdfast.audit.refutation.subject import NamedSubject, Subject
 from holdfast.audit.refutation.trial import Trial
 from holdfast.errors import ParameterError
 from holdfast.learn.methods import METHODS
@@ -95,12 +95,12 @@ class LearnerSetting:
         shares = account.split(*[1.0 / self.fits] * self.fits) if self.fits > 1 else (account,)
         return [self.method.fit(examples, self.problem, account=share, **self.options) for share in shares]
 
-    def case(self) -> Case:
+    def case(self) -> Setup:
         """With its neighbours."""
         near = PointNeighbours(
             problem=self.problem, adjacency=self.adjacency, others=self.others, rows_per_unit=self.rows_per_unit
         )  # fmt: skip
-        return Case(
+        return Setup(
             name=self.name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
             touched=near.touched,
         )  # fmt: skip
@@ -128,7 +128,7 @@ def choices(method: Learner) -> Iterator[dict[str, Any]]:
                 yield {option.name: value}
 
 
-def settings(method: Learner, adjacency: Adjacency) -> Iterator[LearnerSetting]:
+def learner_settings(method: Learner, adjacency: Adjacency) -> Iterator[LearnerSetting]:
     """Every loss and budget that the method takes; choices, widths, users and two fits for the first of them."""
     working: dict[bool, LearnerSetting] = {}
     losses: set[tuple[str, bool]] = set()
@@ -184,7 +184,7 @@ def _around(first: LearnerSetting, *, varied: bool) -> Iterator[LearnerSetting]:
 
 def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
     """The method under one neighbour relation: replays of every setting, and its noise and sampling by themselves."""
-    found = list(settings(method, adjacency))
+    found = list(learner_settings(method, adjacency))
     if not found:
         raise ParameterError(
             f"{method.name} takes none of the problems that the refutations know under {adjacency.value}; add one"
@@ -206,11 +206,11 @@ def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
     return Subject(name=f"{method.name} {adjacency.value}", claim="its account's limit", trials=tuple(trials))
 
 
-def learner_subjects() -> Iterable[Named]:
+def learner_subjects() -> Iterable[NamedSubject]:
     """Every learning method under every neighbour relation that it names."""
     for method in METHODS:
         for adjacency in method.adjacencies:
-            yield Named(
+            yield NamedSubject(
                 name=f"{method.name} {adjacency}",
                 make=partial(learner_subject, method, Adjacency.of(adjacency)),
             )

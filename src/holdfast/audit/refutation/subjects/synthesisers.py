@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 from holdfast.audit.refutation.freshness import FreshnessTrial
-from holdfast.audit.refutation.replay import Case, World, recorded
+from holdfast.audit.refutation.replay import Setup, World, recorded
 from holdfast.audit.refutation.replay_trial import ReplayTrial
-from holdfast.audit.refutation.subject import Named, Subject
+from holdfast.audit.refutation.subject import NamedSubject, Subject
 from holdfast.audit.refutation.table_neighbours import TableNeighbours
 from holdfast.audit.refutation.trial import Trial
 from holdfast.privacy.account import Account
@@ -60,10 +60,10 @@ class SynthesiserSetting:
         made.fit(self.near.open(world), account=account)
         return [made.release_, made.model_, made.certification_]
 
-    def case(self) -> Case:
+    def case(self) -> Setup:
         """With its neighbours."""
         near = self.near
-        return Case(
+        return Setup(
             name=self.name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
             touched=near.touched,
         )  # fmt: skip
@@ -74,7 +74,7 @@ class SynthesiserSetting:
         return not recorded(case, case.plain(UNITS), seed=0).error
 
 
-def settings(method: SynthesisMethod, adjacency: Adjacency) -> Iterator[SynthesiserSetting]:
+def synthesis_settings(method: SynthesisMethod, adjacency: Adjacency) -> Iterator[SynthesiserSetting]:
     """Every budget, known and unknown numbers of units, rows and users."""
     declared = (None,) if adjacency.count_is_public else (None, UNITS)
     for limit in LIMITS[0 if method.pure else 1 :]:
@@ -90,18 +90,18 @@ def settings(method: SynthesisMethod, adjacency: Adjacency) -> Iterator[Synthesi
 
 def synthesiser_subject(method: SynthesisMethod, adjacency: Adjacency) -> Subject:
     """The method under one neighbour relation."""
-    found = list(settings(method, adjacency))
+    found = list(synthesis_settings(method, adjacency))
     trials: list[Trial] = [ReplayTrial(case=one.case(), pairs=6, climbs=6) for one in found]
     if adjacency.value == method.adjacencies[0]:
         trials += [FreshnessTrial(case=one.case(), rows=UNITS, numbers=200) for one in found[:1]]
     return Subject(name=f"{method.name} {adjacency.value}", claim="its account's limit", trials=tuple(trials))
 
 
-def synthesiser_subjects() -> Iterable[Named]:
+def synthesiser_subjects() -> Iterable[NamedSubject]:
     """Every synthesiser under every neighbour relation that it names."""
     for method in METHODS:
         for adjacency in method.adjacencies:
-            yield Named(
+            yield NamedSubject(
                 name=f"{method.name} {adjacency}",
                 make=partial(synthesiser_subject, method, Adjacency.of(adjacency)),
             )

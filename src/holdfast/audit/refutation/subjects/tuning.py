@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from holdfast.audit.refutation.neighbours import PointNeighbours
-from holdfast.audit.refutation.replay import Case, World
+from holdfast.audit.refutation.replay import Setup, World
 from holdfast.audit.refutation.replay_trial import ReplayTrial
-from holdfast.audit.refutation.subject import Named, Subject
+from holdfast.audit.refutation.subject import NamedSubject, Subject
 from holdfast.learn.estimators.classifiers import PrivateLogisticRegression
 from holdfast.learn.methods.output import METHOD as OUTPUT
 from holdfast.learn.problem import Problem
@@ -38,13 +38,13 @@ def _examples(world: World, adjacency: Adjacency) -> ArrayExamples:
 
 def _case(
     name: str, adjacency: Adjacency, run: Callable[[World, Account], Any], *, strange: bool = True
-) -> Case:
+) -> Setup:
     near = PointNeighbours(problem=PROBLEM, adjacency=adjacency, others=ROWS - 1, strange=strange)
 
     def opened() -> Account:
         return Account(PureDP(2.0), adjacency=adjacency)
 
-    return Case(
+    return Setup(
         name=name,
         open=opened,
         run=run,
@@ -76,7 +76,7 @@ def _estimated(world: World, account: Account) -> Any:
     return [model.release_, model.coef_]
 
 
-def _cases() -> Iterator[tuple[str, Case]]:
+def _cases() -> Iterator[tuple[str, Setup]]:
     for adjacency in Adjacency:
         for choose in (choose_on_parts, choose_by_random_stopping):
             case = _case(choose.__name__, adjacency, _chooser(choose, adjacency))
@@ -90,12 +90,12 @@ def _cases() -> Iterator[tuple[str, Case]]:
         yield name, _case(name, Adjacency.replace, run, strange=False)
 
 
-def _subject(name: str, case: Case) -> Subject:
+def _subject(name: str, case: Setup) -> Subject:
     return Subject(
         name=name, claim="its account's limit", trials=(ReplayTrial(case=case, pairs=12, climbs=20),)
     )
 
 
-def tuning_subjects() -> Iterable[Named]:
+def tuning_subjects() -> Iterable[NamedSubject]:
     """Each of them."""
-    return (Named(name=name, make=partial(_subject, name, case)) for name, case in _cases())
+    return (NamedSubject(name=name, make=partial(_subject, name, case)) for name, case in _cases())
