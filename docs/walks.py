@@ -39,7 +39,7 @@ from holdfast.privacy import ApproxDP
 from holdfast.synth import Synthesizer
 
 PACKAGE = Path(holdfast.__file__).resolve().parent
-LIMITS = {"fit": 30, "synthesise": 45, "dossier": 25, "ledger": 40}
+LIMITS = {"fit": 30, "synthesise": 45, "dossier": 25, "ledger": 45}
 """The most files that a walk may enter."""
 TITLES = {
     "fit": ("Fit a model", "PrivateLogisticRegression.fit, release_.save"),

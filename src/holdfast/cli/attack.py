@@ -153,7 +153,7 @@ def synthetic(
 
 
 def _require_places(output: Path | None, plot: Path | None) -> None:
-    from holdfast.release.writing import require_writable
+    from holdfast.release.outputs import require_writable
 
     for name, path in (("output", output), ("plot", plot)):
         if path is not None:

@@ -79,7 +79,7 @@ def audit(
     from holdfast.data.engines.files import read_arrays
     from holdfast.privacy.curves.curve import ApproxDP
     from holdfast.progress import progress
-    from holdfast.release.writing import require_writable
+    from holdfast.release.outputs import require_writable
 
     if plot is not None:
         require_writable(plot, force=True, name="plot")

@@ -51,7 +51,7 @@ def compare(
       holdfast compare --data clinic.parquet --schema clinic.toml --target sex --methods noisy_gd,output
     """
     from holdfast.errors import ParameterError
-    from holdfast.release.writing import require_writable
+    from holdfast.release.outputs import require_writable
 
     if output is not None:
         require_writable(output, force=force)

@@ -142,7 +142,7 @@ def curve(
       holdfast curve 'gaussian:sigma=5*10' 'exponential:epsilon=0.1*20' --plot curve.svg
     """
     from holdfast.privacy.curves.composition import compose
-    from holdfast.release.writing import require_writable
+    from holdfast.release.outputs import require_writable
 
     if plot is not None:
         require_writable(plot, force=True, name="plot")

@@ -71,7 +71,7 @@ def dossier(
     from holdfast.dossier import Dossier
     from holdfast.dossier.stored_evidence import read_accuracy, read_attacks, read_audit
     from holdfast.ledger import Ledger
-    from holdfast.release.writing import require_writable
+    from holdfast.release.outputs import require_writable
 
     require_writable(output, force=force)
     with ExitStack() as stack:

@@ -100,7 +100,7 @@ def fit(
     from holdfast.privacy.account import Account
     from holdfast.privacy.account.request import limit_of
     from holdfast.privacy.account.resume import ResumableAccount
-    from holdfast.release.writing import require_writable
+    from holdfast.release.outputs import require_writable
 
     # Everything that can be refused is, before anything is spent.
     require_writable(output, force=force)
@@ -147,7 +147,7 @@ def fit(
 
 
 def _write(release: Release[Any], output: Path, weights: Path | None) -> None:
-    from holdfast.release.writing import write_atomically
+    from holdfast.release.archive import write_atomically
 
     release.save(output)
     if weights is not None:

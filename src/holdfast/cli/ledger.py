@@ -170,7 +170,7 @@ def history(path: Path, dataset: str | None, account: str | None) -> None:
 def export(path: Path, output: Path) -> None:
     """Write all entries as JSON lines, each with its hash."""
     from holdfast.ledger import Ledger
-    from holdfast.release.writing import require_writable
+    from holdfast.release.outputs import require_writable
 
     require_writable(output, force=True)
     with Ledger.open(path, read_only=True) as opened:
@@ -251,7 +251,8 @@ def extract(path: Path, key: Path, datasets: tuple[str, ...], output: Path) -> N
     import json
 
     from holdfast.ledger import Ledger
-    from holdfast.release.writing import require_writable, write_atomically
+    from holdfast.release.archive import write_atomically
+    from holdfast.release.outputs import require_writable
 
     require_writable(output, force=True)
     with Ledger.open(path, read_only=True) as opened:

@@ -31,7 +31,7 @@ def draft(source: str, output: Path | None, force: bool) -> None:
     from holdfast.data.draft import draft_schema
     from holdfast.data.schema.schema import to_toml
     from holdfast.errors import NotPrivateWarning
-    from holdfast.release.writing import require_writable
+    from holdfast.release.outputs import require_writable
 
     if output is not None:
         require_writable(output, force=force)

@@ -152,7 +152,7 @@ def synth(
 def _check_files(output: Path | None, release: Path | None, *, dry: bool, force: bool) -> None:
     from holdfast.data.engines.files import WRITTEN
     from holdfast.errors import ParameterError
-    from holdfast.release.writing import require_writable
+    from holdfast.release.outputs import require_writable
 
     if output is None and release is None and not dry:
         raise ParameterError("--output or --release must be given: there is no other place for the rows")
@@ -171,7 +171,7 @@ def _contents(asked: str) -> str:
 
 def _write(made: Release[Any], output: Path | None, release: Path | None) -> None:
     from holdfast.data.engines.files import write_table
-    from holdfast.release.writing import whole
+    from holdfast.release.archive import whole
 
     if release is not None:
         made.save(release)

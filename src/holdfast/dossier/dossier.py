@@ -36,8 +36,8 @@ from holdfast.dossier.utility import Accuracy
 from holdfast.errors import require
 from holdfast.ledger import Ledger
 from holdfast.release import Release
+from holdfast.release.archive import write_atomically
 from holdfast.release.release import today
-from holdfast.release.writing import write_atomically
 
 
 @dataclass(frozen=True)

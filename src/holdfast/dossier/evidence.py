@@ -299,6 +299,8 @@ def _corrected(
     tried: Sequence[Tried], *, confidence: float, run: int, beside: Sequence[float]
 ) -> tuple[Tried, ...]:
     """Each with the state that it keeps when everything that was run shares the error."""
+    if not tried:
+        return ()
     values = [one.numbers.p_value for one in tried]
     rejected = holm([*values, *beside], error=round(1.0 - confidence, 15), run=run)
     return tuple(

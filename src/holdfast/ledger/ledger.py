@@ -32,8 +32,8 @@ from holdfast.ledger.verification import Verification, verify
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.release.archive import write_atomically
 from holdfast.release.release import software_versions
-from holdfast.release.writing import write_atomically
 
 if TYPE_CHECKING:
     from holdfast.ledger.recompute import Recomputed

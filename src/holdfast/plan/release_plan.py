@@ -21,7 +21,7 @@ from holdfast.plan.paid_steps import FitStep, SynthStep
 from holdfast.plan.step import Done, Setting, Step
 from holdfast.privacy.account.currency import Cost
 from holdfast.privacy.account.request import Option
-from holdfast.release.writing import require_writable
+from holdfast.release.outputs import require_writable
 
 _MOST_BYTES = 2**20
 STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)

@@ -299,3 +299,13 @@ def require_norm(matrix: Floats, row_norm: float) -> None:
     longest = float(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)).max(initial=0.0))
     if not longest <= 1 + NORM_SLACK:
         raise AssertionError("row clipping must reach the norm it promises")  # our mistake, not the user's
+
+
+def plain_curve(value: Any) -> Any:
+    """A parameter as JSON holds it: fractions as text, so that nothing is lost."""
+    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else value
+
+
+def number(value: Any) -> Any:
+    """The inverse of `plain_curve`."""
+    return Fraction(value) if isinstance(value, str) and "/" in value else value

@@ -25,9 +25,8 @@ from holdfast.privacy.account.journal import Entry
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.release import archive
-from holdfast.release.archive import Contents, pack, require_depth, unpack
+from holdfast.release.archive import Contents, pack, require_depth, unpack, write_atomically
 from holdfast.release.certificate import Certificate
-from holdfast.release.writing import write_atomically
 
 T = TypeVar("T")
 Noise = Literal["secure", "seeded"]

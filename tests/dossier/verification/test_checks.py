@@ -60,7 +60,11 @@ def test_seeded_charges_are_not_secure(tmp_path: Path) -> None:
         case = forging.sound(tmp_path / "seeded", seed=3)
     release = Release.load(case.release)
     assert not problems(case, release)
-    relabelled = replace(release, provenance=replace(release.provenance, noise="secure"))
+    relabelled = replace(
+        release,
+        provenance=replace(release.provenance, noise="secure"),
+        guarantee=replace(release.guarantee, noise="secure"),
+    )
     assert any("it is called secure" in text for text in problems(case, relabelled))
 
 

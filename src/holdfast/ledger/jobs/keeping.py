@@ -15,7 +15,7 @@ from typing import Any
 
 from holdfast.errors import FormatError
 from holdfast.release import Release
-from holdfast.release.writing import whole
+from holdfast.release.archive import whole
 
 
 class Shelf:

@@ -17,8 +17,7 @@ from typing import Any, Literal, get_args
 
 from holdfast.errors import FormatError, LedgerError, missing_extra
 from holdfast.ledger.entry import LedgerEntry, canonical
-from holdfast.release.archive import parse_json
-from holdfast.release.writing import write_atomically
+from holdfast.release.archive import parse_json, write_atomically
 
 FORMAT = "holdfast-head/1"
 SIGNATURE_FORMAT = "holdfast-signature/1"

@@ -16,8 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.privacy.curves.stored import number, plain_curve
-from holdfast.privacy.rounding import FixedNumbers, Number, as_written, round_up, safe_side
+from holdfast.privacy.rounding import (
+    FixedNumbers,
+    Number,
+    as_written,
+    number,
+    plain_curve,
+    round_up,
+    safe_side,
+)
 from holdfast.privacy.tradeoff import TradeOff
 
 if TYPE_CHECKING:
@@ -270,14 +277,12 @@ class PureDP(PrivacyCurve):
 
     def pair(self) -> DominatingPair:
         """Randomised response: two atoms."""
-        from holdfast.privacy.losses.atomic_pair import AtomicPair
+        from holdfast.privacy.losses.atomic_pair import response_pair
 
         own = round_up(self.as_pure())
         # 1 / (1 + e^own) computed as such: 1 - high would lose the small atom's digits.
         high, low = 1.0 / (1.0 + math.exp(-own)), math.exp(-own) / (1.0 + math.exp(-own))
-        return AtomicPair(
-            np.array([own, -own]), np.array([high, low]), 0.0, own, np.array([low, high]), 0.0, symmetric=True
-        )
+        return response_pair(own, high, low)
 
     def group(self, size: int) -> PureDP:
         """k epsilon."""
@@ -346,8 +351,6 @@ class ApproxDP(PrivacyCurve):
 
     def pair(self) -> DominatingPair:
         """Randomised response that reveals everything with probability delta."""
-        from holdfast.privacy.losses.atomic_pair import AtomicPair
-
         own, lost = round_up(self.epsilon_bound), round_up(self.delta_bound)
         high = (1.0 - lost) / (1.0 + math.exp(-own))
         masses = np.array([high, high * math.exp(-own)])

@@ -9,8 +9,8 @@ from typing import Any
 
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.privacy.curves.stored import curve_from_json, number, plain_curve
-from holdfast.privacy.rounding import Number, as_written, round_up
+from holdfast.privacy.curves.stored import curve_from_json
+from holdfast.privacy.rounding import Number, as_written, number, plain_curve, round_up
 
 
 @dataclass(frozen=True, repr=False)

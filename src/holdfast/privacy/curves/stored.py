@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import FormatError, HoldfastError
 
 if TYPE_CHECKING:
     from holdfast.privacy.curves.curve import PrivacyCurve
-
-
-def plain_curve(value: Any) -> Any:
-    """A parameter as JSON holds it: fractions as text, so that nothing is lost."""
-    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else value
-
-
-def number(value: Any) -> Any:
-    """The inverse of `plain_curve`."""
-    return Fraction(value) if isinstance(value, str) and "/" in value else value
 
 
 _MOST_NESTED, _MOST_STEPS = 12, 2

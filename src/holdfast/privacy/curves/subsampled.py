@@ -19,10 +19,10 @@ from holdfast.privacy.curves.finite_curve import FinitePair
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.curves.group_replace import GroupReplace
 from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.curves.stored import curve_from_json, number, plain_curve
+from holdfast.privacy.curves.stored import curve_from_json
 from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import DominatingPair
-from holdfast.privacy.rounding import Number, as_written, round_up
+from holdfast.privacy.rounding import Number, as_written, number, plain_curve, round_up
 
 
 @dataclass(frozen=True, repr=False)

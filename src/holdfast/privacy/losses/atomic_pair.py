@@ -198,6 +198,12 @@ class AtomicPair(DominatingPair):
         return np.asarray(np.maximum(p[place] - weighted, 0.0) + self.lost)
 
 
+def response_pair(loss: float, high: float, low: float, lost: float = 0.0) -> AtomicPair:
+    """Randomised response, and a leak of the answer with probability `lost` on either side."""
+    losses, masses = np.array([loss, -loss]), np.array([high, low])
+    return AtomicPair(losses, masses, lost, loss, masses[::-1].copy(), lost, symmetric=True)
+
+
 def _sampled_losses(losses: Array, rate: float) -> Array:
     """log(1 - rate + rate e^l)."""
     with np.errstate(over="ignore", under="ignore"):

@@ -18,7 +18,6 @@ from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.privacy.curves.stored import number, plain_curve
 from holdfast.privacy.rounding import (
     FixedNumbers,
     Number,
@@ -27,6 +26,8 @@ from holdfast.privacy.rounding import (
     is_whole,
     multiples,
     nearest_steps,
+    number,
+    plain_curve,
     whole_numbers,
 )
 
