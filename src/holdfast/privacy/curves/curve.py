@@ -94,8 +94,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
 
     def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """`deltas` when the unit is removed and when it is added; `deltas` twice unless more is known."""
-        larger = self.deltas(epsilons)
-        return larger, larger
+        return (self.deltas(epsilons),) * 2
 
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
         """The pair on a grid of this spacing, rounded up or, for the lower twin, down."""
@@ -353,8 +352,7 @@ class ApproxDP(PrivacyCurve):
         """Randomised response that reveals everything with probability delta."""
         own, lost = round_up(self.epsilon_bound), round_up(self.delta_bound)
         high = (1.0 - lost) / (1.0 + math.exp(-own))
-        masses = np.array([high, high * math.exp(-own)])
-        return AtomicPair(np.array([own, -own]), masses, lost, own, masses[::-1].copy(), lost, symmetric=True)
+        return response_pair(own, high, high * math.exp(-own), lost)
 
     def without_delta(self) -> tuple[PrivacyCurve, Fraction]:
         """Kairouz, Oh and Viswanath 2015: for one pair of laws, pure but for an event of probability delta."""
