@@ -150,9 +150,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
 
     def group(self, size: int) -> PrivacyCurve:
         """The same promise for neighbours that are `size` steps apart."""
-        raise ParameterError(
-            f"no group-privacy rule is known for {type(self).__name__}; re-derive the sensitivity"
-        )
+        raise ParameterError(f"no group-privacy rule for {type(self).__name__}; re-derive the sensitivity")
 
     def to_replace(self) -> PrivacyCurve:
         """The same promise for one unit exchanged for another: a step away and a step back."""
@@ -174,7 +172,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
         )
 
     def excess(self, curve: PrivacyCurve) -> float:
-        """How far the other curve is above this one, read as a limit; at most 0 just when it is admitted."""
+        """How far the other curve is above this limit; at most 0 just when it is admitted."""
         return -1.0 if self.admits(curve) else 1.0
 
     def within(self, limit: PrivacyCurve) -> bool:
@@ -350,6 +348,8 @@ class ApproxDP(PrivacyCurve):
 
     def pair(self) -> DominatingPair:
         """Randomised response that reveals everything with probability delta."""
+        from holdfast.privacy.losses.atomic_pair import response_pair
+
         own, lost = round_up(self.epsilon_bound), round_up(self.delta_bound)
         high = (1.0 - lost) / (1.0 + math.exp(-own))
         return response_pair(own, high, high * math.exp(-own), lost)
