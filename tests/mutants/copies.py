@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import compileall
+import json
 import os
 import py_compile
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from .planting import Planted
@@ -69,10 +71,35 @@ class Copy:
         start = time.perf_counter()
         file.write_text(planted.after, encoding="utf-8")
         try:
-            run = self._python("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests)
+            code, said = self._pytest("-x", "-q", "-p", "no:cacheprovider", *tests)
         finally:
             file.write_text(planted.before, encoding="utf-8")
-        return Outcome(run.returncode, time.perf_counter() - start, run.stdout[-2000:] + run.stderr[-2000:])
+        return Outcome(code, time.perf_counter() - start, said[-4000:])
+
+    def _pytest(self, *arguments: str) -> tuple[int, str]:
+        """Exit code and output, from a fork where the system has them."""
+        if not hasattr(os, "fork"):
+            run = self._python("-m", "pytest", *arguments)
+            return run.returncode, run.stdout + run.stderr
+        server = self._server
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps(arguments) + "\n")
+        server.stdin.flush()
+        answer = json.loads(server.stdout.readline())
+        return answer["code"], answer["said"]
+
+    @cached_property
+    def _server(self) -> subprocess.Popen[str]:
+        """Ends with this process, which holds its input."""
+        return subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("forked_pytest.py")],
+            cwd=self.root,
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def _require_its_own_package(self) -> None:
         said = self._python("-c", "import holdfast; print(holdfast.__file__)").stdout.strip()
@@ -80,11 +107,11 @@ class Copy:
             raise SystemExit(f"mutants: the copy in {self.root} imports holdfast from {said or 'nowhere'}")
 
     def _python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        # Byte code of the tests is kept: pytest rewrites their assertions, which takes longer than most tests.
         return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=self.root,
-            env=os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": ""},
-            capture_output=True,
-            text=True,
+            [sys.executable, *arguments], cwd=self.root, env=self._environment, capture_output=True, text=True
         )
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        # Byte code of the tests is kept: pytest rewrites their assertions, which takes longer than most tests.
+        return os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": ""}
