@@ -23,17 +23,17 @@ FAULTS: tuple[PlantedFault, ...] = (
     # Noise: fresh, and of its law.
     _fault(
         "permit_reuses_its_first_noise", f"{ACCOUNT}:Permit.release",
-        "return self._account._draw(self.mechanism, checked)",
+        "noisy = _draw(self._account, self.mechanism, checked, self._source)",
         "first = self.__dict__.get('_first')\n"
-        "drawn = self._account._draw(self.mechanism, checked) if first is None else checked + first\n"
-        "self._first = drawn - checked\n"
-        "return drawn",
+        "draw = lambda: _draw(self._account, self.mechanism, checked, self._source)\n"
+        "noisy = draw() if first is None else checked + first\n"
+        "self._first = noisy - checked",
         "all uses of a permit get the noise of the first", "noisy_gd replace",
     ),
     _fault(
-        "fixed_noise_seed", f"{ACCOUNT}:Account._draw",
-        "return self.source.drawn(self, mechanism, checked)",
-        "self.source._noise = Source(7)\nreturn self.source.drawn(self, mechanism, checked)",
+        "fixed_noise_seed", f"{ACCOUNT}:_draw",
+        "return source.drawn(account, mechanism, checked)",
+        "source._noise = Source(7)\nreturn source.drawn(account, mechanism, checked)",
         "every draw has the same noise (TensorFlow Privacy's bolt-on optimiser fixes a seed)", "noisy_gd replace",
         test="freshness",
     ),
@@ -64,13 +64,13 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "gaussian_one_number_for_all", "privacy.mechanisms.gaussian:Gaussian.sample",
-        "noise = rounded_gaussian(source, sigma=enlarged / grid.step, size=value.size)",
-        "noise = np.repeat(rounded_gaussian(source, sigma=enlarged / grid.step, size=1), value.size)",
+        "steps = rounded_gaussian(source, sigma=sigma, size=value.size).reshape(value.shape)",
+        "steps = np.repeat(rounded_gaussian(source, sigma=sigma, size=1), value.size).reshape(value.shape)",
         "one number is added to every coordinate: differences are released without noise", "Gaussian(sigma=1.0",
         test="freshness",
     ),
     _fault(
-        "noisy_max_half_scale", "privacy.mechanisms.selection:Selection.on_grid", "1 if self.monotone else 2",
+        "noisy_max_half_scale", "privacy.mechanisms.selection:Selection._weight", "1 if self.monotone else 2",
         "1", "the exponential mechanism without the 2 of scores that move both ways", "Exponential(epsilon=1.0",
         test="law",
     ),
@@ -123,8 +123,8 @@ FAULTS: tuple[PlantedFault, ...] = (
         "bolt_on replace",
     ),
     _fault(
-        "bolt_on_overfull_batches", f"{LEARN}.bolt_on:Pass.l2_sensitivity", "else 2.0 * problem.lipschitz",
-        "else 0.5 * problem.lipschitz", "one record more may push another out of its batch, which is not counted",
+        "bolt_on_overfull_batches", f"{LEARN}.bolt_on:gradient_change", "2.0 * problem.lipschitz",
+        "0.5 * problem.lipschitz", "one record more may push another out of its batch, which is not counted",
         "bolt_on add_remove",
     ),
     _fault(
@@ -216,7 +216,9 @@ FAULTS: tuple[PlantedFault, ...] = (
         "half of how far one row moves a mean score", "tuning choose_by_random_stopping replace",
     ),
     _fault(
-        "best_exact_score_wins", f"{TUNING}.candidates:choose_by_random_stopping", "rank = (noisy,", "rank = (error,",
+        "best_exact_score_wins", f"{TUNING}.candidates:_Runs.one",
+        "return float(scoring.release(noise.mechanism, np.array([error]))[0]), fit",
+        "scoring.release(noise.mechanism, np.array([error]))\nreturn float(error), fit",
         "the best of the exact scores is released", "tuning choose_by_random_stopping replace",
     ),
     # Data.

@@ -92,7 +92,7 @@ def _cases() -> Iterator[tuple[str, Setup]]:
 
 def _subject(name: str, case: Setup) -> Subject:
     return Subject(
-        name=name, claim="its account's limit", trials=(ReplayTrial(case=case, pairs=12, climbs=20),)
+        name=name, claim="its account's limit", trials=(ReplayTrial(case=case, pairs=24, climbs=20),)
     )
 
 
