@@ -8,6 +8,7 @@ of the widths' ratio; times below a twentieth of a second are taken for one, sin
 
 from __future__ import annotations
 
+import argparse
 import time
 import warnings
 from pathlib import Path
@@ -71,6 +72,7 @@ def seconds(model: Any, kind: str, width: int) -> float:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     lines = [
         "# CPU seconds over the number of columns",
         "",

@@ -201,7 +201,7 @@ def test_a_refuted_audit_ends_with_1(plan: Path, monkeypatch: pytest.MonkeyPatch
     text = plan.read_text().replace(
         '[[step]]\ndo = "dossier"',
         '[[step]]\ndo = "audit"\nname = "check"\nclaim = "model"\nfunction = "leaky_plan_module:train"\n'
-        'data = "rows.npy"\ncanaries = 60\noutput = "audit.json"\n\n[[step]]\ndo = "dossier"',
+        'data = "rows.npy"\nrows = "public"\ncanaries = 60\noutput = "audit.json"\n\n[[step]]\ndo = "dossier"',
     )
     plan.write_text(text.replace('releases = ["model"]', 'releases = ["model"]\naudits = ["check"]'))
     shown = run("run", plan)

@@ -224,8 +224,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="curves: neighbours of neighbours without end",
         target="privacy:_require_shallow",
-        old="nested > _MOST_NESTED or steps > _MOST_STEPS",
-        new="False",
+        old="nested <= 24 and steps <= 2",
+        new="True",
         tests=("tests/release/test_hostile.py::test_nested_curves_are_refused",),
     ),
     Fault(

@@ -176,7 +176,7 @@ def _show(
         text = f"{text}\n{report.best().most_exposed(exposed).summary()}"
     if output is not None:
         output.write_text(text + "\n", encoding="utf-8")
-        click.echo(f"written: {output}", err=as_json)
+        click.echo(f"written: {click.format_filename(output)}", err=as_json)
     else:
         click.echo(text)
     if plot is not None:

@@ -65,7 +65,7 @@ def compare(
         output.write_text(found.html(), encoding="utf-8")
     click.echo(json.dumps(found.to_json()) if as_json else found.summary())
     if output is not None and not as_json:
-        click.echo(f"page: {output}")
+        click.echo(f"page: {click.format_filename(output)}")
 
 
 def _releases(paths: tuple[Path, ...]) -> Comparison:

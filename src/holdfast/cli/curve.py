@@ -174,4 +174,4 @@ def curve(
         name = "proved"
         plot.write_text(standalone(curve_chart([(name, total)]), trade_off_chart([(name, trade_off)])))
         if not as_json:
-            click.echo(f"  drawn to {plot}")
+            click.echo(f"  drawn to {click.format_filename(plot)}")

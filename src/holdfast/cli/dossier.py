@@ -95,7 +95,7 @@ def dossier(
         click.echo(json.dumps({"page": str(output)} | made.to_json()))
     else:
         click.echo(made.summary())
-        click.echo(f"page: {output}")
+        click.echo(f"page: {click.format_filename(output)}")
     if made.contradictions:
         click.secho("CONTRADICTED: the promise does not hold", fg="red", bold=True, err=True)
         raise click.exceptions.Exit(1)

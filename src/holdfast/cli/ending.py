@@ -97,11 +97,21 @@ def interruptible() -> Iterator[None]:
         yield
     except SystemExit as end:
         # Where click is interrupted itself it answers with a code of its own.
-        raise SystemExit(INTERRUPTED if _seen["interrupt"] and end.code else end.code) from None
+        if _seen["interrupt"] and end.code:
+            _leave()
+        raise
     except KeyboardInterrupt:
-        raise SystemExit(INTERRUPTED) from None
+        _leave()
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done but tidying up
+
+
+def _leave() -> NoReturn:
+    """At once: an engine's threads may still be in the middle of rows, and cannot be waited for."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(INTERRUPTED)
 
 
 class Pipe:

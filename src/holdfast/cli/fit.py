@@ -143,7 +143,7 @@ def fit(
             if done.found:
                 click.echo(FOUND, err=True)
     click.echo(load_model(output).summary())
-    click.echo(f"release: {output}")
+    click.echo(f"release: {click.format_filename(output)}")
 
 
 def _write(release: Release[Any], output: Path, weights: Path | None) -> None:

@@ -258,4 +258,4 @@ def extract(path: Path, key: Path, datasets: tuple[str, ...], output: Path) -> N
     with Ledger.open(path, read_only=True) as opened:
         made = opened.extract(datasets, key)
     write_atomically(output, (json.dumps(made, indent=1) + "\n").encode())
-    click.echo(f"{output}: {len(made['entries'])} entries")
+    click.echo(f"{click.format_filename(output)}: {len(made['entries'])} entries")

@@ -43,7 +43,10 @@ def draft(source: str, output: Path | None, force: bool) -> None:
         click.echo(text)
     else:
         output.write_text(text, encoding="utf-8")
-        click.echo(f"draft written to {output}: replace what is marked 'taken from the data'", err=True)
+        click.echo(
+            f"draft written to {click.format_filename(output)}: replace what is marked 'taken from the data'",
+            err=True,
+        )
 
 
 @schema.command()

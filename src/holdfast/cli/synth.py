@@ -197,4 +197,9 @@ def _record(made: Synthesizer, output: Path | None, release: Path | None) -> dic
 
 def _shown(made: Synthesizer, output: Path | None, release: Path | None) -> str:
     places = [("rows", output), ("release", release)]
-    return "\n".join([made.summary(), *(f"{name}: {path}" for name, path in places if path is not None)])
+    return "\n".join(
+        [
+            made.summary(),
+            *(f"{name}: {click.format_filename(path)}" for name, path in places if path is not None),
+        ]
+    )

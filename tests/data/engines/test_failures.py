@@ -192,10 +192,10 @@ class TestPostgres:
             "CREATE TABLE guarded AS SELECT i AS x, 'a' AS k FROM generate_series(1, 9) i",
             "ALTER TABLE guarded ENABLE ROW LEVEL SECURITY",
             "CREATE POLICY few ON guarded FOR SELECT TO reader USING (x < 4)",
-            "CREATE VIEW seen WITH (security_invoker = true) AS SELECT * FROM guarded",
-            "GRANT SELECT ON guarded, seen TO reader",
+            "CREATE VIEW shielded WITH (security_invoker = true) AS SELECT * FROM guarded",
+            "GRANT SELECT ON guarded, shielded TO reader",
         )
-        name = "guarded" if through == "table" else "seen"
+        name = "guarded" if through == "table" else "shielded"
         with pytest.warns(AssumptionWarning, match="row-level security"):
             table = open_table(server.url(name), SCHEMA)
         with closing(table):

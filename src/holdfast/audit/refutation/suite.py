@@ -168,8 +168,7 @@ def refute(
     With `fresh`, coins come from the operating system; else each trial has a fixed seed of its own, so that
     a run repeats and adding a subject changes no other. `step` is told each verdict as it is reached.
 
-    >>> from holdfast.audit.refutation.replay_trial import POWER
-    from holdfast.audit.refutation.subject import Subject
+    >>> from holdfast.audit.refutation.subject import Subject
     >>> from holdfast.audit.refutation.trial import Analysis
     >>> sound = Subject(name="one", claim="at most 2", trials=(Analysis(what="", value=lambda: 1.0, claimed=2.0),))
     >>> refute([sound]).passed

@@ -90,6 +90,7 @@ def constant(course: StepCourse) -> Floats:
 
     Without either, 1/sqrt(m), the textbook choice for one pass over m records (Wu et al., Algorithm 1).
 
+    >>> from dataclasses import replace
     >>> course = StepCourse(steps=2, records=100, smoothness=0.25, penalty=0.0, cap=8.0)
     >>> constant(course).tolist(), constant(replace(course, travel=3.0)).tolist()
     ([0.1, 0.1], [1.5, 1.5])
@@ -287,7 +288,7 @@ def stopping(
     >>> travel, passes = stopping(Problem(loss=Logistic(), dimension=100), limit=GaussianDP(1.0),
     ...                           adjacency=Adjacency.replace, count=50_000, batch=50)
     >>> round(travel), passes
-    (4964, 10)
+    (5000, 10)
     """
     change = gradient_change(problem, adjacency)
     travel = 1.0 / balanced_penalty(problem, lambda shrunk: change / (shrunk * count), limit=limit)

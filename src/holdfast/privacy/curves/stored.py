@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import FormatError, HoldfastError
+from holdfast.errors import FormatError, HoldfastError, require
 
 if TYPE_CHECKING:
     from holdfast.privacy.curves.curve import PrivacyCurve
 
 
-_MOST_NESTED, _MOST_STEPS = 12, 2
-"""Stored curves inside a curve, and steps to a neighbour's neighbour: each of the latter costs 34 times its curve."""
-
-
-def _require_shallow(data: dict[str, Any]) -> None:
-    """Refuse a stored curve whose evaluation would take for ever; looks without recursion."""
-    level: list[tuple[Any, int, int]] = [(data, 1, 0)]
-    while level:
-        one, nested, steps = level.pop()
-        if isinstance(one, dict):
-            steps += one.get("kind") == "TwoSteps"
-            if nested > _MOST_NESTED or steps > _MOST_STEPS:
-                raise FormatError(
-                    f"a stored curve holds at most {_MOST_NESTED} curves inside each other, {_MOST_STEPS} of them "
-                    "for neighbours of neighbours"
-                )
-            level += [(part, nested + 1, steps) for part in one.values()]
-        elif isinstance(one, list | tuple) and one and not isinstance(one[0], float):
-            level += [(part, nested, steps) for part in one]
+def _require_shallow(data: Any, nested: int = 0, steps: int = 0) -> None:
+    """Refuse a stored curve that takes for ever: a step to a neighbour's neighbour costs 66 times its curve."""
+    steps += isinstance(data, dict) and data.get("kind") == "TwoSteps"
+    require(nested <= 24 and steps <= 2, "nested", nested, "at most 24, and TwoSteps at most 2")
+    for part in data.values() if isinstance(data, dict) else data:
+        if isinstance(part, dict | list | tuple):
+            _require_shallow(part, nested + 1, steps)
 
 
 def curve_from_json(data: Any) -> PrivacyCurve:
