@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,14 @@ if TYPE_CHECKING:
     help="Treat broken versions (NAME, or all) as if they were in use: exits with 1.",
 )
 @click.option("--fresh", is_flag=True, help="Coins from the operating system instead of fixed seeds.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=lambda: os.cpu_count() or 1,
+    help="Processes; as many as processors.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def refute(name: str | None, table: bool, broken: bool, fresh: bool, as_json: bool) -> None:
+def refute(name: str | None, table: bool, broken: bool, fresh: bool, jobs: int, as_json: bool) -> None:
     """Try to refute every mechanism and method; see that broken versions fall.
 
     Methods are replayed on neighbouring tables with the same outputs, and their noise and samples are held
@@ -43,7 +50,7 @@ def refute(name: str | None, table: bool, broken: bool, fresh: bool, as_json: bo
     from holdfast.audit.refutation.suite import refute as run
 
     chosen = matching(broken_names() if broken else (*subject_names(), *broken_names()), name)
-    found = run((one.make() for one in chosen), fresh=fresh, step=None if as_json else _step)
+    found = run((one.make() for one in chosen), fresh=fresh, jobs=jobs, step=None if as_json else _step)
     if as_json:
         click.echo(json.dumps(found.to_json()))
     else:

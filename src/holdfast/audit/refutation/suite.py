@@ -7,9 +7,12 @@ proves nothing; being refuted proves a fault, in the code or in the claim.
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from holdfast.audit.refutation.replay_trial import POWER
@@ -162,11 +165,13 @@ def refute(
     fresh: bool = False,
     false_alarm: float = FALSE_ALARM,
     step: Callable[[Verdict], None] | None = None,
+    jobs: int = 1,
 ) -> Refutations:
     """Run every trial of every subject and say what fell.
 
     With `fresh`, coins come from the operating system; else each trial has a fixed seed of its own, so that
-    a run repeats and adding a subject changes no other. `step` is told each verdict as it is reached.
+    a run repeats and adding a subject changes no other. `step` is told each verdict as it is reached. Of several
+    `jobs` each is a process of its own, where the system has forks.
 
     >>> from holdfast.audit.refutation.subject import Subject
     >>> from holdfast.audit.refutation.trial import Analysis
@@ -180,16 +185,38 @@ def refute(
     chances = sum(trial.spends for subject in chosen for trial in subject.trials)
     share = false_alarm / max(chances, 1)
     verdicts = []
-    for subject in chosen:
-        outcomes = tuple(
-            trial.run(_source(subject.name, place, fresh=fresh), error=share)
-            for place, trial in enumerate(subject.trials)
-        )
-        verdict = Verdict(name=subject.name, claim=subject.claim, broken=subject.broken, outcomes=outcomes)
+    for verdict in _verdicts(partial(_verdict, chosen, share, fresh), len(chosen), jobs):
         verdicts.append(verdict)
         if step is not None:
             step(verdict)
     return Refutations(verdicts=tuple(verdicts), false_alarm=false_alarm, fresh=fresh)
+
+
+def _verdict(subjects: Sequence[Subject], share: float, fresh: bool, place: int) -> Verdict:
+    subject = subjects[place]
+    outcomes = tuple(
+        trial.run(_source(subject.name, number, fresh=fresh), error=share)
+        for number, trial in enumerate(subject.trials)
+    )
+    return Verdict(name=subject.name, claim=subject.claim, broken=subject.broken, outcomes=outcomes)
+
+
+_forked: list[Callable[[int], Verdict]] = []
+"""What forked processes find in their memory: subjects hold functions, which no pipe carries."""
+
+
+def _verdicts(work: Callable[[int], Verdict], count: int, jobs: int) -> Iterator[Verdict]:
+    """In order, by so many processes."""
+    if min(jobs, count) <= 1 or not hasattr(os, "fork"):
+        yield from map(work, range(count))
+        return
+    _forked[:] = [work]
+    with multiprocessing.get_context("fork").Pool(min(jobs, count)) as pool:
+        yield from pool.imap(_by_place, range(count))
+
+
+def _by_place(place: int) -> Verdict:
+    return _forked[0](place)
 
 
 def _source(name: str, place: int, *, fresh: bool) -> Source:

@@ -39,7 +39,7 @@ def _hexadecimal(text: str) -> str:
 #: Spark has no way to the bits of a double but Java's hexadecimal notation: 0x1.8p0, or 0x0.8p-1022 below 2^-1022.
 _PLAIN = "format_string('%a', abs({0}))"
 _EXPONENT = (
-    f"CASE WHEN {_PLAIN} = 'Infinity' THEN (2047) WHEN {_PLAIN} LIKE '0x0%' THEN 0 "
+    f"CASE WHEN {_PLAIN} = 'Infinity' THEN 1024 + 1023 WHEN {_PLAIN} LIKE '0x0%' THEN 0 "
     f"ELSE 1023 + try_cast(substring_index({_PLAIN}, 'p', -1) AS INT) END"
 )
 _FRACTION = f"substring_index(substring_index({_PLAIN}, 'p', 1), '.', -1)"
