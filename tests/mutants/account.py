@@ -43,10 +43,10 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/privacy/account/test_account.py::test_of_two_runs_with_one_key_one_value_leaves",),
     ),
     Fault(
-        name="permit: uses are counted without a lock",
+        name="permit: one use more than was paid for",
         target="privacy:Permit._count_one_use",
-        old="with self._lock:",
-        new="if True:",
+        old="self._left < 1",
+        new="self._left < 0",
         tests=("tests/privacy/account/test_threads.py",),
     ),
     Fault(

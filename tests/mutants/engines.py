@@ -123,7 +123,7 @@ FAULTS: tuple[Fault, ...] = (
         target="errors:withholding",
         old="except Exception as error:",
         new="except ZeroDivisionError as error:",
-        tests=("tests/review/test_data_findings.py",),
+        tests=("tests/data/engines/test_failures.py::test_a_caller_s_view_that_cannot_be_computed",),
     ),
     Fault(
         name="csv: a stray quote is let through",
@@ -174,7 +174,9 @@ FAULTS: tuple[Fault, ...] = (
         target="data:CsvRows.batches",
         old='comma = self.file.format.decimal == ","',
         new="comma = True",
-        tests=("tests/contracts/test_engine_neighbours.py::test_neighbours[duckdb-csv]",),
+        tests=(
+            "tests/data/engines/test_csv_files.py::test_a_comma_is_a_decimal_sign_only_where_it_is_declared",
+        ),
     ),
     Fault(
         name="objects: one type for all elements",

@@ -144,9 +144,7 @@ FAULTS: tuple[Fault, ...] = (
         target="privacy:upper",
         old="min(1.0, (pair.infinity + float(p[-1])) * (1 + 8 * UNIT))",
         new="0.0",
-        tests=(
-            "tests/privacy/curves/test_loss_distribution.py::test_randomised_response_against_the_binomial_sum",
-        ),
+        tests=("tests/privacy/curves/test_loss_distribution.py::test_infinity_is_never_lost",),
     ),
     Fault(
         name="numeric: error of the transform subtracted",

@@ -276,3 +276,15 @@ def test_declared_line_ends_in_fields_are_an_assumption(tmp_path: Path) -> None:
     schema = Schema([Numeric("a", 0, 1)], csv=CsvFormat(quoted_newlines=True))
     with open_table(tmp_path / "rows.csv", schema) as table:
         assert any("line ends" in assumption for assumption in table.assumptions)
+
+
+def test_a_comma_is_a_decimal_sign_only_where_it_is_declared(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text('x;k\n"1,5";a\n2.5;a\n', encoding="utf-8")
+    found = []
+    for decimal in (".", ","):
+        schema = Schema([Numeric("x", 0, 10)], csv=CsvFormat(delimiter=";", decimal=decimal))
+        with open_table(tmp_path / "rows.csv", schema) as table:
+            found.append(sorted(next(table.batches()).column("x").tolist()))
+    assert found[0] != found[1]
+    assert 2.5 in found[0]
+    assert 1.5 in found[1]

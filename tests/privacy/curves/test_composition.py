@@ -318,7 +318,10 @@ def test_finite_pairs_against_enumeration(p: list[float], q: list[float], times:
 def test_the_order_of_the_directions_does_not_matter(delta: float) -> None:
     """The second direction is skipped only when a bound says that it cannot decide."""
     one, other = (0.9, 0.1), (0.6, 0.4)
-    forward, backward = Composed(((FinitePair(one, other), 12),)), Composed(((FinitePair(other, one), 12),))
+    density = (LaplaceCurve(1e-3), 1)  # so that the sum is one on a grid
+    forward, backward = (
+        Composed(((FinitePair(*laws), 12), density)) for laws in ((one, other), (other, one))
+    )
     assert forward.epsilon(delta) == pytest.approx(backward.epsilon(delta), rel=1e-6)
     assert forward.delta(3.0) == pytest.approx(backward.delta(3.0), rel=1e-6)
     upper = forward.upper
