@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+import weakref
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,8 +92,8 @@ class Copy:
 
     @cached_property
     def _server(self) -> subprocess.Popen[str]:
-        """Ends with this process, which holds its input."""
-        return subprocess.Popen(
+        """Ends with this copy, which holds its input."""
+        server = subprocess.Popen(
             [sys.executable, Path(__file__).with_name("forked_pytest.py")],
             cwd=self.root,
             env=self._environment,
@@ -100,6 +101,8 @@ class Copy:
             stdout=subprocess.PIPE,
             text=True,
         )
+        weakref.finalize(self, _end, server)
+        return server
 
     def _require_its_own_package(self) -> None:
         said = self._python("-c", "import holdfast; print(holdfast.__file__)").stdout.strip()
@@ -115,3 +118,10 @@ class Copy:
     def _environment(self) -> dict[str, str]:
         # Byte code of the tests is kept: pytest rewrites their assertions, which takes longer than most tests.
         return os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": ""}
+
+
+def _end(server: subprocess.Popen[str]) -> None:
+    for pipe in (server.stdin, server.stdout):
+        if pipe is not None:
+            pipe.close()
+    server.wait()
