@@ -233,7 +233,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="sampled pure: slack of the base is lost",
         target="privacy:SubsampledPure.validate",
-        old="self.base.curve.total_variation or self.base.curve.failure",
+        old="self.base.curve.has_slack",
         new="False",
         tests=("tests/review/test_privacy_findings.py",),
     ),

@@ -171,7 +171,7 @@ class Sureness:
         By default one in a million, or the next power of ten that is well above what the curve may fail with.
         """
         require(failure is None or 0 < failure < 1, "failure", failure, "in (0, 1)")
-        if curve.as_pure() is not None and curve.total_variation + curve.failure == 0:
+        if curve.as_pure() is not None and not curve.has_slack:
             return cls(loss=curve.epsilon(0.0), failure=0.0)
         chosen = usual_failure(curve) if failure is None else failure
         return cls(loss=loss_tail(curve, chosen), failure=chosen)

@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,22 @@ class World:
     identifiers: NDArray[np.int64]
 
 
+class NearbyTables(Protocol):
+    """Tables around a problem, and what can be done to them; the fields of `Setup` of the same names."""
+
+    def pairs(self, random: np.random.Generator, /) -> Iterator[tuple[World, World]]:
+        """The likely worst first."""
+
+    def vary(self, random: np.random.Generator, pair: tuple[World, World], /) -> tuple[World, World]:
+        """Neighbours near these."""
+
+    def plain(self, records: int, /) -> World:
+        """Without anything special."""
+
+    def touched(self, world: World, record: int, /) -> list[World]:
+        """With one record changed."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Setup:
     """Something that runs on a table through an account, and the neighbours on which it is tried."""
@@ -51,6 +67,20 @@ class Setup:
     """A table without anything special, of so many records: for tests of noise and of sampling."""
     touched: Callable[[World, int], list[World]]
     """The same with one record blanked, or changed otherwise: wherever it is looked at, one of them shows."""
+
+    @classmethod
+    def among(
+        cls,
+        near: NearbyTables,
+        *,
+        name: str,
+        open: Callable[[], Account],
+        run: Callable[[World, Account], Any],
+    ) -> Setup:
+        """Tried on all that these neighbours have to offer."""
+        return cls(
+            name=name, open=open, run=run, pairs=near.pairs, vary=near.vary, plain=near.plain, touched=near.touched
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -19,7 +19,7 @@ from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.cumulants import Cumulants
 from holdfast.privacy.losses.discretise import upper
 from holdfast.privacy.losses.dominating_pair import DominatingPair
-from holdfast.privacy.losses.fft_compose import RARE, TAIL_LOGS, aligned, log_moment, tilted_sum
+from holdfast.privacy.losses.fft_compose import RARE, TAIL_LOGS, aligned, log_moment, tilted_sum, without_rare
 from holdfast.privacy.losses.grid_losses import GridLosses
 
 _WIDTH = 3.0  # of the tails (in logs) that share one tilt
@@ -126,7 +126,7 @@ class _WithoutRare(LossSum):
     def _parts(self) -> list[tuple[GridLosses, int]]:
         count = sum(times for _, times in self._pairs)
         tail = RARE / count
-        return aligned([(upper(pair, self._spacing, tail=tail).cut(tail), n) for pair, n in self._pairs])
+        return aligned(without_rare([(upper(pair, self._spacing, tail=tail), n) for pair, n in self._pairs]))
 
     @cached_property
     def _moderate(self) -> None:

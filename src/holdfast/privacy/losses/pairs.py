@@ -16,8 +16,25 @@ from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import UNIT, Array, Cells, DominatingPair, between
 
 
+class EvenNoise(DominatingPair):
+    """Noise that is even in the shift: the loss has one law in both directions."""
+
+    @property
+    def is_symmetric(self) -> bool:
+        """By the noise."""
+        return True
+
+    def reversed(self) -> DominatingPair:
+        """Itself."""
+        return self
+
+    def sampled(self, rate: float) -> DominatingPair:
+        """The mixture."""
+        return RemovedUnit(self, rate)
+
+
 @dataclass(frozen=True)
-class LaplacePair(DominatingPair):
+class LaplacePair(EvenNoise):
     """Losses in [-ratio, ratio] with an atom at either end; symmetric."""
 
     ratio: float
@@ -57,26 +74,13 @@ class LaplacePair(DominatingPair):
         """Where the atoms are."""
         return self.ratio
 
-    @property
-    def is_symmetric(self) -> bool:
-        """Noise that is even in the shift has one loss in both directions."""
-        return True
-
-    def reversed(self) -> DominatingPair:
-        """Itself."""
-        return self
-
-    def sampled(self, rate: float) -> DominatingPair:
-        """The mixture."""
-        return RemovedUnit(self, rate)
-
     def loss_range(self, tail: float) -> tuple[float, float]:
         """The whole support."""
         return -self.ratio, self.ratio
 
 
 @dataclass(frozen=True)
-class NormalPair(DominatingPair):
+class NormalPair(EvenNoise):
     """The loss at x is mu x - mu^2 / 2; symmetric: both directions have the same curve."""
 
     mu: float
@@ -113,19 +117,6 @@ class NormalPair(DominatingPair):
         return Cells(
             p=p, q=q, q_scaled=q_scaled, p_error=np.minimum(p_error, 1.0), q_error=np.minimum(q_error, 1.0)
         )
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Normal noise is even: the loss has one law in both directions."""
-        return True
-
-    def reversed(self) -> DominatingPair:
-        """Itself."""
-        return self
-
-    def sampled(self, rate: float) -> DominatingPair:
-        """The mixture."""
-        return RemovedUnit(self, rate)
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """Normal quantiles, one unit further out."""

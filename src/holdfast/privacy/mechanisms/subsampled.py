@@ -135,7 +135,7 @@ class SubsampledPure(Mechanism):
             raise ParameterError(
                 f"base must be a pure mechanism, got {self.base.name}; use SubsampledGaussian for normal noise"
             )
-        if self.base.curve.total_variation or self.base.curve.failure:
+        if self.base.curve.has_slack:
             raise ParameterError(
                 f"base must follow its law exactly, got {self.base.name} with slack, which a sample does not "
                 "make smaller; use an exact mechanism"

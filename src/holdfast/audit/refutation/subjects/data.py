@@ -48,10 +48,7 @@ class DataStatistic:
     def case(self, name: str) -> Setup:
         """With its neighbours."""
         near = self.near
-        return Setup(
-            name=name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
-            touched=near.touched,
-        )  # fmt: skip
+        return Setup.among(near, name=name, open=self.open, run=self.run)
 
 
 def noisy_counts(table: Table, account: Account) -> Any:

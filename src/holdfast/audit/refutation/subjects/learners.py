@@ -100,10 +100,7 @@ class LearnerSetting:
         near = PointNeighbours(
             problem=self.problem, adjacency=self.adjacency, others=self.others, rows_per_unit=self.rows_per_unit
         )  # fmt: skip
-        return Setup(
-            name=self.name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
-            touched=near.touched,
-        )  # fmt: skip
+        return Setup.among(near, name=self.name, open=self.open, run=self.run)
 
     def works(self) -> bool:
         """Whether the method takes it: nothing is refused on a plain table."""

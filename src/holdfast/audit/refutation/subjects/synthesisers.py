@@ -63,10 +63,7 @@ class SynthesiserSetting:
     def case(self) -> Setup:
         """With its neighbours."""
         near = self.near
-        return Setup(
-            name=self.name, open=self.open, run=self.run, pairs=near.pairs, vary=near.vary, plain=near.plain,
-            touched=near.touched,
-        )  # fmt: skip
+        return Setup.among(near, name=self.name, open=self.open, run=self.run)
 
     def works(self) -> bool:
         """Whether the method takes it."""

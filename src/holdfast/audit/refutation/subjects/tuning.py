@@ -44,15 +44,7 @@ def _case(
     def opened() -> Account:
         return Account(PureDP(2.0), adjacency=adjacency)
 
-    return Setup(
-        name=name,
-        open=opened,
-        run=run,
-        pairs=near.pairs,
-        vary=near.vary,
-        plain=near.plain,
-        touched=near.touched,
-    )
+    return Setup.among(near, name=name, open=opened, run=run)
 
 
 def _chooser(choose: Choose, adjacency: Adjacency) -> Callable[[World, Account], Any]:
