@@ -146,11 +146,46 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="DP-SGD: gradients not clipped",
         target="learn:Sgd.batch_gradient",
-        old="slopes * (self.clip / np.maximum(lengths, self.clip))",
+        old="slopes * (self.clip / np.maximum(lengths, self.clip))[:, None]",
         new="slopes",
         tests=(
             "tests/learn/methods/test_dp_sgd.py::test_neighbours_with_the_same_coins_are_within_the_clip",
         ),
+    ),
+    Fault(
+        name="several classes: SGD's noise for one of them",
+        target="learn:OneVsAll.slope",
+        old="math.sqrt(self.classes) * self.binary.slope",
+        new="self.binary.slope",
+        tests=("tests/learn/risk/test_stacked_sgd.py::test_noise_counts_every_class",),
+    ),
+    Fault(
+        name="several classes: a short batch divided by its own size",
+        target="learn:StackedSgd._close_batch",
+        old="eta / self._batch",
+        new="eta / self._open_rows",
+        tests=("tests/learn/risk/test_stacked_sgd.py::test_one_prediction_is_the_kernels",),
+    ),
+    Fault(
+        name="hinge: a gap without the distance of the two points",
+        target="learn:HingeRisk.gap",
+        old="+ 0.5 * self.penalty * float(apart) ** 2",
+        new="",
+        tests=("tests/learn/risk/test_hinge.py::test_where_the_certificate_is_tight",),
+    ),
+    Fault(
+        name="hinge: a gap of margins on one side only",
+        target="learn:HingeRisk.gap",
+        old=" + own * np.maximum(-margins, 0.0)",
+        new="",
+        tests=("tests/learn/risk/test_hinge.py::test_where_the_certificate_is_tight",),
+    ),
+    Fault(
+        name="hinge: half the distance that a gap allows",
+        target="learn:HingeRisk.within",
+        old="2.0 * gap / self.penalty",
+        new="0.5 * gap / self.penalty",
+        tests=("tests/learn/risk/test_hinge.py::test_where_the_certificate_is_tight",),
     ),
     Fault(
         name="design: the constant column not counted in the norm",

@@ -142,11 +142,15 @@ def test_a_fitted_estimator_is_pickled_and_predicts_the_same(made: Any) -> None:
         (classifier(classes=[0]), "one class"),
         (classifier(classes=[0, 2]), "labels must be among the 2 declared classes"),
         (
-            classifier(classes=[0, 1, 2], method="output"),
-            "method must be 'auto' or 'frank_wolfe' or 'softmax'",
+            classifier(classes=[0, 1, 2], method="objective"),
+            "method must be 'auto' or 'bolt_on' or 'bst14' or 'dp_sgd' or 'frank_wolfe' or 'output'",
         ),
         (PrivateLasso(target_bounds=(0, 1), method="adassp"), "method must be 'auto' or 'frank_wolfe'"),
-        (PrivateLinearSVC(classes=[0, 1, 2]), "Only binary classification"),
+        (PrivateLinearSVC(classes=[0, 1], loss="square"), "loss must be one of 'huber', 'hinge'"),
+        (
+            PrivateLinearSVC(classes=[0, 1], loss="hinge", method="objective"),
+            "objective needs a loss with two",
+        ),
         (classifier(fit_intercept=3), "fit_intercept must be"),
         (classifier(method="ridge"), "least squares"),
         (classifier(method="softmax"), "method must be 'auto' or 'adassp'"),
@@ -309,7 +313,7 @@ def test_a_learner_is_a_method_as_well_as_its_name() -> None:
     by_object = classifier(method=find_learner("output"), penalty=0.1, random_state=0).fit(x, y)
     np.testing.assert_array_equal(by_name.coef_, by_object.coef_)
     assert by_object.method_ == "output"
-    own = dataclasses.replace(find_learner("output"), name="mine")
+    own = dataclasses.replace(find_learner("output"), name="mine", outputs=("one",))
     fitted = clone(classifier(method=own)).fit(x, y)
     assert fitted.method_ == "mine"
     said = "the method 'mine' is not registered: that it is private is the claim of its author"

@@ -53,7 +53,7 @@ def test_neighbours_with_the_same_coins_are_within_the_clip(clip: float) -> None
         (1e9 * np.eye(3)[1], 1.0),
         *((row, 0.5) for row in generator.normal(size=(5, 3))),
     ]
-    distances, weights = [], np.array([30.0, -20.0, 10.0])
+    distances, weights = [], np.array([[30.0, -20.0, 10.0]])
     for row, label in records:
         for seed in range(20):
             sums = [
@@ -77,7 +77,7 @@ def test_each_step_draws_a_fresh_sample_of_the_declared_rate() -> None:
     sgd = Sgd.of(LOGISTIC, count=n, rate=0.25, steps=1)
     source = Source(3)
     rows = np.tile(np.eye(3)[0], (n, 1))
-    sums = [sgd.batch_gradient(np.zeros(3), table(rows, -np.ones(n)), source)[0] for _ in range(20)]
+    sums = [sgd.batch_gradient(np.zeros((1, 3)), table(rows, -np.ones(n)), source)[0, 0] for _ in range(20)]
     sizes = np.array(sums) / 0.5
     assert abs(sizes.mean() - n / 4) < 4 * math.sqrt(n * 0.1875 / 20)
     assert 0.5 < sizes.std() / math.sqrt(n * 0.25 * 0.75) < 1.6

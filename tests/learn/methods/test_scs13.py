@@ -42,14 +42,14 @@ def test_one_record_moves_a_batch_gradient_by_no_more_than_the_noise_is_scaled_t
     x, y = rng.normal(size=(9, 3)), np.sign(rng.normal(size=9))
     largest = 0.0
     for _ in range(200):
-        w = 10 * rng.normal(size=3)
+        w = 10 * rng.normal(size=(1, 3))
         x2, y2 = x.copy(), y.copy()
         x2[4], y2[4] = 100 * rng.normal(size=3), -y[4]
         moved = np.linalg.norm(gradient_sum(problem, w, (x, y)) - gradient_sum(problem, w, (x2, y2)))
         largest = max(largest, float(moved) / problem.gradient_change("replace"))
     assert largest <= 1.0
     # The worst that is known: two features that w puts far on the wrong side, almost opposite.
-    w = np.array([-60.0, 0.0, 0.0])
+    w = np.array([[-60.0, 0.0, 0.0]])
     pair = [(np.array([[0.3, s * math.sqrt(0.91), 0.0]]), np.ones(1)) for s in (1.0, -1.0)]
     moved = np.linalg.norm(gradient_sum(problem, w, pair[0]) - gradient_sum(problem, w, pair[1]))
     assert 0.9 < moved / problem.gradient_change("replace") <= 1.0

@@ -11,16 +11,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from holdfast.data.schema import Categorical, Numeric
-from holdfast.errors import ParameterError
+from holdfast.errors import require
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods.method import Learner
 from holdfast.learn.methods.softmax_objective import covers
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberHinge, Logistic, Softmax
+from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, OneVsAll, Softmax
 from holdfast.learn.problem.problem import ClassLabels, LabelCoding
 from holdfast.privacy.adjacency import Adjacency
 
+LOSSES: Mapping[str, Any] = {"huber": HuberHinge(), "hinge": Hinge()}
+"""Of a support vector machine."""
 LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
 
 
@@ -65,16 +67,10 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type:
             check_classification_targets(y)
         read = () if self.classes is not None else (LABELS_READ,)
         coding = ClassLabels(classes=np.unique(y if self.classes is None else np.asarray(self.classes)))
-        self._check_classes(coding)
         return coding, read
 
     def _column(self, column: Numeric | Categorical) -> LabelCoding:
-        coding = ClassLabels.of_column(column, self.classes)
-        self._check_classes(coding)
-        return coding
-
-    def _check_classes(self, coding: ClassLabels) -> None:
-        """Refuse what the model cannot do."""
+        return ClassLabels.of_column(column, self.classes)
 
     def _take(self, model: LinearModel) -> None:
         super()._take(model)
@@ -150,9 +146,11 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
 
 
 class PrivateLinearSVC(PrivateLinearClassifier):
-    """A linear support vector machine, its hinge smoothed, with a privacy promise.
+    """A linear support vector machine with a privacy promise; for several classes, one of each against the rest.
 
-    The parameters are those of `PrivateLogisticRegression`. With `epsilon=math.inf` the hinge is not smoothed.
+    The parameters are those of `PrivateLogisticRegression`, and `loss`: "huber", a hinge smoothed around its corner, or
+    the plain "hinge", for methods that need no smoothness (`output` among them). With `epsilon=math.inf` the hinge is
+    never smoothed.
 
     >>> import numpy as np
     >>> X, y = np.tile([[0.7, 0.2], [-0.6, 0.1]], (4000, 1)), np.tile([1, 0], 4000)
@@ -161,20 +159,38 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     [1, 0]
     """
 
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        loss: str = "huber",
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
+        row_norm: float = 1.0,
+        classes: Sequence[Any] | None = None,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            epsilon, delta, method=method, options=options, row_norm=row_norm, classes=classes,
+            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            arithmetic=arithmetic, random_state=random_state,
+        )  # fmt: skip
+        self.loss = loss
+
+    def _check_parameters(self, account: Any) -> None:
+        super()._check_parameters(account)
+        require(self.loss in LOSSES, "loss", self.loss, f"one of {', '.join(map(repr, LOSSES))}")
+
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
-        return HuberHinge()
+        one = LOSSES[self.loss]
+        return one if coding.binary else OneVsAll(classes=len(coding.classes), binary=one)
 
     def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
         return pure
-
-    def _check_classes(self, coding: ClassLabels) -> None:
-        if not coding.binary:
-            raise ParameterError(
-                "Only binary classification is supported. The type of the target is multiclass; "
-                f"got {len(coding.classes)} classes: use PrivateLogisticRegression"
-            )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -20,8 +21,8 @@ def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: boo
     With `l1` the radius is that of the L1 ball. Where the free minimiser is outside the ball, projected
     gradient steps find the one inside.
     """
-    if problem.loss.name in _CLASSES and len(np.unique(labels)) < 2:
-        raise DataError("the labels hold one class only; a comparison with the exact model needs two or more")
+    if problem.loss.name in _CLASSES and len(np.unique(labels)) < max(2, problem.predictions):
+        raise DataError("the labels lack a class; a comparison with the exact model needs all of them")
     if not l1:
         free = _SOLVERS[problem.loss.name](features, labels, problem)
         if float(np.linalg.norm(free)) <= problem.radius:
@@ -58,13 +59,21 @@ def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
     return np.asarray(np.linalg.solve(gram, features.T @ labels))
 
 
-_CLASSES = ("logistic", "softmax", "hinge")
+def _one_vs_all(features: Floats, labels: Floats, problem: Problem) -> Floats:
+    loss: Any = problem.loss
+    one = dataclasses.replace(problem, loss=loss.binary)
+    signs = (np.where(labels == code, 1.0, -1.0) for code in range(loss.classes))
+    return np.stack([_SOLVERS[loss.binary.name](features, sign, one) for sign in signs])
+
+
+_CLASSES = ("logistic", "softmax", "hinge", "huber", "one_vs_all")
 _SOLVERS: dict[str, Any] = {
     "logistic": _logistic,
     "softmax": _logistic,
     "hinge": _hinge,
     "huber": _hinge,
     "squared": _squared,
+    "one_vs_all": _one_vs_all,
 }
 
 

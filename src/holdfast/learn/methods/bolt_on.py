@@ -12,13 +12,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import DataError, require
-from holdfast.kernel import SgdOptions, start
+from holdfast.kernel import SgdOptions, SgdRun, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
 from holdfast.learn.problem import Problem
@@ -199,7 +199,8 @@ class Pass:
             averaging_weights=averaging_from(self.average_from, steps=self.count) if self.average_from else None,
         )  # fmt: skip
         rounded = rounding_slack(
-            steps, dimension=problem.dimension, batch=OVERFULL * self.batch + 1, lipschitz=OVERFULL * problem.lipschitz,
+            steps, dimension=problem.weights, batch=OVERFULL * self.batch + problem.predictions,
+            lipschitz=OVERFULL * problem.lipschitz,
             smoothness=OVERFULL * problem.smoothness, penalty=problem.penalty, radius=problem.radius,
         )  # fmt: skip
         return moved + rounded
@@ -215,11 +216,14 @@ class Pass:
 
     def _cut(self, examples: Examples, source: Source) -> Floats:
         """Batches in the order of a secret permutation."""
-        options = self._options(batch=self.batch, steps=self.steps, penalty=self.problem.penalty)
-        made = examples.epochs(options, source=source, passes=self.passes, records=self.records)
-        if made is not None:
-            return made
-        run = start(options)
+        told: dict[str, Any] = {"batch": self.batch, "steps": self.steps, "penalty": self.problem.penalty}
+        if self.problem.outputs == "one":
+            made = examples.epochs(
+                self._options(**told), source=source, passes=self.passes, records=self.records
+            )
+            if made is not None:
+                return made
+        run = self._start(**told)
         with one_order(examples, passes=self.passes) as ordered:
             for done in progress(range(1, self.passes + 1), desc="bolt_on"):
                 seen = 0
@@ -244,15 +248,21 @@ class Pass:
         """
         capacity = OVERFULL * self.batch
         ratio = (capacity + 1) / self.batch
-        options = self._options(
-            batch=capacity + 1, steps=self.steps * ratio, penalty=self.problem.penalty / ratio
-        )
-        run, null = start(options), np.zeros((1, self.problem.dimension))
+        run = self._start(batch=capacity + 1, steps=self.steps * ratio, penalty=self.problem.penalty / ratio)
+        null = np.zeros((1, self.problem.dimension))
         for rows, labels in batches:
             run.feed(null, np.zeros(1))
             run.feed(rows[:capacity], labels[:capacity])
             run.end_pass()
         return run.final()
+
+    def _start(self, **told: Any) -> SgdRun:
+        """The kernel, or for several predictions its sibling in matrices."""
+        if self.problem.outputs == "one":
+            return start(self._options(**told))
+        from holdfast.learn.risk.stacked_sgd import StackedSgd
+
+        return StackedSgd(self.problem, average_from=self.average_from, **told)
 
     def _options(self, *, batch: int, steps: Floats, penalty: float) -> SgdOptions:
         loss = self.problem.loss
@@ -339,11 +349,11 @@ def bolt_on(
     run = in_parts(course, examples)
     sensitivity = run.l2_sensitivity
     noise = noise_within(
-        account, l2_sensitivity=sensitivity, dimension=problem.dimension, arithmetic=arithmetic
+        account, l2_sensitivity=sensitivity, dimension=problem.weights, arithmetic=arithmetic
     )
     centre = run.train(examples, account.source)
     return Fit(
-        weights=account.release(noise.mechanism, centre, label="bolt_on"),
+        weights=problem.of_weights(account.release(noise.mechanism, centre, label="bolt_on")),
         theorem=THEOREM,
         parameters={
             "l2_sensitivity": sensitivity, "passes": course.passes, "batch": course.batch, "schedule": course.schedule,
@@ -360,6 +370,7 @@ METHOD = Learner(
     paper="Wu et al. 2017",
     needs=("convex", "lipschitz", "smooth"),
     pure=True,
+    outputs=("one", "several"),
     single_rows=SINGLE_ROWS,
     ranks=(Rank(place=5),),
     behind="noise on the last iterate is isotropic: 1 to 2 points behind under (epsilon, delta), and behind "

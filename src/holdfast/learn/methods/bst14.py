@@ -59,16 +59,16 @@ def bst14(
     features, labels = _matrix(examples, problem, population)
     permit = account.permit(mechanism, times=steps, label="bst14")
     noise_std = float(mechanism.sigma) / batch
-    w = np.zeros(problem.dimension)
+    w = np.zeros((problem.predictions, problem.dimension))
     for t in progress(range(1, steps + 1), desc="bst14"):
         chosen = without_replacement(account.source, size=batch, population=population)
-        slopes = problem.loss.slopes(features[chosen] @ w, labels[chosen])
-        total = permit.release(features[chosen].T @ slopes)
+        slopes = problem.slopes(features[chosen] @ w.T, labels[chosen])
+        total = permit.release(slopes.T @ features[chosen])
         w = w - step_size(t, problem, noise_std=noise_std) * (total / batch + problem.penalty * w)
         size = float(np.linalg.norm(w))
         w = w * min(1.0, problem.radius / max(size, 1e-300))
     return Fit(
-        weights=w,
+        weights=problem.of_weights(w),
         theorem="BST14 steps; " + FixedSizeGaussian.theorem,
         parameters={"steps": steps, "batch": batch, "gradient_noise_std": noise_std},
         assumptions=("a baseline from the literature; other methods are more accurate",),
@@ -113,7 +113,7 @@ def step_size(t: int, problem: Problem, *, noise_std: float) -> float:
     return (
         2.0
         * problem.radius
-        / (math.hypot(math.sqrt(problem.dimension) * noise_std, problem.lipschitz) * math.sqrt(t))
+        / (math.hypot(math.sqrt(problem.weights) * noise_std, problem.lipschitz) * math.sqrt(t))
     )
 
 
@@ -152,6 +152,7 @@ METHOD = Learner(
     needs=("convex", "lipschitz", "delta"),
     adjacencies=ADJACENCIES,
     currency="renyi",
+    outputs=("one", "several"),
     single_rows=SINGLE_ROWS,
     behind="a baseline: one record per step needs far more noise in total",
 )

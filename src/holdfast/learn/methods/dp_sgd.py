@@ -121,9 +121,10 @@ class Sgd:
         total = np.zeros_like(weights)
         for chunk in poisson_sample(examples, source, rate=self.coin):
             rows, labels = clipped(chunk, self.problem)
-            slopes = self.problem.loss.slopes(rows @ weights, labels)
-            lengths = np.abs(slopes) * np.sqrt(np.einsum("ij,ij->i", rows, rows))
-            total += (slopes * (self.clip / np.maximum(lengths, self.clip))) @ rows
+            slopes = self.problem.slopes(rows @ weights.T, labels)
+            # The norm of an outer product, the gradient of all classes together.
+            lengths = np.linalg.norm(slopes, axis=1) * np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            total += (slopes * (self.clip / np.maximum(lengths, self.clip))[:, None]).T @ rows
         return total
 
 
@@ -204,12 +205,12 @@ def dp_sgd(
     with one_thread():
         # The divisor is public: the expected size of a batch, never the size of this one.
         weights = noisy_descent(
-            lambda at: sgd.batch_gradient(at[0], examples, account.source)[None], problem,
+            lambda at: sgd.batch_gradient(at, examples, account.source), problem,
             no_whitening(problem.dimension), sgd.schedule, permit, step=sgd.step, divisor=sgd.rate * sgd.count,
             name="dp_sgd",
         )  # fmt: skip
     return Fit(
-        weights=weights[0],
+        weights=problem.of_weights(weights),
         theorem=THEOREM,
         parameters={
             "rate": sgd.rate, "steps": sgd.steps, "clip": sgd.clip, "step": sgd.step, "momentum": sgd.momentum,
@@ -245,6 +246,7 @@ METHOD = Learner(
     needs=("delta",),
     adjacencies=ADJACENCIES,
     currency="renyi",
+    outputs=("one", "several"),
     single_rows=SINGLE_ROWS,
     behind="on tables that fit a full pass, full-batch steps give less noise for the same work",
 )

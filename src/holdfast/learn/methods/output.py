@@ -7,12 +7,17 @@ Algorithm 1; soundness, section 3. A constant twice as large is often printed.
 from __future__ import annotations
 
 import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberHinge
 from holdfast.learn.risk.minimise import minimise_certified
+from holdfast.learn.risk.multiclass_risk import MulticlassRisk
 from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import Examples
 from holdfast.privacy.account import Account
@@ -20,6 +25,7 @@ from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
+Floats = NDArray[np.float64]
 THEOREM = "Output perturbation of a strongly convex risk (CMS11, Corollary 8), with a certified approximate minimiser"
 INEXACTNESS = 1e-3
 """The solver's tolerance in units of L / n: it adds a thousandth to the sensitivity for each neighbour."""
@@ -30,31 +36,28 @@ def output_perturbation(
     problem: Problem,
     *,
     account: Account,
-    width: float = 0.1,
     inexactness: float = INEXACTNESS,
     arithmetic: Arithmetic = "strict",
 ) -> Fit:
     """Minimise the penalised risk and add noise scaled to how far the minimiser can move.
 
-    Private when the loss is convex and L-Lipschitz and the penalty strongly convex, constrained or not; the
-    sum of losses is divided by the public count, whatever the adjacency. The plain hinge is smoothed over a
-    band of half-width `width`, which keeps its Lipschitz constant.
+    Private when the loss is convex and L-Lipschitz and the penalty strongly convex; smoothness is not needed, so the
+    plain hinge is taken as it is. The sum of losses is divided by the public count, whatever the adjacency. Several
+    classes are one minimiser and one release.
     """
     require(0 < inexactness <= 1, "inexactness", inexactness, "in (0, 1]")
-    if problem.loss.name == "hinge":
-        problem = dataclasses.replace(problem, loss=HuberHinge(width=width))
-    problem.require_smooth("output")
     sensitivity = minimiser_sensitivity(
         problem, adjacency=account.adjacency, public_count=examples.public_count, inexactness=inexactness
     )
     noise = noise_within(
-        account, l2_sensitivity=sensitivity, dimension=problem.dimension, arithmetic=arithmetic
+        account, l2_sensitivity=sensitivity, dimension=problem.weights, arithmetic=arithmetic
     )
-    risk = Risk(
-        examples=examples, problem=problem, penalty=problem.penalty, divisor=float(examples.public_count)
-    )
-    centre = minimise_certified(risk, tolerance=_tolerance(problem, examples.public_count, inexactness))
+    centre = certified_minimiser(examples, problem, inexactness=inexactness)
     weights = account.release(noise.mechanism, centre, label="output")
+    if not _on_ball(problem):
+        # The minimiser of the whole space was released: the ball comes after the noise.
+        length = float(np.linalg.norm(weights))
+        weights = weights * min(1.0, problem.radius / max(length, 1e-300))
     return Fit(
         weights=weights,
         theorem=THEOREM,
@@ -66,6 +69,36 @@ def output_perturbation(
         },
         noise_std=noise.deviation,
     )
+
+
+def _on_ball(problem: Problem) -> bool:
+    """Whether the solver keeps to the ball itself: that of a smooth loss of one prediction does."""
+    return problem.outputs == "one" and math.isfinite(problem.smoothness)
+
+
+def certified_minimiser(examples: Examples, problem: Problem, *, inexactness: float) -> Floats:
+    """Within tolerance / penalty of the minimiser, as a vector or as a row for each class; private before noise."""
+    tolerance, count = _tolerance(problem, examples.public_count, inexactness), float(examples.public_count)
+    if _on_ball(problem):
+        return minimise_certified(
+            Risk(examples=examples, problem=problem, penalty=problem.penalty, divisor=count),
+            tolerance=tolerance,
+        )
+    free = dataclasses.replace(problem, radius=math.inf)
+    loss: Any = problem.loss
+    if math.isfinite(problem.smoothness):
+        several = MulticlassRisk(
+            examples=examples, problem=free, loss=loss, penalty=problem.penalty, divisor=count
+        )
+        return several.of_classes(minimise_certified(several, tolerance=tolerance))
+    from holdfast.learn.risk.hinge import HingeRisk, minimise_hinge
+
+    if getattr(loss, "binary", loss).name != "hinge":
+        problem.require_smooth("output, but for the hinge,")
+    # Classes against the rest are minimised one by one: K distances of 1 / sqrt(K) each.
+    distance = tolerance / problem.penalty / math.sqrt(problem.predictions)
+    risks = (HingeRisk.of(examples, free, divisor=count, code=code) for code in range(problem.predictions))
+    return problem.of_weights(np.stack([minimise_hinge(risk, distance=distance) for risk in risks]))
 
 
 def minimiser_sensitivity(
@@ -95,6 +128,7 @@ METHOD = Learner(
     paper="CMS11",
     needs=("convex", "lipschitz", "strongly_convex"),
     pure=True,
+    outputs=("one", "several"),
     single_rows=SINGLE_ROWS,
     ranks=(Rank(place=4),),
     behind="noise on the minimiser is isotropic: behind objective perturbation wherever both are proved",

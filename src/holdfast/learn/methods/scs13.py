@@ -62,17 +62,18 @@ def scs13(
     if account.adjacency.count_is_public:
         require_public_count(examples)
     permit = account.permit(mechanism, times=passes, parts=batches, label="scs13")
-    w = np.zeros(problem.dimension)
+    w = np.zeros((problem.predictions, problem.dimension))
     chunks = _batches(examples, account.source, passes=passes, batch=batch)
     for t, chunk in zip(progress(range(1, passes * batches + 1), desc="scs13"), chunks, strict=True):
-        noisy = permit.release(gradient_sum(problem, w, chunk) / batch)
+        # One release of all classes' gradients, stacked: its norm is that of the whole matrix.
+        noisy = permit.release((gradient_sum(problem, w, chunk) / batch).ravel()).reshape(w.shape)
         eta = min(step, 1.0 / (problem.penalty * t)) if problem.penalty > 0 else step / math.sqrt(t)
         w = (1.0 - eta * problem.penalty) * w - eta * noisy
         length = float(np.linalg.norm(w))
         if length > problem.radius:
             w = w * (problem.radius / length)
     return Fit(
-        weights=w,
+        weights=problem.of_weights(w),
         theorem=THEOREM,
         parameters={
             "passes": passes, "batch": batch, "step": step, "penalty": problem.penalty, "arithmetic": arithmetic
@@ -101,7 +102,7 @@ def step_noise(limit: PrivacyCurve, *, passes: int, l2_sensitivity: float, **opt
 def gradient_sum(problem: Problem, w: Floats, chunk: Chunk) -> Floats:
     """The sum of the data loss's gradients over a batch."""
     x, y = clipped(chunk, problem)
-    return np.asarray(problem.loss.slopes(x @ w, y) @ x)
+    return np.asarray(problem.slopes(x @ w.T, y).T @ x)
 
 
 def require_public_count(examples: Examples) -> None:
@@ -131,6 +132,7 @@ METHOD = Learner(
     paper="SCS13",
     needs=("lipschitz",),
     pure=True,
+    outputs=("one", "several"),
     single_rows=SINGLE_ROWS,
     ranks=(Rank(place=6, pure=True),),
     behind="a baseline: noise in every mini-batch of one pass",

@@ -8,7 +8,6 @@ Objective perturbation, for the softmax under pure epsilon, has its own file.
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any, Literal
 
 import numpy as np
@@ -17,15 +16,13 @@ from numpy.typing import NDArray
 from holdfast.errors import ParameterError
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings, as_it_is
 from holdfast.learn.methods.noisy_gd import whitened_descent
+from holdfast.learn.methods.output import output_perturbation
 from holdfast.learn.methods.softmax_objective import covers, softmax_objective
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Multiclass
 from holdfast.learn.risk.descent import Preconditioner
-from holdfast.learn.risk.minimise import minimise_certified
-from holdfast.learn.risk.multiclass_risk import MulticlassRisk
 from holdfast.learn.rows.examples import Examples
 from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import is_pure, noise_within
+from holdfast.privacy.account.remaining import is_pure
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
@@ -52,13 +49,14 @@ def multiclass(
     "objective" (noise inside the objective, for the softmax under pure epsilon) or "output" (noise on the minimiser,
     for a penalised loss); the first of them that the account allows and the proof covers.
     """
-    loss: Any = problem.loss
     pure = is_pure(account.remaining())
     by = engine or (pure_engine(problem) if pure else "noisy_gd")
     if by == "objective":
         return softmax_objective(examples, problem, account=account, arithmetic=arithmetic)
     if by == "output":
-        return _output(examples, problem, loss, account, arithmetic=arithmetic)
+        problem.require_strongly_convex(f"{problem.loss.name} with engine='output'")
+        found = output_perturbation(examples, problem, account=account, arithmetic=arithmetic)
+        return dataclasses.replace(found, parameters={"engine": "output", **found.parameters})
     if pure:
         raise ParameterError("engine='noisy_gd' needs delta > 0: its noise is Gaussian; leave engine out")
     changes = {"preconditioner": preconditioner, "steps": steps, "step": step, "momentum": momentum}
@@ -89,32 +87,6 @@ def _descent(
         },
         assumptions=found.assumptions,
     )  # fmt: skip
-
-
-def _output(
-    examples: Examples, problem: Problem, loss: Multiclass, account: Account, *, arithmetic: Arithmetic
-) -> Fit:
-    """Noise on the minimiser over the whole space (soundness, section 3); the ball comes after the noise."""
-    problem.require_strongly_convex(f"{loss.name} with engine='output'")
-    count = examples.public_count
-    tolerance = INEXACTNESS * problem.lipschitz / count
-    # Both strong-convexity inequalities: G / (penalty n); each neighbour's point is within tolerance / penalty.
-    sensitivity = (problem.gradient_change(account.adjacency) / count + 2.0 * tolerance) / problem.penalty
-    numbers = loss.classes * problem.dimension
-    noise = noise_within(account, l2_sensitivity=sensitivity, dimension=numbers, arithmetic=arithmetic)
-    risk = MulticlassRisk(
-        examples=examples, problem=dataclasses.replace(problem, radius=math.inf), loss=loss,
-        penalty=problem.penalty, divisor=float(count),
-    )  # fmt: skip
-    centre = risk.of_classes(minimise_certified(risk, tolerance=tolerance))
-    weights = np.asarray(account.release(noise.mechanism, centre, label=f"{loss.name}: output"))
-    length = float(np.linalg.norm(weights))
-    return Fit(
-        weights=weights * min(1.0, problem.radius / max(length, 1e-300)),
-        theorem="Output perturbation of a strongly convex risk on stacked classes (CMS11, Corollary 8)",
-        parameters={"engine": "output", "l2_sensitivity": sensitivity},
-        noise_std=noise.deviation,
-    )
 
 
 def _settings(facts: PublicFacts) -> Settings:

@@ -218,8 +218,8 @@ class Softmax:
         p = self.probabilities(z)
         return np.asarray(p * (1.0 - p))
 
-    def second(self, z: Floats) -> tuple[Floats, Floats]:
-        """(a, b) of the second derivative diag(a) - b b^T at each prediction: p and p."""
+    def second(self, z: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """(a, b) of the second derivative diag(a) - b b^T at each prediction: p and p, whatever the label."""
         p = self.probabilities(z)
         return p, p
 
@@ -231,9 +231,10 @@ class Softmax:
 
 @dataclass(frozen=True, kw_only=True)
 class OneVsAll:
-    """A logistic loss for each class against the rest, for comparison: every row is in all K problems.
+    """A loss for each class against the rest: every row is in all K problems, so they share one budget.
 
-    Their K gradients are released together, so slopes add up to sqrt(K): more noise than one softmax needs.
+    Their K gradients are released together, so slopes add up to sqrt(K): as much noise as K releases with an equal
+    share of the budget each, and more than one softmax needs. Parallel composition never applies.
 
     >>> OneVsAll(classes=9).slope
     3.0
@@ -241,32 +242,36 @@ class OneVsAll:
 
     classes: int
     name: str = "one_vs_all"
-    curvature: float = 0.25
+    binary: Loss = Logistic()
 
     def __post_init__(self) -> None:
         require(self.classes >= 2, "classes", self.classes, ">= 2")
 
     @property
     def slope(self) -> float:
-        """sqrt(K)."""
-        return math.sqrt(self.classes)
+        """sqrt(K) times that of one."""
+        return math.sqrt(self.classes) * self.binary.slope
+
+    @property
+    def curvature(self) -> float:
+        """That of one: each prediction is in one of them."""
+        return self.binary.curvature
 
     def values(self, z: Floats, y: Floats) -> Floats:
-        """The sum of K logistic losses."""
-        return np.asarray(np.sum(np.logaddexp(0.0, -self._signs(y) * z), axis=1))
+        """The sum of the K losses."""
+        return np.asarray(np.sum(self.binary.values(z, self._signs(y)), axis=1))
 
     def slopes(self, z: Floats, y: Floats) -> Floats:
-        """-s / (1 + e^(s z)) for each class."""
-        signs = self._signs(y)
-        return np.asarray(-0.5 * signs * (1.0 - np.tanh(0.5 * signs * z)))
+        """Of each class's loss."""
+        return self.binary.slopes(z, self._signs(y))
 
     def curvatures(self, z: Floats, y: Floats) -> Floats:
-        """Of each class's logistic loss."""
-        return np.asarray(0.25 * (1.0 - np.tanh(0.5 * z) ** 2))
+        """Of each class's loss."""
+        return self.binary.curvatures(z, self._signs(y))
 
-    def second(self, z: Floats) -> tuple[Floats, Floats]:
+    def second(self, z: Floats, y: Floats) -> tuple[Floats, Floats]:
         """(a, b) of the second derivative diag(a) - b b^T at each prediction: nothing is shared by classes."""
-        return self.curvatures(z, z), np.zeros_like(z)
+        return self.curvatures(z, y), np.zeros_like(z)
 
     def _signs(self, y: Floats) -> Floats:
         return np.where(as_codes(y, self.classes)[:, None] == np.arange(self.classes), 1.0, -1.0)

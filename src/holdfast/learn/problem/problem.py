@@ -53,6 +53,20 @@ class Problem:
         return int(getattr(self.loss, "classes", 1))
 
     @property
+    def weights(self) -> int:
+        """How many numbers the weights are: one row of them for each prediction."""
+        return self.predictions * self.dimension
+
+    def slopes(self, z: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The loss's slopes at predictions of shape (rows, predictions), in the same shape."""
+        return self.loss.slopes(z if self.outputs == "several" else z[:, 0], labels).reshape(z.shape)
+
+    def of_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weights as a method releases them: a vector for one prediction, a row for each of several."""
+        shape = (self.predictions, self.dimension) if self.outputs == "several" else (self.dimension,)
+        return np.asarray(weights).reshape(shape)
+
+    @property
     def norm_bound(self) -> float:
         """The row norm with the slack of clipping."""
         return self.row_norm * (1.0 + NORM_SLACK)

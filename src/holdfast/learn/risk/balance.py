@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable
 
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Squared
+from holdfast.learn.problem.losses import HuberHinge, Squared
 from holdfast.learn.risk.descent import gaussian_square
 from holdfast.privacy.curves.curve import PrivacyCurve
 
@@ -38,7 +38,7 @@ def typical_norm(problem: Problem) -> float:
     >>> typical_norm(Problem(loss=Logistic(), dimension=16, row_norm=2.0))
     2.0
     """
-    loss, weights = problem.loss, problem.predictions * problem.dimension
+    loss, weights = problem.loss, problem.weights
     size = loss.target_bound / math.sqrt(3.0) if isinstance(loss, Squared) else 1.0
     return min(problem.radius, size * math.sqrt(weights) / problem.row_norm)
 
@@ -54,8 +54,11 @@ def balanced_penalty(problem: Problem, moved: Callable[[float], float], *, limit
 
     Both terms are convex in the penalty's logarithm wherever `moved` is a sum of powers of the penalty.
     """
-    noise = noise_per_unit(limit, problem.predictions * problem.dimension)
-    square, smoothness = typical_norm(problem) ** 2, problem.smoothness
+    noise = noise_per_unit(limit, problem.weights)
+    # A corner as if it were smoothed: a hinge curves on average as its Huber form does.
+    smooth = math.isfinite(problem.smoothness)
+    smoothness = problem.smoothness if smooth else problem.norm_bound**2 * HuberHinge().curvature
+    square = typical_norm(problem) ** 2
 
     def bound(logarithm: float) -> float:
         penalty = math.exp(logarithm)

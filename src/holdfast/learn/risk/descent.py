@@ -214,9 +214,8 @@ class ClippedGradients:
 
     def _slopes(self, z: Floats, labels: Floats) -> Floats:
         """A slope beyond the declared one is clipped: a record's gradient has norm slope * norm at most."""
-        loss = self.problem.loss
-        slopes = loss.slopes(z if self.problem.outputs == "several" else z[:, 0], labels).reshape(z.shape)
-        return np.clip(slopes, -loss.slope, loss.slope)
+        bound = self.problem.loss.slope
+        return np.clip(self.problem.slopes(z, labels), -bound, bound)
 
     def l2_sensitivity(self, adjacency: Adjacency, *, rows_per_unit: int, most: int) -> float:
         """c C' sup |phi'|, twice that under replace, and what rounding may add to two sums of `most` rows."""

@@ -86,8 +86,8 @@ class MulticlassRisk(PenalisedRisk):
     def _turned(self, w: Floats, along: Floats) -> Floats:
         """The second derivative of the losses times a vector."""
         turned, direction, total = self.of_classes(w), self.of_classes(along), self._zeros(np.float64)
-        for x, _ in self._passes.blocks():
-            own, shared = self.loss.second(x @ turned.T)
+        for x, y in self._passes.blocks():
+            own, shared = self.loss.second(x @ turned.T, y)
             moved = x @ direction.T
             total += (own * moved - shared * np.sum(shared * moved, axis=1, keepdims=True)).T @ x
         return np.asarray((self._basis.T @ total).ravel() / self.divisor)
@@ -98,9 +98,10 @@ class MulticlassRisk(PenalisedRisk):
         turned, basis = self.of_classes(w), self._basis.astype(kind)
         width, several = self.problem.dimension, self._basis.shape[1]
         total = np.zeros((several, width, several, width))
-        for block, _ in self._passes.blocks():
+        for block, labels in self._passes.blocks():
             x = block[::every].astype(kind)
-            own, shared = (part.astype(kind) for part in self.loss.second(block[::every] @ turned.T))
+            second = self.loss.second(block[::every] @ turned.T, labels[::every])
+            own, shared = (part.astype(kind) for part in second)
             means = shared @ basis
             for a in range(several):
                 for b in range(a, several):
