@@ -122,3 +122,16 @@ def test_guesses_from_scores() -> None:
         decoder.count_correct(scores, member, include=4, exclude=2)
     with pytest.raises(ParameterError, match="finite"):
         decoder.count_correct([np.nan, 1.0], [True, False], include=1, exclude=0)
+
+
+@pytest.mark.parametrize(("guesses", "correct"), [(10, 10), (100, 90), (1000, 600), (50, 25)])
+def test_the_bound_by_hand_is_valid_and_never_above_the_exact_one(guesses: int, correct: int) -> None:
+    by_hand = one_run.epsilon_lower(guesses, correct, canaries=guesses, method="hoeffding")
+    assert 0.0 <= by_hand <= one_run.epsilon_lower(guesses, correct, canaries=guesses)
+    for epsilon in (0.0, 0.5, 2.0):
+        exact = one_run.p_value(guesses, correct, canaries=guesses, epsilon=epsilon)
+        assert (
+            one_run.p_value(guesses, correct, canaries=guesses, epsilon=epsilon, method="hoeffding") >= exact
+        )
+    with pytest.raises(ParameterError, match="delta must be 0 for method='hoeffding'"):
+        one_run.epsilon_lower(guesses, correct, canaries=guesses, delta=1e-5, method="hoeffding")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -201,3 +202,17 @@ def test_numbers_that_could_change_after_the_charge_are_refused(bad: Any) -> Non
     ):
         with pytest.raises(ParameterError, match="a whole number, a float or a Fraction"):
             make()
+
+
+@pytest.mark.parametrize("categories", [2, 5])
+def test_shares_of_randomised_answers_are_unbiased_and_covered(categories: int) -> None:
+    mechanism = RandomisedResponse(epsilon=1.0, categories=categories)
+    people = np.random.default_rng(0).integers(categories, size=400)
+    truth = np.bincount(people, minlength=categories) / people.size
+    source, found, held = Source(1), [], 0
+    for _ in range(300):
+        made = mechanism.shares(mechanism.sample(people, source), confidence=0.9)
+        found.append(made.share)
+        held += all(low <= t <= high for t, (low, high) in zip(truth, made.interval, strict=True))
+    np.testing.assert_allclose(np.mean(found, axis=0), truth, atol=4 * float(np.std(found)) / math.sqrt(300))
+    assert held >= 0.9 * 300

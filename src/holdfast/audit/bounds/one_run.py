@@ -16,11 +16,11 @@ from typing import Literal
 
 import numpy as np
 
-from holdfast.audit.bounds.worst_case import ROUNDING, log_mass, upper_tail, worst_case
+from holdfast.audit.bounds.worst_case import ROUNDING, keep_probability, log_mass, upper_tail, worst_case
 from holdfast.errors import require
 from holdfast.privacy.rounding import safe_side
 
-Method = Literal["exact", "formula"]
+Method = Literal["exact", "formula", "hoeffding"]
 _SCAN = 0.01
 """Step of the scan of the closed formula, which is not known to be monotone in epsilon."""
 
@@ -32,6 +32,7 @@ def p_value(
 
     `exact` is the linear programme (`worst_case`). `formula` is the closed bound of Steinke et al.,
     theorem 5.2; it is not a bound for every count, so it is refused where the binomial tail exceeds 1/2.
+    `hoeffding`, for delta = 0, is what can be done by hand: exp(-2 r (v/r - q)^2), a baseline.
 
     >>> round(p_value(100, 90, canaries=1000, epsilon=1.5, delta=1e-5), 4)
     0.0175
@@ -40,7 +41,9 @@ def p_value(
     require(epsilon >= 0 and math.isfinite(epsilon), "epsilon", epsilon, ">= 0 and finite")
     if method == "exact":
         return worst_case(guesses, correct, canaries=canaries, epsilon=epsilon, delta=delta)
-    require(method == "formula", "method", method, "'exact' or 'formula'")
+    if method == "hoeffding":
+        return _hoeffding(guesses, correct, epsilon=epsilon, delta=delta)
+    require(method == "formula", "method", method, "'exact', 'formula' or 'hoeffding'")
     tail = float(upper_tail(guesses, correct, epsilon))
     require(
         tail <= 0.5, "method", method, "'exact' where the binomial tail exceeds 1/2",
@@ -68,9 +71,16 @@ def epsilon_lower(
     1.6302
     >>> epsilon_lower(100, 50, canaries=100)
     0.0
+    >>> round(epsilon_lower(100, 90, canaries=1000, method="hoeffding"), 4)
+    1.2518
     """
     _check(guesses, correct, canaries=canaries, delta=delta)
     beta = error_of(confidence)
+    if method == "hoeffding":
+        _require_pure(delta)
+        # exp(-2 r (v/r - q)^2) <= beta up to q = v/r - sqrt(ln(1/beta) / (2 r)).
+        q = correct / max(guesses, 1) - math.sqrt(math.log(1.0 / beta) / (2.0 * max(guesses, 1)))
+        return max(0.0, (math.log(q) - math.log1p(-q)) * (1.0 - 1e-12)) if q > 0.5 else 0.0
 
     def excess(epsilon: float) -> float:
         if method == "exact":
@@ -82,7 +92,7 @@ def epsilon_lower(
     if method == "exact":  # non-decreasing in epsilon: more privacy loss allowed, more mechanisms
         low, high = 0.0, _pure(guesses, correct, beta)
         return safe_side(excess, unsafe=high * (1.0 + 1e-9), safe=low, tolerance=1e-10) if high > 0 else 0.0
-    require(method == "formula", "method", method, "'exact' or 'formula'")
+    require(method == "formula", "method", method, "'exact', 'formula' or 'hoeffding'")
     require(beta <= 0.5, "confidence", confidence, ">= 0.5 for the closed formula", "use method='exact'")
     step = 0
     while excess(_SCAN * (step + 1)) <= 0.0:
@@ -98,6 +108,16 @@ def _pure(guesses: int, correct: int, beta: float) -> float:
         return 0.0
     q = float(betaincinv(correct, guesses - correct + 1, beta))
     return max(0.0, math.log(q) - math.log1p(-q)) + 1e-9 if q < 1.0 else 700.0
+
+
+def _hoeffding(r: int, v: int, *, epsilon: float, delta: float) -> float:
+    _require_pure(delta)
+    above = v / r - keep_probability(epsilon) if r else 0.0
+    return min(1.0, math.exp(-2.0 * r * above**2) * (1.0 + ROUNDING)) if above > 0 else 1.0
+
+
+def _require_pure(delta: float) -> None:
+    require(delta == 0, "delta", delta, "0 for method='hoeffding'", "use method='exact'")
 
 
 def _formula(r: int, v: int, *, canaries: int, epsilon: float, delta: float) -> float:

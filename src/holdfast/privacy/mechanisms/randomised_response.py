@@ -20,6 +20,20 @@ from holdfast.privacy.rounding import Number, as_written, is_whole, round_up
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnswerShares:
+    """Estimated shares of the categories, unbiased and so perhaps below 0; each is within `reach` of the truth."""
+
+    share: tuple[float, ...]
+    reach: float
+    confidence: float
+
+    @property
+    def interval(self) -> tuple[tuple[float, float], ...]:
+        """From and to, within [0, 1]; they hold together with the confidence."""
+        return tuple((max(0.0, s - self.reach), min(1.0, s + self.reach)) for s in self.share)
+
+
+@dataclass(frozen=True, kw_only=True)
 class RandomisedResponse(Mechanism):
     """Each code is kept with probability e^epsilon / (e^epsilon + categories - 1), else one of the others.
 
@@ -75,6 +89,29 @@ class RandomisedResponse(Mechanism):
         scores[0] = 1
         offsets = choose_many(source, scores=scores, factor=as_written(self.epsilon), size=value.size)
         return np.asarray((value + offsets.reshape(value.shape)) % self.categories)
+
+    def shares(self, answers: NDArray[np.int64], *, confidence: float = 0.95) -> AnswerShares:
+        """How many people there are of each category, estimated from released answers, without bias.
+
+        Y of the answers say so: E[Y] = keep X + other (n - X), so X = (Y - n other) / (keep - other). Answers are
+        independent given the people, so Hoeffding's bound holds for these people, at any n, and for the population that
+        they were drawn from as well; the confidence is for all categories together.
+
+        >>> answers = RandomisedResponse(epsilon=math.log(3)).shares(np.repeat([0, 1], [70, 30]))
+        >>> [round(share, 3) for share in answers.share], round(answers.reach, 3)
+        ([0.9, 0.1], 0.272)
+        """
+        codes = self.check(answers)
+        require(codes.size >= 1, "answers", f"{codes.size} of them", "one or more")
+        require(0 < confidence < 1, "confidence", confidence, "in (0, 1)")
+        ratio = math.exp(float(self.epsilon))
+        keep, other = ratio / (ratio + self.categories - 1), 1.0 / (ratio + self.categories - 1)
+        seen = np.bincount(codes.ravel(), minlength=self.categories) / codes.size
+        # Two categories are one number; of more, each has its own two-sided bound.
+        bounds = 1 if self.categories == 2 else self.categories
+        reach = math.sqrt(math.log(2.0 * bounds / (1.0 - confidence)) / (2.0 * codes.size)) / (keep - other)
+        share = tuple(float(value) for value in (seen - other) / (keep - other))
+        return AnswerShares(share=share, reach=reach, confidence=confidence)
 
     def worst_pair(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """One answer, changed."""

@@ -1,0 +1,56 @@
+"""Utility theorems as numbers: above what they bound, and with the powers that they claim."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from reproductions.utility_theorems import (
+    convex_excess,
+    frank_wolfe_dual,
+    noise_norm,
+    sgd_last_iterate,
+    strongly_convex_excess,
+)
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 50])
+def test_the_norm_of_vector_noise(dimension: int) -> None:
+    printed, exact = noise_norm(dimension, sensitivity=2.0, epsilon=0.5, failure=0.05)
+    norms = np.random.default_rng(0).gamma(dimension, 4.0, size=20_000)
+    assert float(np.mean(norms <= exact)) == pytest.approx(0.95, abs=0.01)
+    assert printed >= exact * (1 - 1e-12)
+
+
+def test_rates_in_the_number_of_rows() -> None:
+    told: dict[str, Any] = {"dimension": 10, "epsilon": 1.0, "failure": 0.1}
+    strong = [strongly_convex_excess(lipschitz=1.0, penalty=0.1, count=n, **told) for n in (10**4, 10**6)]
+    assert strong[0] / strong[1] == pytest.approx(100.0)
+    convex = [convex_excess(lipschitz=1.0, radius=1.0, count=n, **told)[0] for n in (10**8, 10**10)]
+    assert convex[0] / convex[1] == pytest.approx(10.0, rel=0.01)
+
+
+def test_sgd_on_a_noisy_corner_stays_below_its_bound() -> None:
+    random, steps = np.random.default_rng(3), 400
+    excess = []
+    for _ in range(200):
+        w = 1.0
+        for t in range(1, steps + 1):
+            gradient = math.copysign(1.0, w) + random.normal()
+            w = max(-1.0, min(1.0, w - 2.0 / (math.sqrt(2.0) * math.sqrt(t)) * gradient))
+        excess.append(abs(w))
+    assert np.mean(excess) <= sgd_last_iterate(radius=1.0, second_moment=math.sqrt(2.0), steps=steps)
+
+
+def test_the_corrected_exponents() -> None:
+    told: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "vertices": 1_000}
+    small, large = (frank_wolfe_dual(count=10**6, alpha=alpha, **told) for alpha in (0.01, 0.08))
+    assert small["error"] / large["error"] == pytest.approx(2.0)
+    assert small["printed_error"] / large["printed_error"] == pytest.approx(4.0)
+    # The optimum of 1 / (alpha T) + sqrt(T ln(1/delta)) ln(k) / (n epsilon) in T has the powers of `steps`.
+    n, logs, one = 10**6, math.log(1_000), math.log(1e6)
+    grid = np.exp(np.linspace(0, 25, 20_001))
+    best = [grid[np.argmin(1 / (a * grid) + np.sqrt(grid * one) * logs / n)] for a in (0.01, 0.08)]
+    assert best[0] / best[1] == pytest.approx(small["steps"] / large["steps"], rel=0.01)
