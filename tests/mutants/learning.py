@@ -167,6 +167,13 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/learn/risk/test_stacked_sgd.py::test_one_prediction_is_the_kernels",),
     ),
     Fault(
+        name="ball: a gradient that forgets the barrier",
+        target="learn:BallRisk.gradient",
+        old="data + own * w",
+        new="data",
+        tests=("tests/learn/risk/test_ball.py::test_gradient_and_hessian_are_those_of_the_value",),
+    ),
+    Fault(
         name="hinge: a gap without the distance of the two points",
         target="learn:HingeRisk.gap",
         old="+ 0.5 * self.penalty * float(apart) ** 2",

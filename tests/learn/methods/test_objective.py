@@ -311,11 +311,11 @@ def test_a_penalty_above_the_least_is_used() -> None:
     [
         (Problem(loss=HuberHinge(), dimension=5), {}, "huber"),
         (
-            Problem(loss=Squared(target_bound=1.0, prediction_bound=1.0), dimension=5, radius=1.0),
+            Problem(loss=Squared(target_bound=1.0, prediction_bound=0.5), dimension=5, radius=1.0),
             {},
-            "squared",
+            "prediction_bound",
         ),
-        (Problem(loss=Logistic(), dimension=5, radius=1.0), {}, "radius"),
+        (Problem(loss=Squared(target_bound=1.0), dimension=5), {}, "radius"),
         (Problem(loss=Logistic(), dimension=4), {}, "dimension"),
         (Problem(loss=Logistic(), dimension=5), {"penalty_factor": 1.0}, "penalty_factor"),
         (Problem(loss=Logistic(), dimension=5), {"steps": 3}, "steps"),

@@ -19,6 +19,7 @@ from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, PublicFacts, Rank, Settings, as_it_is
 from holdfast.learn.methods.softmax_objective import LEAST_SIGNAL, PURE_WHITENED, pure_penalty, pure_signal
 from holdfast.learn.problem import Problem
+from holdfast.learn.risk.ball import BallRisk, minimise_in_ball
 from holdfast.learn.risk.minimise import minimise_certified
 from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import Examples
@@ -33,8 +34,11 @@ from holdfast.privacy.rounding import round_down, round_up
 
 Floats = NDArray[np.float64]
 Whitening = Literal["diagonal", "none"]
-TWICE_DIFFERENTIABLE = ("logistic",)
+TWICE_DIFFERENTIABLE = ("logistic", "squared")
 """The proof changes variables by the Hessian; the Huber-smoothed hinge has corners in its gradient."""
+BARRIER = 1e-2
+"""Of a ball's barrier, in units of the radius times all gradients together: no minimiser is nearer to the sphere than
+rounding errors can stand."""
 RELATIVE_TOLERANCE = 1e-11
 """The solver's, in units of all gradients together: a hundred times what double precision leaves in doubt."""
 OUTPUT_SHARE = 0.05
@@ -51,6 +55,8 @@ class Losses:
 
     examples: Examples
     problem: Problem
+    barrier: float = 0.0
+    """On a ball, the weight of what keeps the minimiser inside; public."""
 
     @property
     def dimension(self) -> int:
@@ -59,18 +65,31 @@ class Losses:
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
         """A certified minimiser of sum + (penalty/2)|w|^2 + <linear, w>."""
-        return minimise_certified(self._risk(penalty, linear), tolerance=tolerance)
+        risk = self._risk(penalty, linear)
+        return (
+            minimise_in_ball(risk, tolerance=tolerance)
+            if isinstance(risk, BallRisk)
+            else minimise_certified(risk, tolerance=tolerance)
+        )
 
     def gradient(self, at: Floats) -> Floats:
-        """Of the sum of losses; private."""
+        """Of the sum of losses, and of the barrier, which is the same for every table; private."""
+        at = self._inside(at)
         return self._risk(1.0, -at).gradient(at)[0]
 
     def log_determinant(self, at: Floats, *, penalty: float) -> float:
         """ln det(sum of second derivatives + penalty I); private."""
-        return float(np.linalg.slogdet(self._risk(penalty, None).hessian(at, precise=True))[1])
+        hessian = self._risk(penalty, None).hessian(self._inside(at), precise=True)
+        return float(np.linalg.slogdet(hessian)[1])
+
+    def _inside(self, at: Floats) -> Floats:
+        """On a ball, the point of it that a replayed output may have come from."""
+        length, most = float(np.linalg.norm(at)), self.problem.radius * (1.0 - 2.0**-10)
+        return at * (most / length) if self.barrier and length > most else at
 
     def _risk(self, penalty: float, linear: Floats | None) -> Risk:
-        return Risk(examples=self.examples, problem=self.problem, penalty=penalty, linear=linear)
+        told: Any = {"examples": self.examples, "problem": self.problem, "penalty": penalty, "linear": linear}
+        return BallRisk(weight=self.barrier, **told) if self.barrier else Risk(**told)
 
 
 def objective_perturbation(
@@ -87,7 +106,8 @@ def objective_perturbation(
     """Minimise the losses with a random linear term in them, and release the minimiser.
 
     Private when the loss is convex, twice differentiable and Lipschitz, predictions are linear, and the
-    penalty acts on every weight, over the whole space. Needs an account that can count it: pure, 'basic',
+    penalty acts on every weight, over the whole space or over an open ball, where least squares are Lipschitz too and a
+    public barrier keeps the minimiser inside (`risk/ball.py`). Needs an account that can count it: pure, 'basic',
     'renyi', or a plan with this `mechanism`, made by `objective_mechanism`.
 
     `preconditioner="diagonal"`, for pure accounts, pays a share of epsilon for the squares of the columns, and
@@ -114,7 +134,12 @@ def objective_perturbation(
     point = left.as_approximate()
     delta = round_down(point[1]) if point is not None and point[1] > 0 else None
     permit = account.permit(chosen, times=1, delta=delta, label="objective")
-    weights = permit.release(Losses(examples=examples, problem=problem))
+    # The tolerance is a share of all gradients and the linear term together: the barrier holds against both.
+    inside = math.isfinite(problem.radius)
+    barrier = BARRIER * problem.radius * float(chosen.tolerance) / RELATIVE_TOLERANCE if inside else 0.0
+    weights = permit.release(Losses(examples=examples, problem=problem, barrier=barrier))
+    # The noise that covers the solver's inexactness may leave the ball.
+    weights = weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300))
     return Fit(
         weights=weights,
         theorem=type(chosen).theorem,
@@ -145,6 +170,10 @@ def _admit_whitening(preconditioner: str, problem: Problem, account: Account, me
         "a penalty on the weights of unwhitened rows needs preconditioner='none'",
     )  # fmt: skip
     require(mechanism is None, "mechanism", mechanism, "None with preconditioner='diagonal'")
+    require(
+        math.isinf(problem.radius), "radius", problem.radius, "infinite with preconditioner='diagonal'",
+        "a ball of whitened weights is none of the weights; use preconditioner='none'",
+    )  # fmt: skip
 
 
 def _whitened(
@@ -185,10 +214,6 @@ def require_provable(problem: Problem) -> None:
             f"objective needs a loss with a second derivative everywhere, one of {', '.join(TWICE_DIFFERENTIABLE)}, "
             f"got the {problem.loss.name} loss; use method='output'"
         )
-    require(
-        math.isinf(problem.radius), "radius", problem.radius, "infinite for objective perturbation",
-        "its proof is about the whole space; use method='output'",
-    )  # fmt: skip
 
 
 def objective_mechanism(
@@ -307,7 +332,7 @@ class _Recipe:
 def _settings(facts: PublicFacts) -> Settings:
     """Without delta and penalty, whether to whiten: where a share of epsilon says enough about the columns."""
     told, epsilon = as_it_is(facts), facts.limit.as_pure()
-    if epsilon is None or facts.problem.penalty > 0:
+    if epsilon is None or facts.problem.penalty > 0 or math.isfinite(facts.problem.radius):
         return told
     strength = pure_signal(
         facts.problem, epsilon=float(epsilon), adjacency=facts.adjacency, public_count=facts.count
@@ -327,7 +352,7 @@ METHOD = Learner(
     losses=TWICE_DIFFERENTIABLE,
     only="needs a loss with two continuous derivatives",
     single_rows=SINGLE_ROWS,
-    ranks=(Rank(place=2, losses=TWICE_DIFFERENTIABLE),),
+    ranks=(Rank(place=2, losses=("logistic",)),),
     behind="does not whiten: 0.2 to 1 point behind on the two tables tried",
     settings=_settings,
 )
