@@ -203,13 +203,19 @@ def _column(entry: Any) -> Column:
     kind = (KINDS.get(named) or REGISTRY.named(named)) if isinstance(named, str) else None
     if kind is None:
         raise FormatError(f"each column must be a table whose kind is one of {', '.join(REGISTRY.names())}")
+    return read_column(entry, kind)
+
+
+def read_column(entry: Mapping[str, Any], kind: Any) -> Column:
+    """The column that `to_dict` wrote, of a class that is known."""
     fields = {key: value for key, value in entry.items() if key != "kind"}
     try:
-        return kind(**fields)
+        made: Column = kind(**fields)
     except TypeError:
         raise FormatError(
             f"column {entry.get('name')!r} has missing or unknown fields: {sorted(fields)}"
         ) from None
+    return made
 
 
 #: A schema larger than this is not read: nobody declares that much by hand.
