@@ -54,6 +54,7 @@ def install(monkeypatch: pytest.MonkeyPatch, group: str, *points: Point) -> None
 
 OUTPUT = find_learner("output")
 MINE = replace(OUTPUT, name="mine")
+NOTHING: Any = None
 SMALL: Any = {"sigma": 9.0, "l2_sensitivity": 1.0}
 
 
@@ -113,7 +114,7 @@ def test_a_package_is_imported_for_its_own_names_only(monkeypatch: pytest.Monkey
         (Point("mine", object()), "must be an instance of Learner, got one of object"),
         (Point("mine", replace(MINE, name="yours")), "calls itself 'yours'"),
         (Point("mine", replace(MINE, paper="", adjacencies=())), "'mine' lacks adjacencies, paper"),
-        (Point("mine", replace(MINE, run=None)), "'mine' lacks run"),
+        (Point("mine", replace(MINE, run=NOTHING)), "'mine' lacks run"),
         (Point("output", replace(OUTPUT, paper="mine")), "'output' has a name of holdfast's own"),
         (Point("a b", replace(MINE, name="a b")), "must have a name of up to 64 letters"),
     ],
@@ -157,7 +158,7 @@ def test_ours_is_known_by_identity_and_not_by_name() -> None:
     assert author.mark == " [unregistered]"
     for find, own in ((find_learner, METHODS), (find_synthesis_method, SYNTHESISERS)):
         with pytest.raises(ParameterError, match="a name of holdfast's own"):
-            find(replace(own[0]))  # type: ignore[operator]
+            find(replace(own[0]))
 
 
 def test_a_package_is_named_for_the_very_object_that_it_registers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,9 +217,11 @@ def test_only_one_of_ours_holds_another_mechanism() -> None:
 
 def test_something_that_is_no_mechanism_is_refused_before_it_is_charged() -> None:
     account = Account(ZCDP(1.0))
-    for ask in (account.release, lambda one, value: account.permit(one, times=1)):
-        with pytest.raises(ParameterError, match="mechanism must be a Mechanism"):
-            ask(SimpleNamespace(), [1.0])  # type: ignore[operator]
+    strange: Any = SimpleNamespace()
+    with pytest.raises(ParameterError, match="mechanism must be a Mechanism"):
+        account.release(strange, [1.0])
+    with pytest.raises(ParameterError, match="mechanism must be a Mechanism"):
+        account.permit(strange, times=1)
     assert not account.journal.entries
 
 
@@ -347,6 +350,11 @@ def gone(source: Any, schema: Schema, **options: Any) -> Any:
     return in_memory(source[0], schema, **options)
 
 
+def nothing(*_: Any, **__: Any) -> Any:
+    """No table."""
+    return 3
+
+
 TUPLES = Engine(name="tuples", takes="tuples", accepts=lambda one: isinstance(one, tuple), connect=gone)
 
 
@@ -362,7 +370,7 @@ def test_an_engine_of_ones_own_opens_tables_and_is_said_to(monkeypatch: pytest.M
     for engine in (None, "tuples", TUPLES):
         assert "is from the package acme 1.2" in " ".join(open_table(rows, schema, engine=engine).assumptions)
     with pytest.raises(ParameterError, match=r"gives.* must be a Table"):
-        open_table(rows, schema, engine=replace(TUPLES, connect=lambda *a, **k: 3))
+        open_table(rows, schema, engine=replace(TUPLES, connect=nothing))
     with pytest.raises(ParameterError, match="a name of holdfast's own"):
         open_table(rows, schema, engine=replace(TUPLES, name="memory"))
     with pytest.raises(ParameterError, match=r"one of \['duckdb', 'memory', 'postgres', 'spark', 'tuples'\]"):

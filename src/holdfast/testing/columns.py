@@ -86,13 +86,17 @@ def every_value_is_read_within_the_declaration(column: Declared) -> None:
 
 
 def each_row_is_read_by_itself(column: Declared) -> None:
-    """Alone, among others, in another order and a second time, a value is read alike."""
+    """Alone, among others, in another order and a second time, a value is read alike.
+
+    It is the first to read anything: a kind that remembers has nothing to remember yet.
+    """
     values = stored_values(column)
+    before = [_reading(read_batch(column, [value]), column.name)[0] for value in values]
     together = _reading(read_batch(column, values), column.name)
     turned = _reading(read_batch(column, values[::-1]), column.name)[::-1]
     for place, value in enumerate(values):
         alone = _reading(read_batch(column, [value]), column.name)[0]
-        same = alone == together[place] == turned[place]
+        same = before[place] == together[place] == turned[place] == alone
         ensure(same, f"{repr(value)[:40]} is read otherwise alone than among others")
 
 
@@ -143,8 +147,8 @@ def _counts(column: Declared, values: list[Any]) -> Any:
 
 EACH_COLUMN: tuple[Callable[[Declared], None], ...] = (
     its_declaration_is_complete,
-    every_value_is_read_within_the_declaration,
     each_row_is_read_by_itself,
+    every_value_is_read_within_the_declaration,
     a_released_value_is_read_as_itself,
     rows_keep_their_norm,
     every_row_is_counted_once,
