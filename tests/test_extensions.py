@@ -449,3 +449,61 @@ def test_verify_asks_the_charges_whose_they_are(
         said = [text for text in found.problems if "it does not say what it rests on" in text]
         assert bool(said) is not keep
         assert not keep or not found.problems
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize("hidden", ["", "assumption", "red"])
+def test_a_stranger_asks_the_charges_and_the_page_whose_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool, hidden: str
+) -> None:
+    from tests.dossier.verification import forging
+    from tests.dossier.verification.forgeries import extracted, stranger
+
+    install(monkeypatch, "holdfast.mechanisms", *([Point("Loud", Loud)] if installed else []))
+    monkeypatch.setattr(forging, "Gaussian", Loud)
+    with pytest.MonkeyPatch.context() as patch:
+        if hidden == "assumption":
+            patch.setattr("holdfast.release.release.strange_proofs", lambda charged: [])
+        if hidden == "red":
+            patch.setattr("holdfast.dossier.record._VOIDING", ())
+        case = forging.sound(tmp_path / "case")
+    extract = extracted(case, case.key, tmp_path / "extract.json")
+    assert extract is not None
+    sound = not hidden or (hidden == "red" and installed)
+    found = verify_dossier(case.page, releases=[case.release], ledger=case.ledger)
+    assert (not found.problems) is sound
+    assert hidden or any("took its author's word" in text for text in found.skipped)
+    if sound:
+        stranger().verify(case.page, [case.release], extract, case.public)
+        return
+    words = {"assumption": "it does not say what it rests on", "red": "does not show in red"}[hidden]
+    with pytest.raises(stranger().Wrong, match=words):
+        stranger().verify(case.page, [case.release], extract, case.public)
+
+
+def test_a_stranger_reads_marks_as_they_are_written() -> None:
+    from tests.dossier.verification.forgeries import stranger
+
+    read = stranger().taken_on_trust
+    assert read("Synthesizer, mine [unregistered]", []) == ["the method 'mine' is not registered:"]
+    assert read("Synthesizer, mine [package a-b 1.0]", []) == [
+        "the method 'mine' is from the package a-b 1.0:"
+    ]
+    assert read("two counts [draft]", [{"mechanism": "Gaussian", "sigma": 1.0}]) == []
+    inside = {"mechanism": "SubsampledPure", "base": {"mechanism": "m:Laplace", "from": "p 1"}}
+    assert read("", [inside]) == ["the mechanism 'm:Laplace' is from the package p 1:"]
+
+
+def test_a_search_names_every_method_that_saw_the_rows() -> None:
+    """Whichever candidate was chosen: its privacy rests on all of them."""
+    from holdfast.learn import PrivateSearch
+
+    model = PrivateLogisticRegression(classes=[0, 1], penalty=0.1)
+    search = PrivateSearch(model, {"method": ["output", MINE]}, epsilon=4.0, delta=1e-6, random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chosen = {search.set_params(random_state=seed).fit(X, Y).best_index_ for seed in range(6)}
+    said = search.release_.guarantee.assumptions
+    assert 0 in chosen
+    assert sum(text.startswith("the method 'mine' is not registered") for text in said) == 1
