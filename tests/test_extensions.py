@@ -87,6 +87,7 @@ def test_nothing_is_looked_up_while_a_name_is_ours(monkeypatch: pytest.MonkeyPat
     Schema.from_dict(Schema([Numeric("a", 0, 1)]).to_dict())
 
 
+@pytest.mark.slow
 def test_importing_holdfast_looks_nothing_up() -> None:
     code = (
         "import sys, importlib.metadata as m\n"
@@ -388,6 +389,7 @@ def test_an_own_table_without_an_engine_is_said_to_be_one() -> None:
     assert "Sheet' is not registered" in " ".join(plain.assumptions)
 
 
+@pytest.mark.slow
 def test_an_attack_of_others_is_played_and_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     loss = next(one for one in ATTACKS if one.name == "loss")
     mine = replace(loss, name="mine")
@@ -436,6 +438,7 @@ def paid(folder: Path, mechanism: Any, *, keep: bool = True) -> tuple[Path, Path
     return folder / "d.html", folder / "r.holdfast"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("installed", [True, False])
 def test_verify_asks_the_charges_whose_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool

@@ -34,7 +34,7 @@ TASKS = [(attack, task) for attack in ATTACKS for task in attack.tasks]
 
 EVERY: tuple[Attack | RowsAttack, ...] = (*ATTACKS, *ROWS_ATTACKS)
 CHECKS = [
-    pytest.param(check, id=f"{attack.name}-{check.name}")
+    pytest.param(check, id=f"{attack.name}-{check.name}", marks=[pytest.mark.slow] if check.slow else [])
     for attack in EVERY
     for check in attack_checks(attack)
 ]
