@@ -32,6 +32,7 @@ WORDS = {
     "noise": "exact samplers",
     "kernel": "the SGD pass, in C",
     "progress": "bars",
+    "extensions": "entries of others, by name",
     "errors": "every error names the way out",
 }
 BANDS = {
@@ -40,7 +41,7 @@ BANDS = {
     "make": ("learn", "synth", "ledger"),
     "hold": ("release", "data"),
     "prove": ("privacy", "noise", "kernel"),
-    "base": ("progress", "errors"),
+    "base": ("progress", "extensions", "errors"),
 }
 Layers = list[list[str]]
 

@@ -304,7 +304,31 @@ def check_release(name: str, digest: str, record: Any, extract: Extract) -> dict
         same_promise(promised["curve"], dataset["currency"]["name"], account.limit(body["share"])),
         f"{name}: its guarantee is not the account's",
     )
+    charged = [entry["body"]["mechanism"] for entry in own if entry["number"] in paid]
+    for text in taken_on_trust(made["method"], charged):
+        said = any(str(one).startswith(text) for one in promised["assumptions"])
+        require(said, f"{name}: it does not say what it rests on: {text}")
     return closing[-1]
+
+
+def taken_on_trust(method: str, charged: list[Any]) -> list[str]:
+    """How assumptions begin that a release must make: about mechanisms and methods that are none of holdfast's."""
+    texts = []
+    for stored in charged:
+        called, package = str(stored["mechanism"]), stored.get("from")
+        if ":" in called or package:
+            texts.append(
+                f"the mechanism '{called}' is from the package {package}:"
+                if package
+                else f"the proof of mechanism '{called}', which is none of holdfast's"
+            )
+        inner = [one for one in stored.values() if isinstance(one, dict) and "mechanism" in one]
+        texts += taken_on_trust("", inner)
+    marked = re.search(r"([A-Za-z][A-Za-z0-9_.-]*) \[(?:unregistered|package (.+))\]$", method)
+    if marked:
+        whose = f"is from the package {marked[2]}" if marked[2] else "is not registered"
+        texts.append(f"the method '{marked[1]}' {whose}:")
+    return texts
 
 
 def same_promise(curve: Any, currency: str, limit: list[Fraction]) -> bool:
@@ -375,6 +399,11 @@ def check_page(data: bytes, releases: list[tuple[str, str, Any]], extract: Extra
         record["promise"]["private"] == private,
         "the page hides that the noise was seeded, or says so wrongly",
     )
+    doubts = {one["text"]: one["voids"] for one in record["doubts"]}
+    for _, _, made in releases:
+        for text in visible(made["guarantee"]["assumptions"]):
+            grave = "the proof of mechanism '" in text or "is not registered" in text
+            require(doubts.get(text) or not grave, "the page does not show in red what voids the promise")
     if len(releases) == 1:
         _same_epsilons(record["promise"], releases[0][2]["guarantee"]["curve"])
     for budget in record["budgets"]:

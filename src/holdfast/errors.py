@@ -79,6 +79,10 @@ class MissingExtra(HoldfastError, ImportError):
     """An optional dependency is needed; the message names the extra to install."""
 
 
+class ExtensionError(HoldfastError):
+    """An installed package registers something that cannot be taken; the message names the package."""
+
+
 class AssumptionWarning(UserWarning):
     """The promise rests on something that holdfast could not check."""
 

@@ -1,4 +1,7 @@
-"""Every attack of the registry: finds a model that learns by heart, and raises no alarm where there is nothing."""
+"""Every attack of the registries keeps the contract of `holdfast.testing`, and some more.
+
+It finds a model that learns by heart, and raises no alarm where there is nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,39 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.attack import ATTACKS, Attack, AttackResult, Case, Records, Target, membership, reference_models
+from holdfast.attack import (
+    ATTACKS,
+    ROWS_ATTACKS,
+    Attack,
+    AttackResult,
+    Case,
+    Records,
+    RowsAttack,
+    Target,
+    membership,
+    reference_models,
+)
 from holdfast.attack.models.attack import views
 from holdfast.attack.models.thresholds import calibrated
 from holdfast.privacy.tradeoff import TradeOff
+from holdfast.testing import Check, attack_checks
 from tests.attack.attack_models import ByHeart, NumbersByHeart, Quick, QuickNumbers, people, transparent
 
 COIN = TradeOff([0.0, 1.0], [1.0, 0.0], claim="proved")
 TASKS = [(attack, task) for attack in ATTACKS for task in attack.tasks]
+
+
+EVERY: tuple[Attack | RowsAttack, ...] = (*ATTACKS, *ROWS_ATTACKS)
+CHECKS = [
+    pytest.param(check, id=f"{attack.name}-{check.name}", marks=[pytest.mark.slow] if check.slow else [])
+    for attack in EVERY
+    for check in attack_checks(attack)
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_attack_keeps_its_contract(check: Check) -> None:
+    check()
 
 
 def _name(value: object) -> str:

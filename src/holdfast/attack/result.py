@@ -10,13 +10,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.attack.roc import Floats, Look, Rate, area, reached, roc, thinned
-from holdfast.errors import AdjacencyError, require
+from holdfast.errors import AdjacencyError, ParameterError, require
+from holdfast.extensions import Registry
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
@@ -326,39 +327,41 @@ def _smallest_error(found: Callable[[float], bool], *, known: float) -> float:
     return math.exp(high)
 
 
-# Registries: from the names of attacks to attacks.
-class Named(Protocol):
-    """An entry of a registry of attacks."""
-
-    @property
-    def name(self) -> str:
-        """What users call it."""
+A = TypeVar("A")
 
 
-A = TypeVar("A", bound=Named)
-
-
-def find_attacks(attacks: str | Sequence[str | A], registry: tuple[A, ...]) -> tuple[A, ...]:
+def find_attacks(attacks: str | Sequence[str | A], registry: Registry[A]) -> tuple[A, ...]:
     """The attacks that a user named: "all", a name, names, or attacks of their own.
 
-    >>> from holdfast.attack import ATTACKS
-    >>> [attack.name for attack in find_attacks(["loss", "lira"], ATTACKS)]
+    All are holdfast's own and those of installed packages.
+
+    >>> from holdfast.attack.models import REGISTRY
+    >>> [attack.name for attack in find_attacks(["loss", "lira"], REGISTRY)]
     ['loss', 'lira']
     """
     if isinstance(attacks, str):
-        attacks = registry if attacks == "all" else (attacks,)
-    known = {attack.name: attack for attack in registry}
+        attacks = registry.everything() if attacks == "all" else (attacks,)
     chosen: list[A] = []
     for entry in attacks:
         if isinstance(entry, str):
-            near = get_close_matches(entry, known, n=1)
-            require(
-                entry in known, "attacks", entry, f"'all' or some of {', '.join(known)}",
-                f"did you mean {near[0]!r}?" if near else "",
-            )  # fmt: skip
-            entry = known[entry]
-        chosen.append(entry)
+            found = registry.named(entry)
+            if found is None:
+                known = registry.names()
+                near = get_close_matches(entry, known, n=1)
+                raise ParameterError(
+                    f"attacks must be 'all' or some of {', '.join(known)}, got attacks={entry!r}"
+                    + (f"; did you mean {near[0]!r}?" if near else "")
+                )
+            chosen.append(found)
+        else:
+            chosen.append(registry.admit(entry))
     require(len(chosen) >= 1, "attacks", attacks, "one attack or more")
-    names = [attack.name for attack in chosen]
+    names = [registry.name_of(attack) for attack in chosen]
     require(len(set(names)) == len(names), "attacks", names, "without repetition")
     return tuple(chosen)
+
+
+def words_about(attacks: Sequence[A], registry: Registry[A]) -> dict[str, str]:
+    """Whose word it is that an attack is one, for those that are none of holdfast's, by name."""
+    authors = [registry.author(attack) for attack in attacks]
+    return {author.name: author.assumption for author in authors if author is not None}

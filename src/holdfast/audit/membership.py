@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from holdfast.attack.models import ATTACKS
+from holdfast.attack.models import REGISTRY
 from holdfast.attack.models.attack import Attack, Case, Floats
 from holdfast.attack.models.shadow import Bits, Fit, References, fitting, reference_models
 from holdfast.attack.models.target import Target
@@ -115,7 +115,7 @@ def membership_game(
             "play it with one row per unit and give claim=claim.curve and the adjacency"
         )
     slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=relation, seed=seed)
-    chosen, source, fit = find_attacks(attacks, ATTACKS), Source(seed), fitting(train)
+    chosen, source, fit = find_attacks(attacks, REGISTRY), Source(seed), fitting(train)
     population = None if reference is None else Records.of(reference, "reference")
     references, started = None, time.perf_counter()
     if models and any("references" in attack.needs for attack in chosen):

@@ -112,3 +112,24 @@ def identifier_of_number(number: float | Decimal | None) -> str | None:
         return "0" if short == "-0" else short
     whole = abs(number) < 2**53 and number == int(number)
     return str(int(number)) if whole else format(struct.unpack(">Q", struct.pack(">d", number))[0], "064b")
+
+
+def read_by_kind(
+    read: Callable[[float, str | None], float | str | None],
+    numbers: NDArray[np.float64],
+    texts: list[str | None],
+) -> list[float | str | None]:
+    """What a column kind reads, one value at a time, so that no element changes how another is read.
+
+    Where it raises an error, or gives something that is no number and no text, the value is missing: an error would
+    be an output.
+    """
+    found: list[float | str | None] = []
+    for number, text in zip(numbers.tolist(), texts, strict=True):
+        try:
+            value = read(number, text)
+        except Exception:
+            value = None
+        plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        found.append(float(value) if plain else value if type(value) is str else None)  # type: ignore[arg-type]
+    return found

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.mixed import MixedColumn, identifier_of_number, one_by_one, single_type
+from holdfast.data.mixed import MixedColumn, identifier_of_number, one_by_one, read_by_kind, single_type
 from holdfast.data.schema import Categorical, Identifier, Numeric, Schema
 from holdfast.errors import DataError
 
@@ -93,12 +93,15 @@ def encode_batch(schema: Schema, columns: Mapping[str, object], rows: int) -> Ba
     for column in schema.columns:
         if isinstance(column, Identifier):
             continue
+        stored = columns[column.name]
+        if column.read is not None:
+            stored = arrow_column(read_by_kind(column.read, numbers(stored), texts(stored).to_pylist()))
         if isinstance(column, Numeric):
-            values[column.name], mask = numeric_values(column, columns[column.name])
+            values[column.name], mask = numeric_values(column, stored)
             if column.has_null_cell:
                 missing[column.name] = mask
         else:
-            values[column.name] = categorical_cells(column, columns[column.name])
+            values[column.name] = categorical_cells(column, stored)
         if len(values[column.name]) != rows:
             raise DataError(f"column {column.name!r} must have as many rows as the others")
     return Batch(schema=schema, values=values, missing=missing, rows=rows)

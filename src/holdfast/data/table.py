@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from holdfast.data.order import Order
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Schema
+from holdfast.data.schema.columns import KINDS, REGISTRY
 from holdfast.errors import AdjacencyError, AssumptionWarning, ParameterError, require
+from holdfast.extensions import Author
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 T = TypeVar("T")
@@ -59,6 +61,9 @@ class Table(ABC):
     #: What the way in which these rows are read rests on.
     notes: tuple[str, ...] = ()
 
+    #: Whose engine it is, where it is none of holdfast's.
+    engine_author: Author | None = None
+
     def __init__(self, schema: Schema, *, adjacency: Adjacency, n_public: int | None) -> None:
         self.schema = schema
         self.adjacency = adjacency
@@ -72,7 +77,20 @@ class Table(ABC):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a promise about this table rests on beyond its theorem."""
-        return self.schema.assumptions + self.notes
+        return self.schema.assumptions + self.notes + tuple(author.assumption for author in self._authors())
+
+    def _authors(self) -> Iterator[Author]:
+        """Whose word it is that rows are read as they should, where engine or column kinds are none of holdfast's."""
+        kind = type(self)
+        if self.engine_author is not None:
+            yield self.engine_author
+        elif not kind.__module__.startswith("holdfast."):
+            name = f"{kind.__module__}:{kind.__qualname__}"
+            yield Author(noun="engine", name=name, promise="reads every row once")
+        for column in self.schema.columns:
+            author = None if type(column) in KINDS.values() else REGISTRY.author(type(column))
+            if author is not None:
+                yield author
 
     def can(self, capability: str) -> bool:
         """Whether the engine answers this optional question, such as `"sums"`."""

@@ -17,6 +17,7 @@ from holdfast.dossier.promise import Promise, stored_guarantee
 from holdfast.dossier.section import Audience, Section
 from holdfast.dossier.utility import Accuracy, Utility, utility
 from holdfast.errors import FormatError, ParameterError, require
+from holdfast.extensions import UNREGISTERED
 from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.ledger.report import Standing
 from holdfast.release import Provenance, Release
@@ -26,7 +27,7 @@ from holdfast.release.release import STRANGE
 FORMAT = "holdfast-dossier/2"
 OLDER = ("holdfast-dossier/1",)
 """Formats of earlier versions: their records lack fields that came later, and hold nothing that went away."""
-_VOIDING = (STRANGE, "is not registered", "not holdfast's own", "from the data")
+_VOIDING = (STRANGE, UNREGISTERED, "not holdfast's own", "from the data")
 """Texts in assumptions under which, where they fail, nothing is left of the promise."""
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.methods import METHODS
+from holdfast.learn.methods import METHODS, REGISTRY
 from holdfast.learn.methods.method import Learner, PublicFacts
 from holdfast.learn.problem import Problem
 from holdfast.privacy.adjacency import Adjacency
@@ -53,29 +53,37 @@ def _told(name: str, value: Any) -> str:
     return f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
 
 
-def find_learner(method: str | Learner) -> Learner:
-    """The method of that name; a `Learner` is one already.
+def find_learner(method: Any) -> Learner:
+    """The method of that name, holdfast's own or of an installed package; a `Learner` is one already.
 
     >>> find_learner("output").paper
     'CMS11'
     """
-    if isinstance(method, Learner):
-        return method
     known = {one.name: one for one in METHODS}
-    require(
-        isinstance(method, str) and method in known,
-        "method",
-        method,
-        "'auto', a Learner or one of " + ", ".join(sorted(known)),
-    )
-    return known[method]
+    if isinstance(method, Learner):
+        return method if known.get(method.name) is method else REGISTRY.admit(method)
+    found = (known.get(method) or REGISTRY.named(method)) if isinstance(method, str) else None
+    if found is None:
+        raise ParameterError(
+            f"method must be 'auto', a Learner or one of {', '.join(REGISTRY.names())}, got method={method!r}"
+        )
+    return found
 
 
 def unregistered(method: Learner) -> tuple[str, ...]:
-    """What a release assumes where its method is none of METHODS."""
+    """What a release assumes where its method is none of METHODS: whose word its privacy is."""
     if any(method is one for one in METHODS):
         return ()
-    return (f"the method {method.name!r} is not registered: that it is private is the claim of its author",)
+    author = REGISTRY.author(method)
+    return () if author is None else (author.assumption,)
+
+
+def title_of(method: Learner) -> str:
+    """Its name in a release, with a mark where it is none of METHODS."""
+    if any(method is one for one in METHODS):
+        return method.name
+    author = REGISTRY.author(method)
+    return method.name + ("" if author is None else author.mark)
 
 
 def choose_learner(

@@ -42,13 +42,13 @@ class AttackStep:
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Its model is a step, its attacks exist, and its files are there."""
-        from holdfast.attack.models import ATTACKS
+        from holdfast.attack.models import REGISTRY
 
         require_step(self, "model", self.model, plan)
         for name in ("members", "non_members", "reference"):
             if (path := getattr(self, name)) is not None:
                 require_file(setting, self, name, path)
-        unknown = sorted(set(self.attacks or ()) - {attack.name for attack in ATTACKS})
+        unknown = sorted(set(self.attacks or ()) - set(REGISTRY.names()))
         require(not unknown, f"attacks of step {self.name!r}", unknown, "names of attacks")
         require(self.seed >= 0, f"seed of step {self.name!r}", self.seed, ">= 0")
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
+from holdfast.extensions import Author
 from holdfast.privacy.account import Account
-from holdfast.privacy.account.journal import Entry
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.release import archive
@@ -180,7 +180,8 @@ class Release(Generic[T]):
         """
         head = account.journal.head  # read first: every charge up to it is among the entries
         paid = [entry for entry in account.journal.entries if entry.charge.share.startswith(account.share)]
-        guarantee = account.guarantee(assumptions=(*assumptions, *_strange_proofs(paid)))
+        strange = strange_proofs([entry.charge.mechanism for entry in paid])
+        guarantee = account.guarantee(assumptions=(*assumptions, *strange))
         strict = all(entry.charge.arithmetic == "strict" for entry in paid)
         if not guarantee.private:
             warnings.warn(
@@ -299,11 +300,27 @@ def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[A
         raise FormatError("a field of the release file is missing or of the wrong kind") from error
 
 
-def _strange_proofs(paid: Sequence[Entry]) -> list[str]:
-    """What is assumed where a charge rests on a mechanism that is none of holdfast's."""
+def strange_mechanisms(charged: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The mechanisms that are none of holdfast's, be it inside of another one, each with its package or nothing."""
     known = {kind.__name__ for kind in MECHANISMS}
-    names = dict.fromkeys(str(entry.charge.mechanism.get("mechanism")) for entry in paid)
-    return [f"{STRANGE} {name!r}, which is none of holdfast's" for name in names if name not in known]
+    found: dict[str, str] = {}
+    for stored in charged:
+        name = str(stored.get("mechanism"))
+        if name not in known:
+            found[name] = str(stored.get("from", ""))
+        inner = [one for one in stored.values() if isinstance(one, dict) and "mechanism" in one]
+        found |= strange_mechanisms(inner)
+    return found
+
+
+def strange_proofs(charged: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is assumed where charges rest on them."""
+    return [
+        Author(noun="mechanism", name=name, promise="is private", package=package).assumption
+        if package
+        else f"{STRANGE} {name!r}, which is none of holdfast's"
+        for name, package in strange_mechanisms(charged).items()
+    ]
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.errors import ParameterError, require
-from holdfast.synth.methods import METHODS
+from holdfast.errors import ParameterError
+from holdfast.synth.methods import METHODS, REGISTRY
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
 
@@ -29,20 +29,28 @@ class SynthesizerChoice:
         return f"method='auto' chose {self.method!r}: {self.reason}"
 
 
-def find_synthesis_method(method: str | SynthesisMethod) -> SynthesisMethod:
-    """The method of that name; a method itself is taken as it is.
+def find_synthesis_method(method: Any) -> SynthesisMethod:
+    """The method of that name, holdfast's own or of an installed package; a method itself is taken as it is.
 
     >>> find_synthesis_method("independent").pure
     True
     """
-    if isinstance(method, SynthesisMethod):
-        return method
     known = {entry.name: entry for entry in METHODS}
-    listed = isinstance(method, str) and method in known
-    require(
-        listed, "method", method, "'auto' or one of " + ", ".join(sorted(known)), "or give a SynthesisMethod"
-    )
-    return known[method]
+    if isinstance(method, SynthesisMethod):
+        return method if known.get(method.name) is method else REGISTRY.admit(method)
+    found = (known.get(method) or REGISTRY.named(method)) if isinstance(method, str) else None
+    if found is None:
+        raise ParameterError(
+            f"method must be 'auto' or one of {', '.join(REGISTRY.names())}, got method={method!r}; or give a "
+            "SynthesisMethod"
+        )
+    return found
+
+
+def title_and_claim(method: SynthesisMethod) -> tuple[str, tuple[str, ...]]:
+    """Its name in a release, and what is assumed there: whose word its privacy is, where it is none of METHODS."""
+    author = None if any(method is one for one in METHODS) else REGISTRY.author(method)
+    return (method.name, ()) if author is None else (method.name + author.mark, (author.assumption,))
 
 
 def choose_synthesis_method(

@@ -33,11 +33,15 @@ from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Release
 from holdfast.synth.answers import identity
 from holdfast.synth.certificate import Certification, certify
-from holdfast.synth.choice import SynthesizerChoice, choose_synthesis_method, find_synthesis_method
+from holdfast.synth.choice import (
+    SynthesizerChoice,
+    choose_synthesis_method,
+    find_synthesis_method,
+    title_and_claim,
+)
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.forecast import SynthesisEstimate, estimate_synthesis
-from holdfast.synth.methods import METHODS
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisTask
 from holdfast.synth.released import ReleasedTable, draw_coded_rows
 from holdfast.synth.rows.coded_rows import (
@@ -311,17 +315,16 @@ class Synthesizer(ReleasedTable):
         data: ExactCounts,
         certification: Certification | None,
     ) -> Release[dict[str, Any]]:
-        assumed = [*data.assumptions, *synthesis.assumptions]
+        title, claim = title_and_claim(method)
+        assumed = [*data.assumptions, *synthesis.assumptions, *claim]
         asked: dict[str, Any] = {}
         if self.user_cap is not None:
             assumed.append(cap_assumption(data.unit, self.user_cap))
             asked["user_cap"] = self.user_cap
-        if method not in METHODS:
-            assumed.append(f"the proof of method {method.name!r}, which is not holdfast's own")
         return Release.of(
             account,
             contents.value(),
-            method=f"Synthesizer, {method.name}",
+            method=f"Synthesizer, {title}",
             parameters={
                 "rows": contents.table.num_rows, "certificate_share": self.certificate_share,
                 "constraints": len(self.constraints), **asked, **synthesis.parameters,

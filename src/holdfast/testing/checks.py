@@ -1,7 +1,8 @@
-"""check_mechanism(), check_method(), check_engine(): whether your own keeps the contract of all of ours.
+"""check_mechanism(), check_method(), check_synthesizer(), check_attack(), check_engine(), check_column().
 
-As scikit-learn's `check_estimator` does: one call, no test runner. The same checks, one by one and by name, are what
-`mechanism_checks` and `method_checks` give; our own tests run them over every registry.
+Whether your own keeps the contract of all of ours: as scikit-learn's `check_estimator` does, by one call, without a
+test runner. The same checks, one by one and by name, are what `mechanism_checks` and its like give; our own tests run
+them over every registry.
 """
 
 from __future__ import annotations
@@ -9,10 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from holdfast.attack.models.attack import Attack
+from holdfast.attack.rows.released_rows import RowsAttack
+from holdfast.data.schema.columns import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.methods.method import Learner
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.synth.methods.method import SynthesisMethod
+from holdfast.testing.attacks import attack_checks
+from holdfast.testing.columns import column_checks
 from holdfast.testing.contract import Check, run_all
 from holdfast.testing.engines import EngineStore, engine_checks
 from holdfast.testing.learners import learner_checks
@@ -42,6 +48,40 @@ def check_method(method: Learner | SynthesisMethod) -> None:
     """
     checks = method_checks(method)
     run_all(method.name, checks)
+
+
+def check_synthesizer(method: SynthesisMethod) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the synthesiser keeps its contract.
+
+    As `check_method`; rows and models that depend on counts which were not released fail the replay.
+    """
+    if not isinstance(method, SynthesisMethod):
+        raise ParameterError(f"method must be a SynthesisMethod, got {type(method).__name__}")
+    run_all(method.name, method_checks(method))
+
+
+def check_attack(attack: Attack | RowsAttack) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
+
+    It is played against models that know their people by heart and against models of other people: it must find the
+    ones, and no difference in the others.
+    """
+    if not isinstance(attack, Attack | RowsAttack):
+        raise ParameterError(f"attack must be an Attack or a RowsAttack, got {type(attack).__name__}")
+    run_all(attack.name, attack_checks(attack))
+
+
+def check_column(column: Numeric | Categorical) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless a column of a kind keeps its contract.
+
+    >>> from holdfast.data import Numeric
+    >>> check_column(Numeric("age", 0, 100, integer=True, null="category"))
+    """
+    if not isinstance(column, Numeric | Categorical):
+        raise ParameterError(
+            f"column must be of a kind below Numeric or Categorical, got {type(column).__name__}"
+        )
+    run_all(f"{type(column).kind} column {column.name!r}", column_checks(column))
 
 
 def check_engine(store: EngineStore, *, cases: int = 50, seed: int = 0) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data import Encoder, Order, RowSum, Schema, Table, counts_l1, open_table, sum_l2
+from holdfast.data.engines import Engine
 from holdfast.noise.source import Source
 from holdfast.testing.contract import Check, ensure
 from holdfast.testing.drawn_tables import VALUES, DrawnTable, drawn_table
@@ -113,11 +114,30 @@ def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> No
     ensure(moved_sum <= bound + 1e-12, f"the sum moves by {moved_sum}, more than {bound}")
 
 
+def its_engine_takes_its_sources_only(store: EngineStore, case: DrawnTable) -> None:
+    """An engine that is given by `engine=` accepts what is stored for it, and nothing else."""
+    given = store.put(case.rows)
+    engine = given.get("engine")
+    if isinstance(engine, Engine):
+        ensure(
+            bool(engine.accepts(given["source"])), f"the engine {engine.name!r} refuses what is stored for it"
+        )
+        for strange in (object(), None, 0, b""):
+            ensure(
+                not engine.accepts(strange), f"the engine {engine.name!r} accepts {type(strange).__name__}"
+            )
+    with store.open(case.rows, case.schema) as table:
+        ensure(isinstance(table, Table), f"it opens a {type(table).__name__}, which is no Table")
+
+
 NEIGHBOUR_CONTRACT = (answers_as_memory_does, a_neighbour_changes_no_other_row)
 
 
 def engine_checks(store: EngineStore, *, cases: int, seed: int) -> Iterator[Check]:
     """Each statement on each of so many random tables."""
+    first = drawn_table(Random(seed), leave_out=store.leave_out, types=store.types)
+    takes = its_engine_takes_its_sources_only
+    yield Check(name=takes.__name__, run=partial(takes, store, first))
     for number in range(cases):
         case = drawn_table(Random(seed + number), leave_out=store.leave_out, types=store.types)
         for statement in NEIGHBOUR_CONTRACT:

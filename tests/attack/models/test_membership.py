@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from holdfast.attack import ATTACKS, Attack, Case, membership
+from holdfast.attack.models import REGISTRY
 from holdfast.attack.result import find_attacks
 from holdfast.errors import ParameterError
 from tests.attack.attack_models import ByHeart, people
@@ -71,13 +72,13 @@ def test_an_attack_of_ones_own() -> None:
 
 
 def test_attacks_are_named_and_refused_by_name() -> None:
-    assert [attack.name for attack in find_attacks("loss", ATTACKS)] == ["loss"]
+    assert [attack.name for attack in find_attacks("loss", REGISTRY)] == ["loss"]
     with pytest.raises(ParameterError, match="attacks must be 'all' or some of"):
-        find_attacks(["gap"], ATTACKS)
+        find_attacks(["gap"], REGISTRY)
     with pytest.raises(ParameterError, match=r"did you mean 'modified_entropy'\?"):
-        find_attacks(["loss", "modifed_entropy"], ATTACKS)
+        find_attacks(["loss", "modifed_entropy"], REGISTRY)
     with pytest.raises(ParameterError, match="repetition"):
-        find_attacks(["loss", "loss"], ATTACKS)
+        find_attacks(["loss", "loss"], REGISTRY)
     with pytest.raises(ParameterError, match="no attack can be made"):
         membership(lambda rows: rows[:, 0], members=MEMBERS, non_members=OTHERS, attacks=["entropy"])
     with pytest.raises(ParameterError, match="models"):

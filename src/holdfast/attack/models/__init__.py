@@ -1,9 +1,10 @@
-"""Attacks on models. ATTACKS: every membership attack that holdfast knows."""
+"""Attacks on models. ATTACKS: holdfast's own membership attacks. REGISTRY: those of installed packages, too."""
 
 from __future__ import annotations
 
 from holdfast.attack.models import lira, metric_based, neural, quantile, rmia
 from holdfast.attack.models.attack import Attack
+from holdfast.extensions import Registry
 
 ATTACKS: tuple[Attack, ...] = (
     metric_based.CORRECTNESS,
@@ -19,3 +20,7 @@ ATTACKS: tuple[Attack, ...] = (
     rmia.OFFLINE,
     rmia.ONLINE,
 )
+REGISTRY = Registry(
+    group="holdfast.attacks", noun="attack", own=ATTACKS, kind=Attack, calls=("score",), states=("paper", "tasks"),
+    promise="sees no answers",
+)  # fmt: skip

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack.models import ATTACKS
+from holdfast.attack.models import REGISTRY
 from holdfast.attack.models.attack import Attack, Case, views
 from holdfast.attack.models.shadow import cloneable, reference_models
 from holdfast.attack.models.target import Target, Task
 from holdfast.attack.records import Records, set_aside
 from holdfast.attack.report import MembershipReport
-from holdfast.attack.result import AttackResult, Proof, comparable_curve, find_attacks
+from holdfast.attack.result import AttackResult, Proof, comparable_curve, find_attacks, words_about
 from holdfast.errors import ParameterError, require
 
 MODELS = 16
@@ -41,7 +41,7 @@ def membership(
 
     `model` is a fitted classifier or regressor, a callable (with `classes` if it gives probabilities), a `Release`
     or the path of a saved one. `members` and `non_members` are pairs (X, y) from the same source: attacks find any
-    difference, be it another year or another hospital. `attacks` is "all", names in `ATTACKS`, or your own.
+    difference, be it another year or another hospital. `attacks` is "all", names, or your own.
 
     `reference=(X, y)` are records that are neither, for attacks that learn what is usual. Without it a random half
     of the non-members serves where an attack needs it, and is not scored there. `train` says how reference models
@@ -63,7 +63,7 @@ def membership(
     """
     target = Target.of(model, classes=classes, task=task)
     inside, outside = Records.of(members, "members"), Records.of(non_members, "non_members")
-    chosen = find_attacks(attacks, ATTACKS)
+    chosen = find_attacks(attacks, REGISTRY)
     if train is None and cloneable(model):
         train = model
     case = Case(
@@ -103,7 +103,7 @@ def membership(
         results.append(result)
     return MembershipReport(
         results=tuple(results), skipped=skipped, models=case.references.models if case.references else 0,
-        notes=unlike,
+        notes=unlike | words_about(run, REGISTRY),
     )  # fmt: skip
 
 

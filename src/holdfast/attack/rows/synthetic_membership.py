@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from holdfast.attack.records import set_aside
 from holdfast.attack.report import MembershipReport
-from holdfast.attack.result import AttackResult, Proof, comparable_curve, find_attacks
-from holdfast.attack.rows import ROWS_ATTACKS
+from holdfast.attack.result import AttackResult, Proof, comparable_curve, find_attacks, words_about
+from holdfast.attack.rows import REGISTRY
 from holdfast.attack.rows.released_rows import RowsAttack, RowsCase, opened, reader
 from holdfast.data.schema import Schema
 
@@ -53,7 +53,7 @@ def synthetic_membership(
         records=inside.join(outside),
         reference=None if reference is None else read(reference),
     )
-    chosen = find_attacks(attacks, ROWS_ATTACKS)
+    chosen = find_attacks(attacks, REGISTRY)
     proof = guarantee if proved is None else proved
     curve, unlike = comparable_curve(proof)
     results = []
@@ -67,6 +67,7 @@ def synthetic_membership(
         )  # fmt: skip
         results.append(result)
     notes = {attack.name: attack.note for attack in chosen if attack.note is not None}
+    notes |= words_about(chosen, REGISTRY)
     return MembershipReport(results=tuple(results), notes=notes | unlike)
 
 

@@ -17,7 +17,7 @@ from holdfast.audit.refutation.freshness import MechanismFreshness
 from holdfast.audit.refutation.trial import Law, Neighbours, Trial
 from holdfast.audit.refutation.two_worlds import Sample, TwoWorlds, calls, sometimes
 from holdfast.errors import ParameterError, require
-from holdfast.privacy.mechanisms import MECHANISMS
+from holdfast.privacy.mechanisms import MECHANISMS, REGISTRY
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 
 
@@ -105,8 +105,8 @@ def _shown(value: Any) -> str:
 
 
 def mechanism_subjects() -> Iterable[NamedSubject]:
-    """Every example of every mechanism."""
-    for kind in MECHANISMS:
+    """Every example of every mechanism, of installed packages, too."""
+    for kind in (*MECHANISMS, *REGISTRY.installed()):
         for example in kind.examples():
             yield NamedSubject(name=subject_label(example), make=partial(of_mechanism, example))
 

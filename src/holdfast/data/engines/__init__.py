@@ -1,6 +1,6 @@
 """Where rows can live, and `open_table`, which finds the engine that takes a source.
 
-An engine is one file or folder, whose `connect` gives a `Table`, and one entry of ENGINES.
+An engine is one file or folder, whose `connect` gives a `Table`, and one entry of ENGINES, or an object of your own.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.data.schema import Schema
+from holdfast.data.schema import Identifier, Schema
+from holdfast.data.schema.columns import Column
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, ParameterError, require
+from holdfast.extensions import Registry
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 
@@ -25,6 +27,8 @@ class Engine:
     takes: str
     accepts: Callable[[Any], bool]
     connect: Callable[..., Table]
+    reads_kinds: bool = False
+    """Whether columns may be of kinds with a `read` of their own, which is Python: no database can run it."""
 
 
 def _package(source: Any) -> str:
@@ -83,6 +87,7 @@ ENGINES = (
         takes="data frames, Arrow tables, mappings of arrays",
         accepts=_in_memory,
         connect=_connect_memory,
+        reads_kinds=True,
     ),
     Engine(
         name="duckdb",
@@ -104,20 +109,36 @@ ENGINES = (
     ),
 )
 
+REGISTRY = Registry(
+    group="holdfast.engines", noun="engine", own=ENGINES, kind=Engine, calls=("accepts", "connect"),
+    states=("takes",), promise="reads every row once",
+)  # fmt: skip
 
-def engine_for(source: Any, name: str | None = None) -> Engine:
-    """The engine of that name, or the first that takes the source."""
-    named = [engine for engine in ENGINES if name in (None, engine.name)]
+
+def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
+    """The engine of that name, or the first that takes the source; of installed packages where none of ours does."""
+    if isinstance(engine, Engine):
+        named: tuple[Engine, ...] = (REGISTRY.admit(engine),)
+    else:
+        named = tuple(one for one in ENGINES if engine in (None, one.name))
     if not named:
-        raise ParameterError(
-            f"engine must be one of {[engine.name for engine in ENGINES]}, got engine={name!r}"
-        )
-    for engine in named:
-        if engine.accepts(source):
-            return engine
+        found = REGISTRY.named(engine) if isinstance(engine, str) else None
+        if found is None:
+            raise ParameterError(
+                f"engine must be an Engine or one of {REGISTRY.names()}, got engine={engine!r}"
+            )
+        named = (found,)
+    for one in named:
+        if one.accepts(source):
+            return one
+    if engine is None:
+        named = REGISTRY.everything()
+        found = next((one for one in named if one.accepts(source)), None)
+        if found is not None:
+            return found
     # A URL may hold a password, so only its kind is named.
     kind = f"a {source.partition('://')[0]} URL" if isinstance(source, str) else type(source).__name__
-    known = "; ".join(f"{engine.name}: {engine.takes}" for engine in named)
+    known = "; ".join(f"{one.name}: {one.takes}" for one in named)
     raise ParameterError(f"source must be one of ({known}), got {kind}")
 
 
@@ -129,7 +150,7 @@ def open_table(
     adjacency: Adjacency | str | None = None,
     n_public: int | None = None,
     entropy: Source | None = None,
-    engine: str | None = None,
+    engine: str | Engine | None = None,
     **options: Any,
 ) -> Table:
     """Put a schema in front of data, wherever they are.
@@ -139,6 +160,7 @@ def open_table(
     `postgresql://user@host/db?table=visits`, a DuckDB connection (with `table=`) or relation, or a Spark
     DataFrame. `adjacency` and `n_public` may be given here or in the schema; a conflict is an error. `entropy`
     draws the coins that choose which rows of a user are kept.
+    `engine` names one, or is an `Engine` of your own; by default the first that takes the source.
     `options` go to the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
 
     >>> from holdfast.data import Categorical, Schema, open_table
@@ -157,7 +179,28 @@ def open_table(
         warnings.warn(
             f"the schema is a draft: {'; '.join(schema.assumptions)}", AssumptionWarning, stacklevel=2
         )
-    return engine_for(source, engine).connect(
+    chosen = engine_for(source, engine)
+    strange = [] if chosen.reads_kinds else [one for one in schema.columns if _reads(one)]
+    if strange:
+        raise ParameterError(
+            f"column {strange[0].name!r} is of kind {strange[0].kind!r}, which reads values by Python code, and the "
+            f"engine {chosen.name!r} cannot run it; load the rows, as in open_table(pyarrow.parquet.read_table(...))"
+        )
+    opened = chosen.connect(
         source, schema, table=table, adjacency=resolved, n_public=n_public,
         entropy=Source() if entropy is None else entropy, **options,
     )  # fmt: skip
+    if not any(chosen is one for one in ENGINES):
+        require(
+            isinstance(opened, Table),
+            f"what the engine {chosen.name!r} gives",
+            type(opened).__name__,
+            "a Table",
+        )
+        opened.engine_author = REGISTRY.author(chosen)
+    return opened
+
+
+def _reads(column: Column) -> bool:
+    """Whether values are read by the kind itself."""
+    return not isinstance(column, Identifier) and column.read is not None

@@ -2,25 +2,31 @@
 
 Everything here is public: it is declared before the data are seen. What lies outside a declaration
 is clipped or sent to a declared category, so that no value can raise an error (an error is an output).
+
+A kind of your own is a class below `Numeric` or `Categorical` with a `kind` of its own. It may define `read`, which
+gives what stands for one stored value; what it gives is then clipped or coded as the declaration says.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from holdfast.errors import ParameterError, require
+from holdfast.extensions import Registry
 
 DEFAULT_BINS = 10
 MOST_BINS = 100_000
 #: An integer column with at most this many values has one cell per value unless bins are declared.
 ONE_CELL_PER_VALUE = 100
 _NULL_NUMERIC = ("low", "high", "midpoint", "category")
+Reading = Callable[[Any, float, str | None], float | str | None]
+"""(self, number, text) -> what stands for a stored value; as a number it may be NaN, as a text None."""
 
 
 def _check_text(parameter: str, text: object) -> None:
@@ -55,6 +61,7 @@ class Numeric:
     """
 
     kind: ClassVar[str] = "numeric"
+    read: ClassVar[Reading | None] = None
     name: str
     low: float
     high: float
@@ -201,6 +208,7 @@ class Categorical:
     """
 
     kind: ClassVar[str] = "categorical"
+    read: ClassVar[Reading | None] = None
     name: str
     categories: Sequence[str | int | bool]
     other: str | None = None
@@ -294,6 +302,10 @@ Column = Numeric | Categorical | Identifier
 KINDS: dict[str, type[Numeric] | type[Categorical] | type[Identifier]] = {
     column.kind: column for column in (Numeric, Categorical, Identifier)
 }
+REGISTRY: Registry[Any] = Registry(
+    group="holdfast.columns", noun="column kind", own=tuple(KINDS.values()), kind=(Numeric, Categorical),
+    classes=True, label="kind", promise="reads each row by itself",
+)  # fmt: skip
 
 
 def _is_number(value: object) -> bool:

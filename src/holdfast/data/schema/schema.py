@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.data.schema.columns import KINDS, Categorical, Column, Identifier, Numeric
+from holdfast.data.schema.columns import KINDS, REGISTRY, Categorical, Column, Identifier, Numeric
 from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -52,9 +52,10 @@ class Schema:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
-        known = all(type(column) in KINDS.values() for column in self.columns)
-        require(known, "columns", [type(column).__name__ for column in self.columns],
-                "a list of Numeric, Categorical and Identifier")  # fmt: skip
+        for kind in {type(column) for column in self.columns} - set(KINDS.values()):
+            require(issubclass(kind, Numeric | Categorical), "columns", kind.__name__,
+                    "a list of Numeric, Categorical and Identifier, or of kinds below the first two")  # fmt: skip
+            REGISTRY.admit(kind)
         seen: set[str] = set()
         for column in self.columns:
             require(column.name not in seen, "columns", column.name, "columns of different names")
@@ -92,11 +93,11 @@ class Schema:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a promise made with this schema rests on beyond its theorem."""
-        words = {"numeric": "bounds", "categorical": "categories"}
+        drafted = [column for column in self.columns if column.taken_from_data]
+        words = ["bounds" if isinstance(column, Numeric) else "categories" for column in drafted]
         return tuple(
-            f"{words[column.kind]} of column {column.name!r} were taken from the data: replace them"
-            for column in self.columns
-            if column.taken_from_data
+            f"{word} of column {column.name!r} were taken from the data: replace them"
+            for word, column in zip(words, drafted, strict=True)
         )
 
     def __getitem__(self, name: str) -> Numeric | Categorical:
@@ -198,16 +199,23 @@ def _check_format(record: Mapping[str, Any]) -> None:
 
 
 def _column(entry: Any) -> Column:
-    if not isinstance(entry, dict) or entry.get("kind") not in KINDS:
-        raise FormatError(f"each column must be a table whose kind is one of {sorted(KINDS)}")
+    named = entry.get("kind") if isinstance(entry, dict) else None
+    kind = (KINDS.get(named) or REGISTRY.named(named)) if isinstance(named, str) else None
+    if kind is None:
+        raise FormatError(f"each column must be a table whose kind is one of {', '.join(REGISTRY.names())}")
+    return read_column(entry, kind)
+
+
+def read_column(entry: Mapping[str, Any], kind: Any) -> Column:
+    """The column that `to_dict` wrote, of a class that is known."""
     fields = {key: value for key, value in entry.items() if key != "kind"}
-    kind = KINDS[entry["kind"]]
     try:
-        return kind(**fields)
+        made: Column = kind(**fields)
     except TypeError:
         raise FormatError(
             f"column {entry.get('name')!r} has missing or unknown fields: {sorted(fields)}"
         ) from None
+    return made
 
 
 #: A schema larger than this is not read: nobody declares that much by hand.

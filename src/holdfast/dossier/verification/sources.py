@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from holdfast.dossier.record import Books, Record, payment
+from holdfast.extensions import INSTALLED, UNREGISTERED
 from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.journal import charge_of, cost_of
 from holdfast.ledger.recompute import recompute
-from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.release import Release
+from holdfast.release.release import strange_mechanisms, strange_proofs
 
 if TYPE_CHECKING:
     from holdfast.ledger.recompute import Recomputed
@@ -227,8 +229,8 @@ def check_recomputed(
     for one in releases:
         dataset = Dataset.of(books.opening("dataset", payment(one, books, sha256="").dataset))
         charges = [(number, charge_of(books.entries[number])) for number in one.provenance.entries]
-        known = {kind.__name__ for kind in MECHANISMS}
-        strange = {str(charge.mechanism.get("mechanism")) for _, charge in charges} - known
+        check_told(one, [charge.mechanism for _, charge in charges], found)
+        strange = strange_mechanisms([charge.mechanism for _, charge in charges])
         if strange:
             found.skipped.append(
                 f"what {', '.join(sorted(strange))} costs: holdfast does not know it, and took its author's word"
@@ -245,6 +247,30 @@ def check_recomputed(
             "; ".join(again.problems) or "the recorded mechanisms cost more than the release promises",
         )
         found.recomputed += _epsilons(one, again) if epsilons else []
+
+
+_MARKED = re.compile(r"([A-Za-z][A-Za-z0-9_.-]*) \[(?:unregistered|package (.+))\]$")
+"""How the name of a method ends that is none of holdfast's."""
+
+
+def untold(release: Release[Any], charged: Sequence[Mapping[str, Any]] = ()) -> list[str]:
+    """What a release rests on by its charges and by the name of its method, and does not say that it does."""
+    said, method = release.guarantee.assumptions, release.provenance.method
+    missing = [text for text in strange_proofs(charged) if text not in said]
+    marked = _MARKED.search(method)
+    if marked is not None:
+        name, package = marked.groups()
+        text = f"the method {name!r} {UNREGISTERED if package is None else f'{INSTALLED} {package}'}"
+        missing += [] if any(one.startswith(f"{text}:") for one in said) else [text]
+    return missing
+
+
+def check_told(release: Release[Any], charged: Sequence[Mapping[str, Any]], found: Findings) -> None:
+    """A release that rests on a mechanism or a method of somebody else says whose."""
+    found.problems += [
+        f"{release.provenance.method}: it does not say what it rests on: {text}"
+        for text in untold(release, charged)
+    ]
 
 
 def _epsilons(release: Release[Any], again: Recomputed) -> list[str]:

@@ -25,6 +25,7 @@ from holdfast.dossier.verification.sources import (
     check_accounts,
     check_closings,
     check_recomputed,
+    check_told,
     differences,
 )
 from holdfast.errors import FormatError, HoldfastError
@@ -147,6 +148,7 @@ def _releases(record: Record, paths: Sequence[Path], found: Findings) -> list[Re
         assert path is not None
         try:
             loaded.append(Release.load(path))
+            check_told(loaded[-1], (), found)
         except FormatError as error:
             found.problems.append(f"release {one.name}: {error}")
             return []

@@ -23,7 +23,7 @@ from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, FormatError, NotPrivateWarning, ParameterError, require
-from holdfast.learn.choice import LearnerChoice, choose_learner, find_learner, unregistered
+from holdfast.learn.choice import LearnerChoice, choose_learner, find_learner, title_of, unregistered
 from holdfast.learn.estimators.exact import exact_weights
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods import METHODS
@@ -229,7 +229,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         self.release_ = Release.of(
             account,
             model.value(),
-            method=f"{type(self).__name__}, {method.name}",
+            method=f"{type(self).__name__}, {title_of(method)}",
             parameters=plain_parameters(
                 {"penalty": problem.penalty, "radius": problem.radius, "row_norm": self.row_norm}
                 | dict(fit.parameters)
@@ -344,7 +344,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         if model.feature_names is not None and model.columns is None:
             made.feature_names_in_ = np.array(model.feature_names, dtype=object)
         made._take(model)
-        made.release_, made.method_ = release, release.provenance.method.split(", ")[-1]
+        made.release_, made.method_ = release, release.provenance.method.split(", ")[-1].partition(" [")[0]
         return made
 
     @classmethod

@@ -1,7 +1,8 @@
-"""METHODS: every private learner, one file each."""
+"""METHODS: holdfast's own private learners, one file each. REGISTRY: those of installed packages, too."""
 
 from __future__ import annotations
 
+from holdfast.extensions import Registry
 from holdfast.learn.methods import (
     adassp,
     bolt_on,
@@ -32,3 +33,7 @@ METHODS: tuple[Learner, ...] = (
     scs13.METHOD,
     softmax.METHOD,
 )
+REGISTRY = Registry(
+    group="holdfast.methods", noun="method", own=METHODS, kind=Learner, calls=("run",),
+    states=("paper", "adjacencies", "outputs", "currency"),
+)  # fmt: skip

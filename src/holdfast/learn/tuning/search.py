@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.choice import unregistered
+from holdfast.learn.choice import title_of, unregistered
 from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
@@ -156,7 +156,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.release_ = Release.of(
             account,
             value,
-            method=f"{type(self.best_estimator_).__name__}, {methods[chosen.index].name}",
+            method=f"{type(self.best_estimator_).__name__}, {title_of(methods[chosen.index])}",
             parameters=plain_parameters(
                 {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
                 | dict(chosen.fit.parameters)
@@ -165,7 +165,8 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             assumptions=(
                 *prepared.assumptions,
                 *chosen.fit.assumptions,
-                *unregistered(methods[chosen.index]),
+                # All of them saw the rows, whichever was chosen.
+                *dict.fromkeys(text for method in methods for text in unregistered(method)),
                 "the candidates were written down before looking at the data",
                 *(("noise inside the candidates' training is analysed as real numbers",) if real else ()),
             ),

@@ -27,8 +27,12 @@ from holdfast.privacy.account.witness import Witness
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
+from holdfast.privacy.mechanisms import MECHANISMS, SubsampledPure, stored_mechanism
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.rounding import as_written
+
+_PLAIN = frozenset(MECHANISMS) - {SubsampledPure}
+"""Holdfast's own mechanisms, and none that holds another one, which need not be."""
 
 
 class Account:
@@ -79,6 +83,7 @@ class Account:
         With a `key`, a job that was killed and runs again neither pays twice nor draws twice: a
         value that was already released is given back as it was.
         """
+        require(isinstance(mechanism, Mechanism), "mechanism", type(mechanism).__name__, "a Mechanism")
         mechanism.require_adjacency(self.adjacency)
         checked = mechanism.check(value)
         process, source = Process(), self.source
@@ -119,6 +124,7 @@ class Account:
         """
         require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
         require(isinstance(parts, int) and parts >= 1, "parts", parts, "a whole number >= 1")
+        require(isinstance(mechanism, Mechanism), "mechanism", type(mechanism).__name__, "a Mechanism")
         mechanism.require_adjacency(self.adjacency)
         source = self.source
         charge = self._charge(mechanism, times, source, delta=delta, key=key, label=label)
@@ -217,7 +223,7 @@ class Account:
         label: str,
     ) -> Charge:
         return Charge(
-            mechanism=mechanism.to_json(),
+            mechanism=mechanism.to_json() if type(mechanism) in _PLAIN else stored_mechanism(mechanism),
             curve=mechanism.curve.to_json(),
             times=times,
             cost=self.currency.cost(mechanism, times, delta=delta),

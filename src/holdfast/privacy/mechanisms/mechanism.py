@@ -166,6 +166,11 @@ class Mechanism(metaclass=FixedNumbers):
         return cls(**{name: number(value) for name, value in data.items() if name != "mechanism"})
 
 
+def qualified_name(kind: type) -> str:
+    """Under which ledgers store a mechanism that is none of holdfast's: no class of another module is called so."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
 def _require_fixed(name: str, declared: str, value: Any) -> None:
     """Refuse as a number whatever could still change after it was charged for, or is none."""
     if value is None or not {"Number", "int", "float"} & set(declared.split(" | ")):

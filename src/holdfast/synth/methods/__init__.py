@@ -1,7 +1,11 @@
-"""METHODS: every private synthesiser, sorted by name; a file each, but for sepFEM, which is FEM with other noise."""
+"""METHODS: holdfast's own synthesisers, sorted by name. REGISTRY: those of installed packages, too.
+
+A file each, but for sepFEM, which is FEM with other noise.
+"""
 
 from __future__ import annotations
 
+from holdfast.extensions import Registry
 from holdfast.synth.methods import (
     adaptive,
     dqrs,
@@ -27,3 +31,7 @@ METHODS: tuple[SynthesisMethod, ...] = (
     fem.SEP_FEM,
     tree.METHOD,
 )
+REGISTRY = Registry(
+    group="holdfast.synthesizers", noun="method", own=METHODS, kind=SynthesisMethod, calls=("run",),
+    states=("paper", "adjacencies", "currency"),
+)  # fmt: skip

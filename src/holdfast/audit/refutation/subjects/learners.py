@@ -23,7 +23,7 @@ from holdfast.audit.refutation.sampling import SamplingTrial, declares_a_rate
 from holdfast.audit.refutation.subject import NamedSubject, Subject
 from holdfast.audit.refutation.trial import Trial
 from holdfast.errors import ParameterError
-from holdfast.learn.methods import METHODS
+from holdfast.learn.methods import METHODS, REGISTRY
 from holdfast.learn.methods.method import Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, OneVsAll, Softmax, Squared
@@ -204,8 +204,8 @@ def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
 
 
 def learner_subjects() -> Iterable[NamedSubject]:
-    """Every learning method under every neighbour relation that it names."""
-    for method in METHODS:
+    """Every learning method under every neighbour relation that it names, of installed packages, too."""
+    for method in (*METHODS, *REGISTRY.installed()):
         for adjacency in method.adjacencies:
             yield NamedSubject(
                 name=f"{method.name} {adjacency}",

@@ -19,7 +19,7 @@ from holdfast.audit.refutation.trial import Trial
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.synth.methods import METHODS
+from holdfast.synth.methods import METHODS, REGISTRY
 from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.synth.synthesizer import Synthesizer
 from holdfast.synth.workload import Workload
@@ -95,8 +95,8 @@ def synthesiser_subject(method: SynthesisMethod, adjacency: Adjacency) -> Subjec
 
 
 def synthesiser_subjects() -> Iterable[NamedSubject]:
-    """Every synthesiser under every neighbour relation that it names."""
-    for method in METHODS:
+    """Every synthesiser under every neighbour relation that it names, of installed packages, too."""
+    for method in (*METHODS, *REGISTRY.installed()):
         for adjacency in method.adjacencies:
             yield NamedSubject(
                 name=f"{method.name} {adjacency}",

@@ -1,0 +1,19 @@
+"""Members are those on whom a classifier decides by a wide margin, if it decides right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from holdfast.attack import Attack, Case
+
+
+def margin(case: Case) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The probability of the record's own label less that of the strongest other one; no answers are seen."""
+    probabilities = np.array(case.target.probabilities(case.records))
+    rows, own = np.arange(case.records.count), case.target.own(case.records)
+    mine = probabilities[rows, own]
+    probabilities[rows, own] = -np.inf
+    return np.asarray(mine - probabilities.max(axis=1), dtype=np.float64)
+
+
+ATTACK = Attack(name="margin", score=margin, paper="none", tasks=("classification",))
