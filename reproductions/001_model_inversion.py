@@ -1,4 +1,4 @@
-"""Seed 001, figures 4.6 to 4.8: does a private model of the Warfarin dose give genes away?
+"""Seed 001, figures 4.6 to 4.8: a private model of the Warfarin dose and a gene.
 
     python -m reproductions.001_model_inversion [--quick]
 
@@ -223,10 +223,11 @@ def by_size(seeds: int) -> dict[str, Results]:
     return found
 
 
-HEAD = """**The question, in plain words.** Warfarin thins the blood. The right dose depends on age, weight, race, other drugs
-and two genes. A clinic trains a model of the dose on its patients and publishes it. Somebody who knows a patient's dose and
-everything but the gene VKORC1 puts the three possible genotypes into the model and takes the one whose predicted dose fits
-best. How often is that right, and does a privacy promise for the training data prevent it?
+HEAD = """**The question, in plain words.** Warfarin thins the blood. The right dose depends on age, weight,
+race, other drugs and two genes. A clinic trains a model of the dose on its patients and publishes it. Somebody who
+knows a patient's dose and everything but the gene VKORC1 puts the three possible genotypes into the model and takes
+the one whose predicted dose fits best. How often is that right, and does a privacy promise for the training data
+prevent it?
 
 **How it was done.** The attack is that of Fredrikson et al. 2014; it knows the genotypes' frequencies and the model's
 published error. Rows lie on the unit sphere, as in the seed; figures 4.2 to 4.5 above use another
@@ -243,7 +244,7 @@ def words(found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Resu
 
     private = [name for name in TRAINS if name not in (PLAIN, NOTHING, ORACLE)]
     pairs = [(mean("error", name, e), mean("others", name, e)) for name in private for e in EPSILONS]
-    rank = float(spearmanr(*zip(*pairs, strict=True)).statistic)
+    rank = float(spearmanr([a for a, _ in pairs], [b for _, b in pairs]).statistic)
     each = {
         e: float(
             spearmanr(
@@ -273,28 +274,38 @@ def words(found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Resu
     }
     return [
         f"**Better utility, better inversion: {holds} with sound noise.** Over all private lines and all ε, error and "
-        f"accuracy of the attack have rank correlation {rank:.2f} (-1 would be a perfect trade); within one ε it is below "
-        f"-0.5 at ε = {', '.join(agree) or 'none'}. At ε = {at:g} the attack is right for {mean('others', ORACLE, at):.3f} of the others "
-        f"with the oracle's model and for {mean('others', PUBLISHED, at):.3f} with the functional mechanism as published (the seed: "
+        f"accuracy of the attack have rank correlation {rank:.2f} (-1 would be a perfect trade); within one ε "
+        f"it is below "
+        f"-0.5 at ε = {', '.join(agree) or 'none'}. At ε = {at:g} the attack is right for "
+        f"{mean('others', ORACLE, at):.3f} of the others "
+        f"with the oracle's model and for {mean('others', PUBLISHED, at):.3f} with the functional mechanism "
+        f"as published (the seed: "
         f"0.45 and 0.35). With that mechanism's tight sensitivity, which is no weaker promise, it is "
         f"{mean('others', FUNCTIONAL, at):.3f}: {share:.0%} of the gap was noise that nobody needed.",
         "",
-        f"**It is not the promise that fails.** Members and others are guessed equally often: the largest difference of the "
-        f"means is {gap:.3f} (standard error {spread:.3f}; the largest of {len(differences)}). The attack reads what the model has learnt about people in general, "
+        f"**It is not the promise that fails.** Members and others are guessed equally often: the largest "
+        f"difference of the "
+        f"means is {gap:.3f} (standard error {spread:.3f}; the largest of {len(differences)}). The attack "
+        f"reads what the model has learnt about people in general, "
         "and ε does not limit that: it limits only what the model says about those who were trained on.",
         "",
-        f"**Nor is it the model that is needed.** Whoever guesses the commonest genotype is right for {commonest:.3f}. With "
-        f"{OWN} patients of one's own and without any published model, a logistic regression is right for {without:.3f} not knowing the dose, "
-        f"and for {with_dose:.3f} knowing it. The best private line reaches {best[0]:.3f} ({best[1]}, ε = {best[2]:g}), the non-private model "
+        f"**Nor is it the model that is needed.** Whoever guesses the commonest genotype is right for "
+        f"{commonest:.3f}. With "
+        f"{OWN} patients of one's own and without any published model, a logistic regression is right for "
+        f"{without:.3f} not knowing the dose, "
+        f"and for {with_dose:.3f} knowing it. The best private line reaches {best[0]:.3f} ({best[1]}, ε = "
+        f"{best[2]:g}), the non-private model "
         f"{mean('others', PLAIN, 1.0):.3f}: "
         + (
             "less than the attacker's own patients give. "
             if mean("others", PLAIN, 1.0) < with_dose
             else "more than the attacker's own patients give. "
         )
-        + "The attack of the seed uses frequencies that ignore race, which says much about VKORC1; the baselines use it.",
+        + "The attack of the seed uses frequencies that ignore race, which says much about VKORC1; the "
+        "baselines use it.",
         "",
-        f"**Figure 4.7.** Data-independent and oracle output perturbation differ by at most {oracle:.3f} in the attack's "
+        f"**Figure 4.7.** Data-independent and oracle output perturbation differ by at most {oracle:.3f} in "
+        f"the attack's "
         "accuracy (the seed: very close).",
         "",
         "**Figure 4.8.** With more rows to train on, from "

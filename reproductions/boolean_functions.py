@@ -1,8 +1,8 @@
 """Boolean functions on {-1, 1}^n as models: influence, noise, Fourier expansion, and what an attacker gains.
 
-A function is an array of 2^n values; bit j of an index is set where x_j = -1. The attacker wants x_i, knows h(x), and of
-the other bits z, each right with probability (1 + rho) / 2 (Wu 2016, definitions 5.6 and 5.13). Everything is exact.
-Product code works on real tables and any prior: `holdfast.attack.influence`.
+A function is an array of 2^n values; bit j of an index is set where x_j = -1. The attacker wants x_i, knows h(x),
+and of the other bits z, each right with probability (1 + rho) / 2 (Wu 2016, definitions 5.6 and 5.13). Everything
+is exact. Product code works on real tables and any prior: `holdfast.attack.influence`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def bits_of(values: Floats) -> int:
 
 def points(bits: int) -> Floats:
     """Every x, one line each."""
-    return 1.0 - 2.0 * ((np.arange(2**bits)[:, None] >> np.arange(bits)) & 1)
+    return np.asarray(1.0 - 2.0 * ((np.arange(2**bits)[:, None] >> np.arange(bits)) & 1), dtype=np.float64)
 
 
 # Fourier expansion and noise.
@@ -161,14 +161,14 @@ def parity(bits: int) -> Floats:
 
 
 def conjunction(bits: int) -> Floats:
-    """1 where every bit is 1: among the least invertible, every influence 2^(1-n). (Wu 2016 prints it as OR.)"""
+    """1 where every bit is 1: among the least invertible, every influence 2^(1-n); Wu 2016 prints it as OR."""
     return np.where(np.all(points(bits) == 1.0, axis=1), 1.0, -1.0)
 
 
 def majority(bits: int) -> Floats:
     """The sign of the sum, for odd n."""
     require(bits % 2 == 1, "bits", bits, "odd")
-    return np.sign(points(bits).sum(axis=1))
+    return np.asarray(np.sign(points(bits).sum(axis=1)))
 
 
 def dictator(bits: int, i: int = 0) -> Floats:
@@ -179,8 +179,8 @@ def dictator(bits: int, i: int = 0) -> Floats:
 def unanswered(bits: int) -> Floats:
     """x_0 if the other bits have product -1, else 1: here algorithm 9 is short of the best by (1 - rho^(n-1)) / 8.
 
-    It settles Wu's question 1 (whether algorithm 9 is nearly optimal for large n) with no: the best attack gains 3/4 for
-    every rho, because the output alone says x_0 = -1 whenever it is -1.
+    It settles Wu's question 1 (whether algorithm 9 is nearly optimal for large n) with no: the best attack gains
+    3/4 for every rho, because the output alone says x_0 = -1 whenever it is -1.
 
     >>> round(printed_gain(unanswered(7), 0, 0.8), 6)
     0.657768
@@ -193,7 +193,7 @@ def every_function(bits: int) -> Floats:
     """All 2^(2^n) functions, one line each, for n at most 4."""
     require(1 <= bits <= 4, "bits", bits, "in [1, 4]")
     size = 2**bits
-    return 1.0 - 2.0 * ((np.arange(2**size)[:, None] >> np.arange(size)) & 1)
+    return np.asarray(1.0 - 2.0 * ((np.arange(2**size)[:, None] >> np.arange(size)) & 1), dtype=np.float64)
 
 
 def every_spectrum(bits: int) -> Floats:
@@ -208,9 +208,10 @@ def every_spectrum(bits: int) -> Floats:
 def interference_bound(rho: float, influential: int, delta: float = 0.0) -> float:
     """Stable influence of a bit of t that all have influence 1 - delta or more: at most rho^(t-1) (1 - q) + q.
 
-    q = t delta / (t - 1). With delta = 0 this is theorem 5.16. For delta > 0 (question 2): the weight of sets that miss bit
-    j is 1 - Inf_j <= delta, so the number of missed bits is at most t delta on average; rho^(t-1-k) is convex in the
-    number k of missed ones, which is at most t - 1 for sets that contain i, so the extremes 0 and t - 1 bound it.
+    q = t delta / (t - 1). With delta = 0 this is theorem 5.16. For delta > 0 (question 2): the weight of sets that
+    miss bit j is 1 - Inf_j <= delta, so the number of missed bits is at most t delta on average; rho^(t-1-k) is
+    convex in the number k of missed ones, which is at most t - 1 for sets that contain i, so the extremes 0 and t -
+    1 bound it.
 
     >>> interference_bound(0.5, 4), round(interference_bound(0.5, 4, 0.09), 3)
     (0.125, 0.23)

@@ -1,8 +1,8 @@
 """Layers of a model as players that pass one bit on: what leaks (Wu 2016, section 5.4).
 
-Players take turns in holding x and y; each hears the bit of the one before and nothing else (definition 5.19). With early
-stopping a player may end the protocol with the answer (definition 5.20): the bit is then one of three signs. A function
-tau(x, y) is a table of 2^n lines, one per x, and 2^n columns.
+Players take turns in holding x and y; each hears the bit of the one before and nothing else (definition 5.19). With
+early stopping a player may end the protocol with the answer (definition 5.20): the bit is then one of three signs.
+A function tau(x, y) is a table of 2^n lines, one per x, and 2^n columns.
 """
 
 from __future__ import annotations
@@ -85,9 +85,10 @@ def universal(tau: Table) -> list[Player]:
 def universal_without_stopping(tau: Table) -> list[Player]:
     """Any tau by one-bit messages and 2^(n+1) players, nobody stopping: question 4 has the answer yes.
 
-    Player 2i - 1 says 0 if x is the i-th string and else passes the bit on. Player 2i adds tau(x_i, y) + tau(x_{i+1}, y)
-    modulo 2, the last one tau(x_last, y). If x is the i-th string, the bit is set to 0 at player 2i - 1 and what is added
-    from there on telescopes to tau(x_i, y). The value lies in the bit all the time, under a mask that y knows.
+    Player 2i - 1 says 0 if x is the i-th string and else passes the bit on. Player 2i adds tau(x_i, y) +
+    tau(x_{i+1}, y) modulo 2, the last one tau(x_last, y). If x is the i-th string, the bit is set to 0 at player 2i
+    - 1 and what is added from there on telescopes to tau(x_i, y). The value lies in the bit all the time, under a
+    mask that y knows.
 
     >>> tau = np.array([[0, 1], [1, 1]])
     >>> [play(universal_without_stopping(tau), x, y).answer for x in (0, 1) for y in (0, 1)]
@@ -112,9 +113,9 @@ def universal_without_stopping(tau: Table) -> list[Player]:
 def fewest_without_stopping(bits: int) -> NDArray[np.int64]:
     """For every table of 4^n bits the fewest players that compute it without stopping; n = 1 or 2.
 
-    What a player who holds x does to one line of the table of messages depends on two bits only, the answers to 0 and to 1:
-    the line stays, is turned over, or becomes constant. Players of y do so to columns. Private coins add nothing where the
-    answer must always be right: any fixed coins give a protocol without coins.
+    What a player who holds x does to one line of the table of messages depends on two bits only, the answers to 0
+    and to 1: the line stays, is turned over, or becomes constant. Players of y do so to columns. Private coins add
+    nothing where the answer must always be right: any fixed coins give a protocol without coins.
     """
     require(bits in (1, 2), "bits", bits, "1 or 2")
     size = 2**bits
@@ -137,9 +138,10 @@ def fewest_without_stopping(bits: int) -> NDArray[np.int64]:
 def players_by_rank(tau: Table) -> int:
     """A protocol without stopping needs at least so many players: the rank of the matrix (-1)^tau.
 
-    A player multiplies each line (or column) of the matrix of signs by 1, -1 or 0 and puts a constant where it was 0: the
-    rank grows by at most one. The matrices of inner product and of equality (n >= 2) have full rank, 2^n: with the protocol
-    above, the number of players that example 5.22 asks for lies between 2^n and 2^(n+1) where nobody stops.
+    A player multiplies each line (or column) of the matrix of signs by 1, -1 or 0 and puts a constant where it was
+    0: the rank grows by at most one. The matrices of inner product and of equality (n >= 2) have full rank, 2^n:
+    with the protocol above, the number of players that example 5.22 asks for lies between 2^n and 2^(n+1) where
+    nobody stops.
 
     >>> [players_by_rank(inner_product(bits)) for bits in (1, 2, 3)]
     [2, 4, 8]
@@ -162,21 +164,21 @@ def code(tau: Table) -> int:
 def players_by_counting(bits: int) -> int:
     """So many players are needed for some function, because fewer have too few protocols.
 
-    A player has 2 x 2^n things to distinguish and four things to do (0, 1, stop with 0, stop with 1), the first one half as
-    many: k players make at most 4^(2^n) 16^(2^n (k - 1)) protocols, and there are 2^(4^n) functions.
+    A player has 2 x 2^n things to distinguish and four things to do (0, 1, stop with 0, stop with 1), the first one
+    half as many: k players make at most 4^(2^n) 16^(2^n (k - 1)) protocols, and there are 2^(4^n) functions.
 
     >>> [players_by_counting(bits) for bits in (2, 4, 8, 16)]
     [2, 5, 65, 16385]
     """
     size = 2**bits
-    return 1 + max(0, -(-(size - 2) // 4))
+    return int(1 + max(0, -(-(size - 2) // 4)))
 
 
 def least_players(tau: Table, *, most: int = 64) -> int:
     """The fewest players that compute tau with early stopping, by search; for n = 1 and 2.
 
-    To stop when the answer is known never hurts: whoever is left has fewer cases to tell apart. So a state is the set of
-    live inputs and the bit heard on each.
+    To stop when the answer is known never hurts: whoever is left has fewer cases to tell apart. So a state is the
+    set of live inputs and the bit heard on each.
     """
     size = len(tau)
     require(size in (2, 4), "tau", tau.shape, "of 2 or 4 lines")

@@ -1,5 +1,13 @@
 """Membership attacks: can someone tell that a record was in the training data? Results are for its owner only."""
 
+from .influence.invertibility import invertibility as invertibility
+from .influence.publishing_options import PublishingOptions as PublishingOptions
+from .influence.publishing_options import publishing_options as publishing_options
+from .influence.ranking import InvertibilityReport as InvertibilityReport
+from .influence.two_worlds import Advantage as Advantage
+from .influence.two_worlds import BlackBoxGame as BlackBoxGame
+from .influence.two_worlds import LayeredModel as LayeredModel
+from .influence.two_worlds import WhiteBoxGame as WhiteBoxGame
 from .models import ATTACKS as ATTACKS
 from .models.attack import Attack as Attack
 from .models.attack import Case as Case
@@ -14,6 +22,11 @@ from .result import AttackResult as AttackResult
 from .result import Exposed as Exposed
 from .roc import Rate as Rate
 from .rows import ROWS_ATTACKS as ROWS_ATTACKS
+from .rows.disclosure import DISCLOSURES as DISCLOSURES
+from .rows.disclosure import DisclosureAttack as DisclosureAttack
+from .rows.disclosure import synthetic_disclosure as synthetic_disclosure
+from .rows.disclosure_result import DisclosureReport as DisclosureReport
+from .rows.disclosure_result import DisclosureResult as DisclosureResult
 from .rows.released_rows import ReleasedRows as ReleasedRows
 from .rows.released_rows import RowsAttack as RowsAttack
 from .rows.released_rows import RowsCase as RowsCase

@@ -1,1 +1,1 @@
-"""How much one column moves what a model shows, and what that lets others guess. Differential privacy does not limit it."""
+"""How much one column moves what a model shows, and what others can guess from it. Epsilon does not limit this."""

@@ -68,7 +68,11 @@ def _array(matrix: Any, name: Column, values: Any) -> Any:
     return made
 
 
-_CONTAINERS: dict[str, Callable[[Any, Column, Any], Any]] = {"frame": _frame, "table": _table, "array": _array}
+_CONTAINERS: dict[str, Callable[[Any, Column, Any], Any]] = {
+    "frame": _frame,
+    "table": _table,
+    "array": _array,
+}
 
 
 def _kind(features: Any) -> str:
@@ -76,7 +80,9 @@ def _kind(features: Any) -> str:
         return "table"
     if hasattr(features, "assign"):
         return "frame"
-    require(hasattr(features, "shape"), "people", type(features).__name__, "an array, data frame or Arrow table")
+    require(
+        hasattr(features, "shape"), "people", type(features).__name__, "an array, data frame or Arrow table"
+    )
     return "array"
 
 
@@ -98,7 +104,9 @@ class Domain:
         numbers = found.dtype.kind in "iufb"
         kinds, codes = np.unique(found if numbers else found.astype(str), return_inverse=True)
         if len(kinds) > MOST_VALUES and not numbers:
-            raise ParameterError(f"column {name!r} must have at most {MOST_VALUES} values, or be declared in schema=")
+            raise ParameterError(
+                f"column {name!r} must have at most {MOST_VALUES} values, or be declared in schema="
+            )
         if numbers and len(kinds) > 2 * BINS:
             return cls._binned(name, found.astype(np.float64))
         values = tuple(kinds.tolist())
@@ -117,7 +125,12 @@ class Domain:
         values = tuple(column.categories)
         # What is neither a number nor a category cannot be put into a model: such people have no value to guess.
         inside = np.where(codes < len(values), codes, -1)
-        return cls(name=name, values=values, labels=tuple(column.labels)[: len(values)], codes=inside.astype(np.int64))
+        return cls(
+            name=name,
+            values=values,
+            labels=tuple(column.labels)[: len(values)],
+            codes=inside.astype(np.int64),
+        )
 
     @classmethod
     def _grouped(cls, name: Column, middles: Floats, codes: Codes) -> Domain:
@@ -137,7 +150,9 @@ class Domain:
         kept = np.unique(codes)
         values = tuple(float(np.median(numbers[codes == cell])) for cell in kept)
         labels = tuple(f"about {value:.4g}" for value in values)
-        return cls(name=name, values=values, labels=labels, codes=np.searchsorted(kept, codes).astype(np.int64))
+        return cls(
+            name=name, values=values, labels=labels, codes=np.searchsorted(kept, codes).astype(np.int64)
+        )
 
     @property
     def size(self) -> int:
@@ -146,7 +161,7 @@ class Domain:
 
 
 def encoded_without(features: Any, name: Column) -> Floats:
-    """All other columns as numbers: centred and scaled, texts as indicators. What a person without the model learns from."""
+    """All other columns as numbers: centred and scaled, texts as indicators."""
     blocks: list[Floats] = []
     for other in column_names(features):
         if other == name:
@@ -159,4 +174,3 @@ def encoded_without(features: Any, name: Column) -> Floats:
             kinds, codes = np.unique(values.astype(str), return_inverse=True)
             blocks.append(np.eye(len(kinds))[codes.reshape(-1)][:, : max(1, len(kinds) - 1)])
     return np.column_stack(blocks) if blocks else np.zeros((len(column_of(features, name)), 1))
-

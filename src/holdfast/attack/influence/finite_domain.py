@@ -23,13 +23,15 @@ SAME = 1e-9
 def possible(outputs: Floats, seen: Floats) -> NDArray[np.bool_]:
     """The values whose output is nearest to the one seen: for values of a finite domain, those that give it.
 
-    `outputs` has shape (people, values, numbers shown), `seen` (people, numbers shown). A number that was put into a bin
-    before need not give the output of any bin's middle: the nearest ones are possible.
+    `outputs` has shape (people, values, numbers shown), `seen` (people, numbers shown). A number that was put into
+    a bin before need not give the output of any bin's middle: the nearest ones are possible.
 
     >>> possible(np.array([[[0.0], [1.0], [1.0]]]), np.array([[1.0]])).tolist()
     [[False, True, True]]
     """
-    require(outputs.ndim == 3 and outputs.shape[::2] == seen.shape, "outputs", outputs.shape, "as seen, by value")
+    require(
+        outputs.ndim == 3 and outputs.shape[::2] == seen.shape, "outputs", outputs.shape, "as seen, by value"
+    )
     distance = np.max(np.abs(outputs - seen[:, None, :]), axis=2)
     return np.asarray(distance <= distance.min(axis=1, keepdims=True) + SAME)
 
@@ -50,7 +52,7 @@ def output_codes(outputs: Floats) -> Codes:
     [[0, 1, 0]]
     """
     same = np.max(np.abs(outputs[:, :, None, :] - outputs[:, None, :, :]), axis=3) <= SAME
-    return np.argmax(same, axis=2)
+    return np.asarray(np.argmax(same, axis=2), dtype=np.int64)
 
 
 def gain(codes: Codes, prior: Floats) -> Floats:

@@ -1,8 +1,9 @@
 """invertibility(): which columns could be guessed from what a model shows about a person, and the rest of the person.
 
-For each column the game of two worlds is played: both adversaries know all other columns and have people of their own to
-learn from; one is also told what the model shows for the person and may ask it. Everything is for the model as it is:
-privacy of the training data does not limit this, and a model that was never fitted on these people gives as much away.
+For each column the game of two worlds is played: both adversaries know all other columns and have people of their
+own to learn from; one is also told what the model shows for the person and may ask it. Everything is for the model
+as it is: privacy of the training data does not limit this, and a model that was never fitted on these people gives
+as much away.
 """
 
 from __future__ import annotations
@@ -10,14 +11,20 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack.influence.columns import Column, Domain, column_names, column_of, encoded_without, with_column
+from holdfast.attack.influence.columns import (
+    Column,
+    Domain,
+    column_names,
+    column_of,
+    encoded_without,
+    with_column,
+)
 from holdfast.attack.influence.finite_domain import best_guess, influences, output_codes, possible
 from holdfast.attack.influence.ranking import ColumnInvertibility, InvertibilityReport
 from holdfast.attack.influence.two_worlds import BlackBoxGame
@@ -51,10 +58,10 @@ def invertibility(
 ) -> InvertibilityReport:
     """Columns ranked by how much what the model shows helps to guess them. For the owner only.
 
-    `people` are features (an array, data frame or Arrow table) that `model` takes. `shows` is what the public gets to
-    see: "scores", "decision", or a step that scores are rounded to. `reference` are other people, the attacker's own, from
-    which it learns what is usual; by default a random half of `people`, the other half is judged. `schema` declares
-    the values of columns; without it those that occur are taken, and fifths of numbers.
+    `people` are features (an array, data frame or Arrow table) that `model` takes. `shows` is what the public gets
+    to see: "scores", "decision", or a step that scores are rounded to. `reference` are other people, the attacker's
+    own, from which it learns what is usual; by default a random half of `people`, the other half is judged.
+    `schema` declares the values of columns; without it those that occur are taken, and fifths of numbers.
 
     `knowledge` is the chance that the attacker has a column right (else it holds somebody else's value). Below 1 the
     attack averages over what the person may be like; it then needs answers that are rounded or decisions.
@@ -76,7 +83,9 @@ def invertibility(
     judged, own = divided(people, reference, random)
     names = column_names(judged) if columns is None else list(columns)
     require(len(names) >= 1, "columns", names, "one or more")
-    share = 1.0 - (1.0 - confidence) / (2 * len(names))  # half of the error for advantages, half for influences
+    share = 1.0 - (1.0 - confidence) / (
+        2 * len(names)
+    )  # half of the error for advantages, half for influences
     found = []
     for name in names:
         domain = Domain.of(judged, name, schema)
@@ -102,7 +111,9 @@ def column_invertibility(
     people = taken(judged, keep)
     show = partial(shown, target, shows)
     prior = conditional_prior(own, people, domain, schema=schema)
-    game = inversion_game(domain, codes=domain.codes[keep], prior=prior, own=own, knowledge=knowledge, random=random)
+    game = inversion_game(
+        domain, codes=domain.codes[keep], prior=prior, own=own, knowledge=knowledge, random=random
+    )
     advantage = game.play(show, people, confidence=confidence)
     codes = output_codes(every_output(show, people, domain))
     return ColumnInvertibility(
@@ -149,7 +160,7 @@ def shown(target: Target, form: Shown, features: Any) -> Floats:
     if form == "scores":
         return values
     if form == "decision":
-        return np.eye(values.shape[1])[np.argmax(values, axis=1)]
+        return np.asarray(np.eye(values.shape[1])[np.argmax(values, axis=1)])
     return np.asarray(np.round(values / float(form)) * float(form))
 
 
@@ -157,7 +168,12 @@ def require_form(target: Target, form: Shown) -> None:
     """Refuse what cannot be shown."""
     if isinstance(form, str):
         require(form in ("scores", "decision"), "shows", form, "'scores', 'decision' or a step such as 0.1")
-        require(form == "scores" or target.task == "classification", "shows", form, "'scores' or a step for numbers")
+        require(
+            form == "scores" or target.task == "classification",
+            "shows",
+            form,
+            "'scores' or a step for numbers",
+        )
     else:
         require(math.isfinite(form) and form > 0, "shows", form, "a step > 0")
 
@@ -181,7 +197,9 @@ def conditional_prior(own: Any, people: Any, domain: Domain, *, schema: Schema |
         return marginal
     both = encoded_without(_joined(taken(own, usable), people), domain.name)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # after so many steps the guesses no longer change
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # after so many steps the guesses no longer change
         learner = LogisticRegression(max_iter=MOST_STEPS).fit(both[: usable.size], known[usable])
     found = np.full((len(both) - usable.size, domain.size), 0.0)
     found[:, learner.classes_] = learner.predict_proba(both[usable.size :])
@@ -196,7 +214,8 @@ def cells_among(own: Any, domain: Domain, schema: Schema | None = None) -> Codes
     values = column_of(own, domain.name)
     if all(isinstance(value, int | float) for value in domain.values):
         numbers = values.astype(np.float64)
-        return np.argmin(np.abs(numbers[:, None] - np.array(domain.values, dtype=np.float64)), axis=1)
+        away = np.abs(numbers[:, None] - np.array(domain.values, dtype=np.float64))
+        return np.asarray(np.argmin(away, axis=1), dtype=np.int64)
     places = {str(value): place for place, value in enumerate(domain.values)}
     return np.array([places.get(str(value), -1) for value in values.tolist()], dtype=np.int64)
 

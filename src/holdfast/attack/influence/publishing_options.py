@@ -1,8 +1,8 @@
 """publishing_options(): before a model is published, what each way to show less of it buys and costs.
 
-For one sensitive column: the scores as they are, rounded, decisions only; the column merged into fewer groups, or dropped.
-Merging and dropping average the model over the values that are no longer told apart, or train it again where the
-training function is given.
+For one sensitive column: the scores as they are, rounded, decisions only; the column merged into fewer groups, or
+dropped. Merging and dropping average the model over the values that are no longer told apart, or train it again
+where the training function is given.
 """
 
 from __future__ import annotations
@@ -91,9 +91,12 @@ class PublishingOptions:
         least = min(self.options, key=lambda each: each.found.advantage.value)
         words = (
             f"as it is, the model helps to guess {self.column!s} by {full.found.advantage.value:+.3f}; "
-            f"'{least.name}' leaves {least.found.advantage.value:+.3f} for {full.right - least.right:+.4f} of quality lost"
+            f"'{least.name}' leaves {least.found.advantage.value:+.3f} for {full.right - least.right:+.4f} of "
+            f"quality lost"
         )
-        head = f"before publishing: what others learn about {self.column!s}, {full.found.people} people judged"
+        head = (
+            f"before publishing: what others learn about {self.column!s}, {full.found.people} people judged"
+        )
         return "\n".join([head, self.table(), f"  {words}", f"  {NOT_LIMITED}", f"  {NOTICE}"])
 
     def plot(self) -> Any:
@@ -110,10 +113,15 @@ class PublishingOptions:
                 markersize=5,
             )  # fmt: skip
             side = 1 if place % 2 == 0 else -1
-            axes.annotate(each.name, (each.loss, value), xytext=(7, 7 * side), textcoords="offset points", fontsize=8.5)
+            axes.annotate(
+                each.name, (each.loss, value), xytext=(7, 7 * side), textcoords="offset points", fontsize=8.5
+            )
         axes.axhline(0.0, color="#9aa5b1", linewidth=1)
         loss = "log loss" if self.task == "classification" else "mean squared error"
-        axes.set(xlabel=f"{loss} of what is published (lower is better)", ylabel=f"advantage in guessing {self.column!s}")
+        axes.set(
+            xlabel=f"{loss} of what is published (lower is better)",
+            ylabel=f"advantage in guessing {self.column!s}",
+        )
         axes.set_title("What showing less buys and costs (internal)", loc="left", fontsize=10)
         axes.margins(x=0.18)
         axes.spines[["top", "right"]].set_visible(False)
@@ -142,10 +150,11 @@ def publishing_options(
 ) -> PublishingOptions:
     """What rounding, withholding, merging or dropping buys against guesses of `sensitive`, and what it costs.
 
-    `people` and `labels` are features and true answers that the model was not trained on. `steps` are the roundings to
-    try. With `train` (features, labels -> model) and `training`, the data to train on, the coarser models are trained again;
-    without, the model that is there is averaged over the values that are no longer told apart, by how common they are
-    among the attacker's own people. A published average must take these shares from public knowledge.
+    `people` and `labels` are features and true answers that the model was not trained on. `steps` are the roundings
+    to try. With `train` (features, labels -> model) and `training`, the data to train on, the coarser models are
+    trained again; without, the model that is there is averaged over the values that are no longer told apart, by
+    how common they are among the attacker's own people. A published average must take these shares from public
+    knowledge.
 
     >>> draw = np.random.default_rng(0)
     >>> X = np.column_stack([draw.integers(0, 4, 900), draw.normal(size=900)])
@@ -253,4 +262,3 @@ def quality(target: Target, seen: Floats, truth: NDArray[Any]) -> tuple[float, f
     rows = np.arange(len(truth))
     sure = np.clip(seen, 0.01, 0.99)
     return float(np.mean(np.argmax(seen, axis=1) == own)), float(-np.mean(np.log(sure[rows, own])))
-

@@ -1,8 +1,8 @@
-"""Games of two worlds: how much better an attacker guesses who has the model than one who has not (Wu 2016, section 5.2).
+"""Games of two worlds: how much better an attacker guesses who has the model (Wu 2016, section 5.2).
 
 Nature draws people from the training data. In one world an adversary is given advice about each and may ask the model;
-in the other a simulated adversary is given its own advice and no model, neither to ask nor to look at. (Table 5.1 of the
-source gives the simulated one the model, against its own definition.) Both must say what the goal function says. All
+in the other a simulated adversary is given its own advice and no model, neither to ask nor to look at. (Table 5.1
+of the source gives the simulated one the model, against its own definition.) Both must say what the goal function says. All
 functions work on many people at once: a line of advice for each, one guess for each.
 """
 
@@ -40,7 +40,12 @@ class Advantage:
     audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
-        require(self.real.shape == self.simulated.shape, "real", self.real.shape, "one entry per person, as simulated")
+        require(
+            self.real.shape == self.simulated.shape,
+            "real",
+            self.real.shape,
+            "one entry per person, as simulated",
+        )
         require(self.real.ndim == 1 and self.real.size >= 1, "real", self.real.shape, "one person or more")
         require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
 
@@ -109,7 +114,12 @@ class BlackBoxGame:
     draw: Draw = everyone
 
     def play(
-        self, oracle: Callable[[Any], Any], data: Any, *, confidence: float = 0.95, random_state: int | None = None
+        self,
+        oracle: Callable[[Any], Any],
+        data: Any,
+        *,
+        confidence: float = 0.95,
+        random_state: int | None = None,
     ) -> Advantage:
         """Both worlds, for the same people."""
         people = self.draw(data, np.random.default_rng(random_state))
