@@ -66,8 +66,8 @@ def attribute_risk(
     `model` is a fitted estimator, a callable (with `classes` if it gives probabilities), a release or its path; or
     released rows: a frame, a synthesiser, a synthetic release. `table` are the people it was made from, `fresh` other
     people of the same kind, of whom some become the attacker's own. Without `fresh` the table is cut in three at
-    random, own people, members, fresh people, and an estimator (or `train`, from a table to a model or to rows) is fitted anew
-    to the members: the game with coins.
+    random, own people, members, fresh people, and an estimator (or `train`, from a table to a model or to rows) is
+    fitted anew to the members: the game with coins.
 
     `sensitive` names a column, several, each in turn, or "all"; a tuple in the list is guessed as one. `knows` are the
     columns that the attacker knows, by default all others; the rest is drawn from own people.

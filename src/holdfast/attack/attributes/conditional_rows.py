@@ -51,10 +51,8 @@ def _rows(case: AttributeCase) -> RowsSeen:
     return case.rows
 
 
-ROWS_AND_OWN = AttributeAttack(name="rows_and_own", score=rows_and_own, paper="GBCHT23", needs=("rows",))
+ROWS_AND_OWN = AttributeAttack(name="rows_and_own", score=rows_and_own, paper="GBWT23", needs=("rows",))
 ROWS_CONDITIONAL = AttributeAttack(
-    name="rows_conditional", score=rows_conditional, paper="GBCHT23", needs=("rows",)
+    name="rows_conditional", score=rows_conditional, paper="GBWT23", needs=("rows",)
 )
-CLOSEST_ROW = AttributeAttack(
-    name="closest_row", score=closest_released_row, paper="GBCHT23", needs=("rows",)
-)
+CLOSEST_ROW = AttributeAttack(name="closest_row", score=closest_released_row, paper="GBWT23", needs=("rows",))
