@@ -65,7 +65,7 @@ def test_the_gap_is_fishers_test_inverted() -> None:
     from scipy.stats import fisher_exact
 
     gap = MemberGap.of(np.arange(80) < 60, np.arange(70) < 40)
-    p = fisher_exact([[60, 20], [40, 30]], alternative="greater")[1]
+    p = fisher_exact(np.array([[60, 20], [40, 30]]), alternative="greater")[1]
     assert gap.p_value == pytest.approx(float(p))
     assert gap.low < gap.value < gap.high
     # The limits exclude zero exactly when one tail of the test is below its half of the error.
