@@ -1,5 +1,11 @@
-"""Membership attacks: can someone tell that a record was in the training data? Results are for its owner only."""
+"""Attacks: was a record in the training data, and what is an attribute of a person? Results are for the owner only."""
 
+from .attributes import ATTRIBUTE_ATTACKS as ATTRIBUTE_ATTACKS
+from .attributes.attribute_risk import attribute_risk as attribute_risk
+from .attributes.case import AttributeAttack as AttributeAttack
+from .attributes.case import AttributeCase as AttributeCase
+from .attributes.result import AttributeReport as AttributeReport
+from .attributes.result import AttributeRisk as AttributeRisk
 from .influence.invertibility import invertibility as invertibility
 from .influence.publishing_options import PublishingOptions as PublishingOptions
 from .influence.publishing_options import publishing_options as publishing_options

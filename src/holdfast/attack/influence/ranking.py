@@ -12,7 +12,7 @@ from holdfast.attack.influence.two_worlds import Advantage
 from holdfast.attack.result import NOTICE
 from holdfast.errors import ParameterError, missing_extra
 
-NOT_LIMITED = "epsilon does not limit this: it bounds what a model says about its training data, not what it says at all"
+NOT_LIMITED = "epsilon does not limit this: it bounds what a model says about its training data, no more"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

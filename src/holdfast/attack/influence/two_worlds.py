@@ -1,9 +1,9 @@
 """Games of two worlds: how much better an attacker guesses who has the model (Wu 2016, section 5.2).
 
-Nature draws people from the training data. In one world an adversary is given advice about each and may ask the model;
-in the other a simulated adversary is given its own advice and no model, neither to ask nor to look at. (Table 5.1
-of the source gives the simulated one the model, against its own definition.) Both must say what the goal function says. All
-functions work on many people at once: a line of advice for each, one guess for each.
+Nature draws people from the training data. In one world an adversary is given advice about each and may ask the
+model; in the other a simulated adversary is given its own advice and no model, neither to ask nor to look at.
+(Table 5.1 of the source gives the simulated one the model, against its own definition.) Both must say what the goal
+function says. All functions work on many people at once: a line of advice for each, one guess for each.
 """
 
 from __future__ import annotations
