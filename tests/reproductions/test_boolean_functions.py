@@ -112,6 +112,13 @@ def test_influential_bits_interfere_in_every_function_of_four_bits(rho: float) -
             assert np.all(stable[chosen] <= allowed + 1e-9)
 
 
+@pytest.mark.parametrize("rho", [0.0, 0.4, 0.9])
+def test_for_monotone_functions_noise_costs_the_best_attack_nothing(rho: float) -> None:
+    for h in (boolean.majority(5), boolean.conjunction(5)):
+        assert bayes_gain(h, 1, rho) == pytest.approx(0.5 + influence(h, 1) / 2)
+        assert printed_gain(h, 1, rho) < bayes_gain(h, 1, rho)
+
+
 def test_the_expansion_of_a_million_values() -> None:
     bits = 20
     h = np.random.default_rng(0).choice([-1.0, 1.0], size=2**bits)

@@ -78,7 +78,7 @@ def influences(codes: Codes) -> Floats:
     """For each person (distinct outputs - 1) / (values - 1): 0 if the column does not matter, 1 if it shows through.
 
     For two values this is whether the output changes; the mean over people is the influence of Boolean analysis
-    (O'Donnell 2014). Under a uniform prior the gain is (1 + (values - 1) influence) / values.
+    (as O'Donnell's book has it). Under a uniform prior the gain is (1 + (values - 1) influence) / values.
 
     >>> influences(np.array([[0, 0, 0], [0, 1, 2]])).tolist()
     [0.0, 1.0]

@@ -1,8 +1,8 @@
 """synthetic_disclosure(): singling out, linkability and inference from released rows, with a control group.
 
-The three dangers that European regulators name (Article 29 Working Party 2014), attacked as Giomi et al. 2023 do. Each
-attack is made on members and, in exactly the same way, on a control group of people from the same source who were not
-in the data.
+The three dangers that European regulators name (the Article 29 Working Party, opinion 05/2014), attacked as Giomi
+et al. 2023 do. Each attack is made on members and, in exactly the same way, on a control group of people from the
+same source who were not in the data.
 """
 
 from __future__ import annotations
@@ -190,9 +190,9 @@ def _some(people: ReleasedRows, most: int, random: np.random.Generator) -> Relea
     return people if people.count <= most else people.take(random.permutation(people.count)[:most])
 
 
-SINGLING_OUT = DisclosureAttack(name="singling_out", make=single_out, paper="GBBBE23")
-LINKABILITY = DisclosureAttack(name="linkability", make=link, paper="GBBBE23")
-INFERENCE = DisclosureAttack(name="inference", make=infer, paper="GBBBE23")
+SINGLING_OUT = DisclosureAttack(name="singling_out", make=single_out, paper="GBWT23")
+LINKABILITY = DisclosureAttack(name="linkability", make=link, paper="GBWT23")
+INFERENCE = DisclosureAttack(name="inference", make=infer, paper="GBWT23")
 DISCLOSURES: tuple[DisclosureAttack, ...] = (SINGLING_OUT, LINKABILITY, INFERENCE)
 
 
