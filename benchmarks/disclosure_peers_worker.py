@@ -9,7 +9,9 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +28,7 @@ def main() -> None:
     )
     np.random.seed(seed)  # noqa: NPY002  it draws from the global generator
     others = [name for name in ori.columns if name != secret]
-    evaluators = {
+    evaluators: dict[str, Callable[[], Any]] = {
         "singling out": lambda: SinglingOutEvaluator(
             ori=ori, syn=syn, control=control, n_attacks=attacks, n_cols=3
         ),
@@ -38,14 +40,14 @@ def main() -> None:
         ),
     }
     for name, make in evaluators.items():
-        begin = time.perf_counter()
+        begin = time.process_time()
         evaluator = make()
-        kind = {"mode": "multivariate"} if name == "singling out" else {"n_jobs": 1}
+        kind: dict[str, Any] = {"mode": "multivariate"} if name == "singling out" else {"n_jobs": 1}
         evaluator.evaluate(**kind)
         found = evaluator.results()
         risk = found.risk()
         line = {
-            "attack": name, "seconds": time.perf_counter() - begin, "members": found.attack_rate.value,
+            "attack": name, "seconds": time.process_time() - begin, "members": found.attack_rate.value,
             "control": found.control_rate.value, "risk": risk.value, "low": risk.ci[0], "high": risk.ci[1],
         }  # fmt: skip
         sys.stdout.write(json.dumps(line) + "\n")

@@ -191,7 +191,8 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="6,000 rows of each table, nothing written")
     quick = parser.parse_args().quick
     begin = time.process_time()
-    lines, compared = [], []
+    lines: list[str] = []
+    compared: list[tuple[str, str, float, float]] = []
     for survey in (gss(6_000 if quick else None), adult(6_000 if quick else None)):
         more, pairs = lines_of(survey, quick)
         lines, compared = lines + more, compared + pairs

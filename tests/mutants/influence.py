@@ -30,7 +30,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="two worlds: the simulated adversary is compared with itself",
-        target="attack:compared",
+        target="attack:advantage_of",
         old="values == goal for name, values in made.items()",
         new='made["adversary"] == goal for name, values in made.items()',
         tests=("tests/attack/influence/test_two_worlds.py::test_example_5_1_the_dose_tells_the_gene",),

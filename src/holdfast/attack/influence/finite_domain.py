@@ -20,13 +20,13 @@ SAME = 1e-9
 """Outputs this close are one output: the same sum in another order is."""
 
 
-def possible(outputs: Floats, seen: Floats) -> NDArray[np.bool_]:
+def values_left(outputs: Floats, seen: Floats) -> NDArray[np.bool_]:
     """The values whose output is nearest to the one seen: for values of a finite domain, those that give it.
 
     `outputs` has shape (people, values, numbers shown), `seen` (people, numbers shown). A number that was put into
     a bin before need not give the output of any bin's middle: the nearest ones are possible.
 
-    >>> possible(np.array([[[0.0], [1.0], [1.0]]]), np.array([[1.0]])).tolist()
+    >>> values_left(np.array([[[0.0], [1.0], [1.0]]]), np.array([[1.0]])).tolist()
     [[False, True, True]]
     """
     require(
@@ -90,7 +90,7 @@ def influences(codes: Codes) -> Floats:
 
 
 def mean_limits(mean: float, samples: int, *, error: float) -> tuple[float, float]:
-    """Limits of the mean of independent numbers in [0, 1] (Hoeffding 1963), with probability 1 - error.
+    """Limits of the mean of independent numbers in [0, 1] (Hoeffding's inequality), with probability 1 - error.
 
     >>> [round(limit, 4) for limit in mean_limits(0.5, 1000, error=0.05)]
     [0.4571, 0.5429]

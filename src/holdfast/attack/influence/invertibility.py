@@ -25,7 +25,7 @@ from holdfast.attack.influence.columns import (
     encoded_without,
     with_column,
 )
-from holdfast.attack.influence.finite_domain import best_guess, influences, output_codes, possible
+from holdfast.attack.influence.finite_domain import best_guess, influences, output_codes, values_left
 from holdfast.attack.influence.ranking import ColumnInvertibility, InvertibilityReport
 from holdfast.attack.influence.two_worlds import BlackBoxGame
 from holdfast.attack.models.target import Target, answers_as_numbers, require_numbers
@@ -130,7 +130,7 @@ def inversion_game(
     def adversary(ask: Callable[[Any], Floats], told: Any) -> Codes:
         people, seen = told
         if knowledge == 1.0:
-            return best_guess(possible(every_output(ask, people, domain), seen), prior)
+            return best_guess(values_left(every_output(ask, people, domain), seen), prior)
         # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
         agree = np.full(prior.shape, 0.5)
         for _ in range(COPIES):

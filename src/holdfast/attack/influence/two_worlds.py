@@ -128,7 +128,7 @@ class BlackBoxGame:
 
     def _compared(self, guessed: Guesses, data: Any, people: Any, confidence: float) -> Advantage:
         told = (self.advice if self.simulated_advice is None else self.simulated_advice)(data, people)
-        return compared(guessed, self.simulated(told), self.goal(people), confidence=confidence)
+        return advantage_of(guessed, self.simulated(told), self.goal(people), confidence=confidence)
 
 
 @dataclass(frozen=True)
@@ -179,10 +179,10 @@ class WhiteBoxGame:
         people = self.draw(data, np.random.default_rng(random_state))
         guessed = self.adversary(model, self.advice(data, people, model))
         simulated = self.simulated(self.simulated_advice(data, people))
-        return compared(guessed, simulated, self.goal(people), confidence=confidence)
+        return advantage_of(guessed, simulated, self.goal(people), confidence=confidence)
 
 
-def compared(guessed: Guesses, simulated: Guesses, truth: Guesses, *, confidence: float) -> Advantage:
+def advantage_of(guessed: Guesses, simulated: Guesses, truth: Guesses, *, confidence: float) -> Advantage:
     """Guesses of both worlds against what the goal function says."""
     made = {"adversary": np.asarray(guessed), "simulated": np.asarray(simulated)}
     goal = np.asarray(truth)
