@@ -17,7 +17,7 @@ import numpy as np
 from holdfast.attack.attributes import ATTRIBUTE_ATTACKS
 from holdfast.attack.attributes.case import AttributeAttack, AttributeCase, Known, RowsSeen, guesses
 from holdfast.attack.attributes.discriminant import learner_of
-from holdfast.attack.attributes.outcome import Outcome, group_risks
+from holdfast.attack.attributes.outcome import RightGuesses, group_risks
 from holdfast.attack.attributes.people import People, Secret
 from holdfast.attack.attributes.release_seen import ReleaseSeen, response_of
 from holdfast.attack.attributes.result import AttributeReport, AttributeRisk
@@ -290,8 +290,8 @@ def _drawn(own: People, hidden: Sequence[str], count: int, random: np.random.Gen
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Found:
-    imputer: dict[int, Outcome]
-    attacks: dict[str, dict[int, Outcome]]
+    imputer: dict[int, RightGuesses]
+    attacks: dict[str, dict[int, RightGuesses]]
     skipped: dict[str, str]
 
 
@@ -313,10 +313,10 @@ def _outcomes(
     return found
 
 
-def _outcome(scores: Any, own: int, truth: Any, members: int) -> Outcome:
+def _outcome(scores: Any, own: int, truth: Any, members: int) -> RightGuesses:
     guessed, sure = guesses(scores[own:])
     right = guessed == truth
-    return Outcome(
+    return RightGuesses(
         members=right[:members], fresh=right[members:], members_sure=sure[:members], fresh_sure=sure[members:]
     )
 
