@@ -1,9 +1,11 @@
 """Write the page "What can be guessed about a person": three tables, attacked; `python docs/make_attributes.py`.
 
-Needs HOLDFAST_DATA (warfarin_iwpc_clean.parquet and gss.parquet); Adult ships with holdfast. Every number of the page is
-computed here, and every sentence about a number follows from it. Noise is seeded, so nothing on the page is private:
+Needs HOLDFAST_DATA (warfarin_iwpc_clean.parquet and gss.parquet); Adult ships with holdfast. Every number is computed
+here, and every sentence about a number follows from it. Noise is seeded, so nothing on the page is private:
 the tables are public.
 """
+
+# ruff: noqa: E501  lines of a page
 
 from __future__ import annotations
 
@@ -94,15 +96,13 @@ def told(risk: AttributeRisk) -> str:
     """What the figures mean, in words that follow from them."""
     gain, gap, surest, small = risk.gain(), risk.gap(), risk.surest(), risk.gain(size=risk.sizes[0])
     many, few = risk.sizes[-1], risk.sizes[0]
-    adds = (
-        "nothing that can be told from chance"
-        if gain.low <= 0 <= gain.high
-        else f"{points(gain.value)} points"
-    )
-    first = (
-        "nothing that can be told from chance"
-        if small.low <= 0 <= small.high
-        else f"{points(small.value)} points"
+    adds, first = (
+        f"adds {points(one.value)} points"
+        if one.low > 0
+        else "adds nothing that can be told from chance"
+        if one.high >= 0
+        else f"adds nothing, and misleads by {points(one.value)} points"
+        for one in (gain, small)
     )
     leak = (
         f"Members are guessed no better than others, as far as {risk.outcome().members.size:,} of them can tell "
@@ -118,7 +118,7 @@ def told(risk: AttributeRisk) -> str:
         else f" The proof would allow {percent(bound)} on members where others are at {percent(gap.fresh)}."
     )
     return (
-        f"To someone who has {few} people's data the model adds {first}; to someone who has {many:,}, {adds} "
+        f"To someone who has {few} people's data the model {first}; to someone who has {many:,} it {adds} "
         f"({points(gain.value)} points, between {points(gain.low)} and {points(gain.high)}). {leak}{proof} Of the "
         f"{surest.k} people guessed surest, {percent(float(surest.fresh))} of those not in the data are guessed right "
         f"(between {percent(surest.fresh.low)} and {percent(surest.fresh.high)}); the imputer's surest: "
@@ -190,11 +190,12 @@ def warfarin_part(folder: Path, png: Path | None) -> list[str]:
         "| the attacker knows | VKORC1 of others guessed right (bayes) | without the release |",
         "|---|---|---|",
     ]
-    for known, said in (
+    levels: tuple[tuple[Any, str], ...] = (
         ("exact", "the dose"),
         ("approximate", "the dose, off by a quarter of its spread"),
         ("label", "low, medium or high"),
-    ):
+    )
+    for known, said in levels:
         risk = attribute_risk(
             model, inside, fresh=outside, sensitive="vkorc1", target="dose", schema=WARFARIN, response=known,
             attacks=["bayes"], random_state=SEED,

@@ -17,5 +17,17 @@ from . import (
 )
 from .fault import Fault
 
-ROOMS = (privacy, account, keeping, nothing_lost, learning, audit, synth, engines, attack, attributes, dossier)
+ROOMS = (
+    privacy,
+    account,
+    keeping,
+    nothing_lost,
+    learning,
+    audit,
+    synth,
+    engines,
+    attack,
+    attributes,
+    dossier,
+)
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

@@ -94,7 +94,8 @@ def test_weights_of_few_people_say_something_about_each() -> None:
         case = AttributeCase(
             kinds=2, own_values=codes[:own], known=X[:, 1:],
             inside=LinearInside(
-                weights=np.asarray(weights, dtype=np.float64), designs=designs, labels=y, loss="squared", trained_on=n
+                weights=np.asarray(weights, dtype=np.float64), own_design=X[:own],
+                designs=designs[:, own:], labels=y, loss="squared", trained_on=n
             ),
         )  # fmt: skip
         right.append(np.mean(weights_evidence(case)[own:].argmax(axis=1) == codes[own:]))
