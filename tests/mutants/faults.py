@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import (
     account,
     attack,
+    attributes,
     audit,
     dossier,
     engines,
@@ -17,5 +18,18 @@ from . import (
 )
 from .fault import Fault
 
-ROOMS = (privacy, account, keeping, nothing_lost, learning, audit, synth, engines, attack, influence, dossier)
+ROOMS = (
+    privacy,
+    account,
+    keeping,
+    nothing_lost,
+    learning,
+    audit,
+    synth,
+    engines,
+    attack,
+    attributes,
+    influence,
+    dossier,
+)
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

@@ -93,7 +93,10 @@ def test_weights_of_few_people_say_something_about_each() -> None:
         codes = (X[:, 0] > 0).astype(np.int64)
         case = AttributeCase(
             kinds=2, own_values=codes[:own], known=X[:, 1:],
-            inside=LinearInside(weights=np.asarray(weights, dtype=np.float64), designs=designs, labels=y, loss="squared", trained_on=n),
+            inside=LinearInside(
+                weights=np.asarray(weights, dtype=np.float64), own_design=X[:own],
+                designs=designs[:, own:], labels=y, loss="squared", trained_on=n
+            ),
         )  # fmt: skip
         right.append(np.mean(weights_evidence(case)[own:].argmax(axis=1) == codes[own:]))
     assert 0.5 + 2 * np.std(right) / np.sqrt(60) < np.mean(right) < 0.62

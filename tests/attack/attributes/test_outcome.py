@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from holdfast.attack.attributes.informed import informed_accuracy, informed_accuracy_of_many
-from holdfast.attack.attributes.outcome import Gain, MemberGap, Outcome, Surest, group_risks
+from holdfast.attack.attributes.outcome import Gain, MemberGap, RightGuesses, Surest, group_risks
 from holdfast.attack.roc import Rate
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
 from holdfast.privacy.tradeoff import TradeOff
@@ -126,8 +126,8 @@ def test_members_among_the_surest_are_told_by_the_coins() -> None:
     random = np.random.default_rng(3)
     fresh, fresh_sure = _drawn(random, 300)
     members, members_sure = _drawn(random, 300)
-    quiet = Outcome(members=members, fresh=fresh, members_sure=members_sure, fresh_sure=fresh_sure)
-    loud = Outcome(
+    quiet = RightGuesses(members=members, fresh=fresh, members_sure=members_sure, fresh_sure=fresh_sure)
+    loud = RightGuesses(
         members=np.ones(300, bool),
         fresh=random.random(300) < 0.3,
         members_sure=members_sure,

@@ -17,7 +17,7 @@ import numpy as np
 from holdfast.attack.attributes import ATTRIBUTE_ATTACKS
 from holdfast.attack.attributes.case import AttributeAttack, AttributeCase, Known, RowsSeen, guesses
 from holdfast.attack.attributes.discriminant import learner_of
-from holdfast.attack.attributes.outcome import Outcome, group_risks
+from holdfast.attack.attributes.outcome import RightGuesses, group_risks
 from holdfast.attack.attributes.people import People, Secret
 from holdfast.attack.attributes.release_seen import ReleaseSeen, response_of
 from holdfast.attack.attributes.result import AttributeReport, AttributeRisk
@@ -104,7 +104,7 @@ def attribute_risk(
         start = time.perf_counter()
         secret = Secret.of(columns, game.own)
         known = _known(knows, columns, game)
-        case, truth = _case(game, secret, known, response, response_error, learner, random)
+        case, truth = _case(game, secret, known, chosen, response, response_error, learner, random)
         found = _outcomes(case, truth, game.members.count, _sizes(sizes, game), chosen)
         made.append(
             AttributeRisk(
@@ -247,7 +247,8 @@ def _sizes(sizes: Sequence[int], game: _Arranged) -> tuple[int, ...]:
 
 
 def _case(
-    game: _Arranged, secret: Secret, known: tuple[str, ...], response: Known, error: float | None, learner: Any,
+    game: _Arranged, secret: Secret, known: tuple[str, ...], chosen: tuple[AttributeAttack, ...],
+    response: Known, error: float | None, learner: Any,
     random: np.random.Generator,
 ) -> tuple[AttributeCase, Any]:  # fmt: skip
     """What the attacker has, and the truth about members and fresh people, which is no part of it."""
@@ -272,7 +273,12 @@ def _case(
     hidden = [name for name in columns if name not in known and name not in secret.columns]
     drawn = [_drawn(game.own, hidden, people.count, random) for _ in range(DRAWS if hidden else 1)]
     # A secret that the model does not read is asked about all the same: every candidate gets the same answer.
-    inside = None if hidden else game.seen.inside(people, secret, columns, said, trained_on=game.trained_on)
+    looked = not hidden and any("weights" in one.needs for one in chosen)
+    inside = (
+        game.seen.inside(people, secret, columns, said, own=own, trained_on=game.trained_on)
+        if looked
+        else None
+    )
     return (
         AttributeCase(
             **base, response=said, answers=game.seen.answers(people, secret, columns, drawn), inside=inside,
@@ -290,8 +296,8 @@ def _drawn(own: People, hidden: Sequence[str], count: int, random: np.random.Gen
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Found:
-    imputer: dict[int, Outcome]
-    attacks: dict[str, dict[int, Outcome]]
+    imputer: dict[int, RightGuesses]
+    attacks: dict[str, dict[int, RightGuesses]]
     skipped: dict[str, str]
 
 
@@ -313,10 +319,10 @@ def _outcomes(
     return found
 
 
-def _outcome(scores: Any, own: int, truth: Any, members: int) -> Outcome:
+def _outcome(scores: Any, own: int, truth: Any, members: int) -> RightGuesses:
     guessed, sure = guesses(scores[own:])
     right = guessed == truth
-    return Outcome(
+    return RightGuesses(
         members=right[:members], fresh=right[members:], members_sure=sure[:members], fresh_sure=sure[members:]
     )
 

@@ -25,9 +25,13 @@ NEWTON_STEPS = 8
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinearInside:
-    """A linear model's weights, and everybody as it sees them under each candidate (candidates, people, features)."""
+    """A linear model's weights, the attacker's own people as it sees them, and the others under each candidate.
+
+    `designs` has the axes candidates, people, features, the intercept last; `labels` are own people's first.
+    """
 
     weights: Floats
+    own_design: Floats
     designs: Floats
     labels: Floats
     """0 and 1 of two classes, or the numbers."""
@@ -38,8 +42,9 @@ class LinearInside:
     noise_std: float = 0.0
 
     def head(self, rows: NDArray[np.intp]) -> LinearInside:
-        """Of some people."""
-        return replace(self, designs=self.designs[:, rows], labels=self.labels[rows])
+        """With fewer people of the attacker's own; all others stay."""
+        kept = rows[rows < len(self.own_design)]
+        return replace(self, own_design=self.own_design[kept], labels=self.labels[rows])
 
 
 def linear_weights(case: AttributeCase) -> Floats:
@@ -52,22 +57,21 @@ def weights_evidence(case: AttributeCase) -> Floats:
     inside = case.inside
     if inside is None:
         raise ParameterError("this attack needs a linear model's weights")
-    own = np.arange(case.own)
-    usual, curvature, scatter = _usual_weights(
-        inside.designs[case.own_values, own], inside.labels[own], inside.loss, inside.penalty
+    usual, curvature, variance = _usual_weights(
+        inside.own_design, inside.labels[: case.own], inside.loss, inside.penalty
     )
     inverse = np.linalg.inv(curvature)
-    # How far the weights of other tables of this size lie from those of the attacker's own people.
-    sampling = inverse @ scatter @ inverse * (1.0 / inside.trained_on + 1.0 / case.own)
+    # How far the weights of other tables of this size lie from those of the attacker's own people. What none of these
+    # has, such as a rare category, has hardly any curvature, hence much variance, and decides nothing.
+    sampling = variance * inverse * (1.0 / inside.trained_on + 1.0 / case.own)
     sizes, axes = np.linalg.eigh(sampling + inside.noise_std**2 * np.eye(len(sampling)))
-    # What hardly varies among one's own people, such as a category that none of them has, decides nothing.
-    root = axes / np.sqrt(np.maximum(sizes, 1e-6 * sizes.max() + 1e-300))
+    root = axes / np.sqrt(np.maximum(sizes, 1e-12 * sizes.max() + 1e-300))
     far = inside.weights - usual
     made = np.zeros((case.count, case.kinds))
     moves = -(inverse @ root) / inside.trained_on
     for candidate in range(case.kinds):
         # Own people were not trained on: the weights say nothing about them.
-        design, labels = inside.designs[candidate, case.own :], inside.labels[case.own :]
+        design, labels = inside.designs[candidate], inside.labels[case.own :]
         gradient = _slope(inside.loss, design @ usual, labels)[:, None] * design
         made[case.own :, candidate] = -0.5 * np.square(far @ root - gradient @ moves).sum(axis=1)
     return np.asarray(np.maximum(made - made.max(axis=1, keepdims=True), -LARGEST))
@@ -78,10 +82,8 @@ def _slope(loss: str, scores: Floats, labels: Floats) -> Floats:
     return scores - labels if loss == "squared" else 0.5 * (1.0 + np.tanh(0.5 * scores)) - labels
 
 
-def _usual_weights(
-    design: Floats, labels: Floats, loss: str, penalty: float
-) -> tuple[Floats, Floats, Floats]:
-    """The attacker's own fit, with its mean curvature and the scatter of gradients, by Newton's method."""
+def _usual_weights(design: Floats, labels: Floats, loss: str, penalty: float) -> tuple[Floats, Floats, float]:
+    """The attacker's own fit by Newton's method, its mean curvature, and the variance of a response."""
     count, width = design.shape
     floor = penalty + 1.0 / count
     weights = np.zeros(width)
@@ -94,8 +96,8 @@ def _usual_weights(
         curvature = design.T @ (design * bend[:, None]) / count + floor * np.eye(width)
         pull = design.T @ _slope(loss, scores, labels) / count + floor * weights
         weights = weights - np.linalg.solve(curvature, pull)
-    gradients = _slope(loss, design @ weights, labels)[:, None] * design
-    return weights, curvature, gradients.T @ gradients / count
+    rest = float(np.mean(np.square(_slope(loss, design @ weights, labels))))
+    return weights, curvature, rest + 1e-12 if loss == "squared" else 1.0
 
 
 # Whoever knows everybody else.

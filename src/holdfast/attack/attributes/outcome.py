@@ -22,7 +22,7 @@ PERMUTATIONS = 999
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class RightGuesses:
     """Who was guessed right, members and fresh people, and how sure the guesser was of each."""
 
     members: Bools
@@ -151,7 +151,7 @@ class Surest:
     """Of "no leak": how often, the coins permuted, members are ahead of fresh people by as much."""
 
     @classmethod
-    def of(cls, outcome: Outcome, *, k: int, confidence: float = 0.95, seed: Any = 0) -> Surest:
+    def of(cls, outcome: RightGuesses, *, k: int, confidence: float = 0.95, seed: Any = 0) -> Surest:
         """Of both groups; `k` must not exceed the smaller one."""
         smaller = min(outcome.members.size, outcome.fresh.size)
         require(1 <= k <= smaller, "surest", k, f"from 1 to {smaller}, the smaller of both groups")

@@ -20,8 +20,8 @@ from holdfast.data.schema import Numeric, Schema
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy.guarantee import Guarantee
 
-LARGEST_DESIGN = 25_000_000
-"""Numbers in the features of everybody under each candidate; beyond it nobody looks at weights."""
+LARGEST_DESIGN = 8_000_000
+"""Numbers in the features of all who are judged, under each candidate; beyond it nobody looks at weights."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,23 +96,34 @@ class ReleaseSeen:
         return values
 
     def inside(
-        self, people: People, secret: Secret, columns: Sequence[str], response: Response, *, trained_on: int
+        self,
+        people: People,
+        secret: Secret,
+        columns: Sequence[str],
+        response: Response,
+        *,
+        own: int,
+        trained_on: int,
     ) -> LinearInside | None:
-        """Weights and everybody's features under each candidate; None where the model is not linear, or too wide."""
+        """Weights and features under each candidate; None where the model is not linear, or there are too many."""
         assert self.target is not None
         found = inside_of(self.target.model, trained_on=trained_on, classes=len(self.target.classes))
-        if found is None or found["weights"].size * people.count * secret.count > LARGEST_DESIGN:
+        if found is None or found["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN:
             return None
-        designs = []
-        for value in secret.values:
-            asked = self._query(people, columns, value)
-            features = self.target.matrix(Records(features=asked, labels=np.zeros(people.count)))
-            designs.append(np.column_stack([features, np.ones(people.count)]))
-        if designs[0].shape[1] != found["weights"].size:
+        own_design = self._design(people.take(np.arange(own)), columns, {})
+        if own_design.shape[1] != found["weights"].size:
             return None
+        others = people.take(np.arange(own, people.count))
+        designs = [self._design(others, columns, value) for value in secret.values]
         labels = response.numbers if response.codes is None else response.codes.astype(np.float64)
         assert labels is not None
-        return LinearInside(designs=np.stack(designs), labels=labels, **found)
+        return LinearInside(own_design=own_design, designs=np.stack(designs), labels=labels, **found)
+
+    def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
+        """What a linear model makes of people, with a constant."""
+        assert self.target is not None
+        asked = Records(features=self._query(people, columns, changed), labels=np.zeros(people.count))
+        return np.column_stack([self.target.matrix(asked), np.ones(people.count)])
 
 
 def _holds_rows(model: Any) -> bool:

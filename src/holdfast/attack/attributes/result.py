@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from holdfast.attack.attributes.outcome import Gain, GroupRisk, MemberGap, Outcome, Surest
+from holdfast.attack.attributes.outcome import Gain, GroupRisk, MemberGap, RightGuesses, Surest
 from holdfast.attack.result import DEPENDENT, MAY_DIFFER, NOTICE, SHOWN, Game, Proof, Verdict, proved_curve
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.adjacency import Adjacency
@@ -35,8 +35,8 @@ class AttributeRisk:
     sensitive: str
     knows: tuple[str, ...]
     kinds: int
-    imputer: Mapping[int, Outcome]
-    attacks: Mapping[str, Mapping[int, Outcome]]
+    imputer: Mapping[int, RightGuesses]
+    attacks: Mapping[str, Mapping[int, RightGuesses]]
     surest_k: int
     groups: tuple[GroupRisk, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class AttributeRisk:
         """How many people of the attacker's own were tried."""
         return tuple(self.imputer)
 
-    def outcome(self, attack: str | None = None, size: int | None = None) -> Outcome:
+    def outcome(self, attack: str | None = None, size: int | None = None) -> RightGuesses:
         """Of an attack, or of "imputer", at a size; by default the first attack and the largest size."""
         name, at = attack or self.headline, self.sizes[-1] if size is None else size
         found = self.imputer if name == "imputer" else self.attacks.get(name)
@@ -170,7 +170,7 @@ class AttributeRisk:
         ]
         return "\n".join(lines)
 
-    def _line(self, found: Mapping[int, Outcome]) -> str:
+    def _line(self, found: Mapping[int, RightGuesses]) -> str:
         return "".join(
             f"{float(found[size].accuracy()):>8.3f} /{found[size].member_accuracy():>6.3f}"
             for size in self.sizes
