@@ -67,7 +67,8 @@ def _joined(first: Any, second: Any) -> Any:
 
 def ours(rows: Any, found: dict[str, Any], attacks: int) -> dict[str, tuple[Any, float]]:
     """Results by name, each with its CPU seconds; inference is made for all columns, and one of them counted."""
-    schema, made = adult_schema().select(*COLUMNS), {}
+    schema = adult_schema().select(*COLUMNS)
+    made: dict[str, tuple[Any, float]] = {}
     for attack in DISCLOSURES:
         begin = time.process_time()
         report = synthetic_disclosure(
