@@ -519,8 +519,30 @@ def example(name: str, **seed: int) -> Callable[[], Figure]:
     return draw
 
 
+def publishing_options() -> Figure:
+    """Ways to publish a private model of Adult, and what each tells about marital status."""
+    from holdfast import PrivateLogisticRegression, adult
+    from holdfast.attack import publishing_options as options
+    from holdfast.data.datasets import _HERE, adult_schema
+    from holdfast.data.engines.files import read_table
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, random_state=0).fit(
+            adult(), target="income"
+        )
+    people = read_table(Path(str(_HERE / "adult_test.parquet"))).slice(0, 3000)
+    found = options(
+        model, people.drop_columns(["income"]), np.asarray(people["income"]), sensitive="marital_status",
+        schema=adult_schema(), random_state=0,
+    )  # fmt: skip
+    figure: Figure = found.plot()
+    return figure
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "tradeoff": tradeoff,
+    "publishing_options": publishing_options,
     "promise": promise,
     "curves": curves,
     "composition": composition,

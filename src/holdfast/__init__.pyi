@@ -15,6 +15,7 @@ from . import privacy as privacy
 from . import release as release
 from . import synth as synth
 from . import testing as testing
+from .attack import attribute_risk as attribute_risk
 from .attack import membership as membership
 from .data import Categorical as Categorical
 from .data import Encoder as Encoder

@@ -130,3 +130,43 @@ def test_synthetic_rows_are_attacked(house: Path) -> None:
     refused = run("attack", "synthetic", house / "members.parquet", *people)
     assert refused.exit_code == 2
     assert "--schema" in refused.stderr
+
+
+def _guess(house: Path, *more: str | Path) -> Result:
+    return run(
+        "attack", "attribute", house / "m.holdfast", "--members", house / "members.parquet", "--fresh",
+        house / "other.parquet", "--sensitive", "sex,age+sex", "--target", "ill", "--surest", "20", *more,
+    )  # fmt: skip
+
+
+def test_a_column_is_guessed_and_the_result_goes_to_the_internal_page_alone(house: Path) -> None:
+    shown = _guess(house, "--plot", house / "risk.svg")
+    assert shown.exit_code == 0, shown.output
+    assert "epsilon does not limit this" in shown.stdout
+    assert "age and sex" in shown.stdout
+    assert "INTERNAL" in shown.stderr
+    assert (house / "risk.svg").is_file()
+    stored = house / "risk.json"
+    assert _guess(house, "--json", "-o", stored).exit_code == 0
+    assert [one["attack"] for one in json.loads(stored.read_text())["attacks"]] == [
+        "inversion: sex",
+        "inversion: age and sex",
+    ]
+    page = house / "internal.html"
+    made = run("dossier", house / "m.holdfast", "-o", page, "--audience", "internal", "--attack", stored)
+    assert made.exit_code == 0, made.output
+    text = page.read_text()
+    assert "Epsilon does not limit how well an attribute is guessed" in text
+    assert "(inversion): not attacked here" not in text
+    public = run("dossier", house / "m.holdfast", "-o", house / "p.html", "--attack", stored)
+    assert public.exit_code == 2
+    assert not (house / "p.html").exists()
+
+
+def test_attribute_attacks_on_files_of_rows_need_a_schema(house: Path) -> None:
+    refused = run(
+        "attack", "attribute", house / "other.parquet", "--members", house / "members.parquet", "--fresh",
+        house / "other.parquet", "--sensitive", "sex",
+    )  # fmt: skip
+    assert refused.exit_code == 2
+    assert "--schema" in refused.stderr

@@ -140,3 +140,22 @@ def test_an_estimate_is_shown_as_one() -> None:
     page = Dossier(released(8.0), audits=[made])
     assert shown(page)[0]["numbers"]["epsilon_lower"] is None
     assert "an estimate, not a bound" in page.html()
+
+
+def test_an_attribute_attack_is_a_point_in_the_picture_of_the_proof() -> None:
+    from holdfast.attack import attribute_risk
+    from tests.attack.attributes.attribute_people import schema, table, true_model
+
+    rows = table(300, seed=1)
+    report = attribute_risk(
+        true_model(), rows[:100], fresh=rows[100:], sensitive="s", target="y", schema=schema(), sizes=(50,), surest=10,
+        random_state=0,
+    )  # fmt: skip
+    page = Dossier(released(), attacks=list(report), audience="internal")
+    record = page.to_json()
+    assert not [text for text in record["not_tested"] if "inversion" in text]
+    assert [one["state"] for one in record["tried"]] == ["consistent"]
+    assert "inversion: s" in str(record["picture"]["rows"])
+    assert "Epsilon does not limit" in page.html()
+    with pytest.raises(ValueError, match="attack results"):
+        Dossier(released(), attacks=list(report))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from . import (
     account,
     attack,
+    attributes,
     audit,
     dossier,
     engines,
     extensions,
+    influence,
     keeping,
     learning,
     nothing_lost,
@@ -29,5 +31,7 @@ ROOMS = (
     attack,
     dossier,
     extensions,
+    attributes,
+    influence,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

@@ -1,4 +1,4 @@
-"""Membership attacks: can someone tell that a record was in the training data? Results are for its owner only."""
+"""Attacks: was a record in the training data, and what is an attribute of a person? Results are for the owner only."""
 
 from __future__ import annotations
 

@@ -1,5 +1,19 @@
-"""Membership attacks: can someone tell that a record was in the training data? Results are for its owner only."""
+"""Attacks: was a record in the training data, and what is an attribute of a person? Results are for the owner only."""
 
+from .attributes import ATTRIBUTE_ATTACKS as ATTRIBUTE_ATTACKS
+from .attributes.attribute_risk import attribute_risk as attribute_risk
+from .attributes.case import AttributeAttack as AttributeAttack
+from .attributes.case import AttributeCase as AttributeCase
+from .attributes.result import AttributeReport as AttributeReport
+from .attributes.result import AttributeRisk as AttributeRisk
+from .influence.invertibility import invertibility as invertibility
+from .influence.publishing_options import PublishingOptions as PublishingOptions
+from .influence.publishing_options import publishing_options as publishing_options
+from .influence.ranking import InvertibilityReport as InvertibilityReport
+from .influence.two_worlds import Advantage as Advantage
+from .influence.two_worlds import BlackBoxGame as BlackBoxGame
+from .influence.two_worlds import LayeredModel as LayeredModel
+from .influence.two_worlds import WhiteBoxGame as WhiteBoxGame
 from .models import ATTACKS as ATTACKS
 from .models.attack import Attack as Attack
 from .models.attack import Case as Case
@@ -14,6 +28,11 @@ from .result import AttackResult as AttackResult
 from .result import Exposed as Exposed
 from .roc import Rate as Rate
 from .rows import ROWS_ATTACKS as ROWS_ATTACKS
+from .rows.disclosure import DISCLOSURES as DISCLOSURES
+from .rows.disclosure import DisclosureAttack as DisclosureAttack
+from .rows.disclosure import synthetic_disclosure as synthetic_disclosure
+from .rows.disclosure_result import DisclosureReport as DisclosureReport
+from .rows.disclosure_result import DisclosureResult as DisclosureResult
 from .rows.released_rows import ReleasedRows as ReleasedRows
 from .rows.released_rows import RowsAttack as RowsAttack
 from .rows.released_rows import RowsCase as RowsCase

@@ -11,28 +11,34 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from holdfast.attack.attributes.result import AttributeReport
     from holdfast.attack.report import MembershipReport
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_COMMON = (
-    click.option("--attacks", default="all", show_default=True, help="Names, separated by commas, or all."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of the attacker's own choices."),
-    click.option(
+_COMMON: dict[str, Callable[..., Any]] = {
+    "attacks": click.option(
+        "--attacks", default="all", show_default=True, help="Names, separated by commas, or all."
+    ),
+    "seed": click.option(
+        "--seed", type=int, default=0, show_default=True, help="Of the attacker's own choices."
+    ),
+    "exposed": click.option(
         "--exposed", type=int, default=0, help="Also list so many of the most exposed members. Sensitive."
     ),
-    click.option(
-        "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the ROC curves (SVG)."
+    "plot": click.option(
+        "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the picture (SVG)."
     ),
-    click.option("--json", "as_json", is_flag=True, help="Machine-readable output."),
-    click.option(
+    "json": click.option("--json", "as_json", is_flag=True, help="Machine-readable output."),
+    "output": click.option(
         "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file instead."
     ),
-)
-"""Options of both commands, in the order of their help."""
+}
+"""Options of all commands, in the order of their help."""
 
 
-def _with_common_options(command: Callable[..., None]) -> Callable[..., None]:
-    return reduce(lambda made, option: option(made), reversed(_COMMON), command)
+def _with_common_options(*, without: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    chosen = [option for name, option in _COMMON.items() if name != without]
+    return lambda command: reduce(lambda made, option: option(made), reversed(chosen), command)
 
 
 @click.group()
@@ -52,7 +58,7 @@ def attack() -> None:
 @click.option(
     "--reference", type=_FILE, help="Records that are neither, for attacks that learn what is usual."
 )
-@_with_common_options
+@_with_common_options()
 def membership(
     model: Path,
     members: Path,
@@ -104,7 +110,7 @@ def membership(
     "--non-members", type=_FILE, required=True, help="Records of the same kind that they were not made from."
 )
 @click.option("--reference", type=_FILE, help="Records that are neither; default: half of the non-members.")
-@_with_common_options
+@_with_common_options()
 def synthetic(
     rows: Path,
     schema_file: Path | None,
@@ -152,6 +158,101 @@ def synthetic(
     _show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
 
 
+@attack.command()
+@click.argument("release", type=_FILE)
+@click.option(
+    "--schema",
+    "schema_file",
+    type=_FILE,
+    help="How columns are read; needed for a Parquet or CSV file of rows.",
+)
+@click.option(
+    "--members", type=_FILE, required=True, help="Records that RELEASE was made from: Parquet or CSV."
+)
+@click.option(
+    "--fresh", type=_FILE, required=True, help="Other people's records; some become the attacker's own."
+)
+@click.option(
+    "--sensitive",
+    required=True,
+    help="Columns to guess, separated by commas, each in turn; a+b together; or all.",
+)
+@click.option("--knows", help="Columns that the attacker knows, separated by commas; default: all others.")
+@click.option("--target", help="The column that a model predicts.")
+@click.option(
+    "--response",
+    type=click.Choice(["exact", "approximate", "label"]),
+    default="exact",
+    show_default=True,
+    help="How well the attacker knows what the model predicts.",
+)
+@click.option(
+    "--surest",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Look at so many of the surest guesses.",
+)
+@_with_common_options(without="exposed")
+def attribute(
+    release: Path,
+    schema_file: Path | None,
+    members: Path,
+    fresh: Path,
+    sensitive: str,
+    knows: str | None,
+    target: str | None,
+    response: Any,
+    surest: int,
+    attacks: str,
+    seed: int,
+    plot: Path | None,
+    as_json: bool,
+    output: Path | None,
+) -> None:
+    """How well a sensitive column is guessed by someone who has RELEASE, and by someone who has not.
+
+    RELEASE is a model or synthetic rows, as a release or as a Parquet or CSV file of rows with --schema. Epsilon does
+    not limit how well a column is guessed; it bounds how much better members are guessed than others, and the figures
+    are held against that. A contradiction is never declared here (exit code 0).
+
+    \b
+    Example:
+      holdfast attack attribute m.holdfast --members in.parquet --fresh out.parquet --sensitive gene --target dose
+    """
+    from holdfast.attack import attribute_risk
+    from holdfast.data.engines.files import read_table
+    from holdfast.data.schema import Schema
+    from holdfast.errors import ParameterError
+
+    _require_places(output, plot)
+    frames = release.suffix in (".parquet", ".csv")
+    if frames and schema_file is None:
+        raise ParameterError(
+            "--schema must be given with a Parquet or CSV file: it says how columns are read"
+        )
+    schema = None if schema_file is None else Schema.load(schema_file)
+    read = partial(read_table, csv=None if schema is None else schema.csv)
+    wanted: Any = sensitive
+    if sensitive != "all":
+        parts = [tuple(one.strip() for one in name.split("+")) for name in sensitive.split(",")]
+        wanted = [one[0] if len(one) == 1 else one for one in parts]
+    report = attribute_risk(
+        read(release) if frames else release,
+        read(members),
+        fresh=read(fresh),
+        sensitive=wanted,
+        knows=None if knows is None else [name.strip() for name in knows.split(",")],
+        target=target,
+        response=response,
+        surest=surest,
+        attacks=_named(attacks),
+        schema=schema,
+        random_state=seed,
+    )
+    _show(report, exposed=0, plot=plot, as_json=as_json, output=output)
+
+
 def _require_places(output: Path | None, plot: Path | None) -> None:
     from holdfast.release.outputs import require_writable
 
@@ -166,13 +267,19 @@ def _named(attacks: str) -> Any:
 
 
 def _show(
-    report: MembershipReport, *, exposed: int, plot: Path | None, as_json: bool, output: Path | None
+    report: MembershipReport | AttributeReport,
+    *,
+    exposed: int,
+    plot: Path | None,
+    as_json: bool,
+    output: Path | None,
 ) -> None:
     """The figures on the screen or in a file, and the reminder that they are internal."""
+    from holdfast.attack.report import MembershipReport
     from holdfast.attack.result import NOTICE
 
     text = json.dumps(report.to_json()) if as_json else report.summary()
-    if exposed and not as_json:
+    if exposed and not as_json and isinstance(report, MembershipReport):
         text = f"{text}\n{report.best().most_exposed(exposed).summary()}"
     if output is not None:
         output.write_text(text + "\n", encoding="utf-8")

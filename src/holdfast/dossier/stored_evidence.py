@@ -91,7 +91,9 @@ class StoredAttack:
             found=points,
             reached=str(data["verdict"]),
             error=float(data.get("p_value", 1.0 - data.get("confidence", 0.95))),
-            text=f"attack {data['attack']}: AUC {data['auc']:.4f}, {data['members']} members, "
+            text=str(data["text"])
+            if "text" in data
+            else f"attack {data['attack']}: AUC {data['auc']:.4f}, {data['members']} members, "
             f"{data['non_members']} non-members; {rates}; verdict: {data['verdict']}",
         )
 

@@ -30,9 +30,20 @@ class ReleasedRows:
 
     numbers: Floats
     cells: Codes
+    widths: tuple[int, ...] = ()
+    """How many numbers each column became; empty where each became one."""
 
     def __post_init__(self) -> None:
         require(len(self.numbers) == len(self.cells) >= 1, "rows", len(self.cells), "one row or more")
+        require(
+            sum(self.widths or (1,) * self.numbers.shape[1]) == self.numbers.shape[1], "widths", self.widths,
+            "numbers that add up to the width of the rows",
+        )  # fmt: skip
+
+    def places(self, column: int) -> slice:
+        """Where the numbers of a column stand."""
+        widths = self.widths or (1,) * self.numbers.shape[1]
+        return slice(sum(widths[:column]), sum(widths[: column + 1]))
 
     @property
     def count(self) -> int:
@@ -41,13 +52,14 @@ class ReleasedRows:
 
     def take(self, rows: NDArray[Any]) -> ReleasedRows:
         """Some rows, by a mask or by row numbers."""
-        return ReleasedRows(numbers=self.numbers[rows], cells=self.cells[rows])
+        return ReleasedRows(numbers=self.numbers[rows], cells=self.cells[rows], widths=self.widths)
 
     def join(self, other: ReleasedRows) -> ReleasedRows:
         """These rows, then the other ones."""
         return ReleasedRows(
             numbers=np.concatenate([self.numbers, other.numbers]),
             cells=np.concatenate([self.cells, other.cells]),
+            widths=self.widths,
         )
 
 
@@ -111,12 +123,15 @@ def by_schema(schema: Schema) -> Reader:
     names = list(schema.names)
     chosen = schema.select(*names)
     encoder = Encoder(chosen, scale="unit", intercept=False, row_norm=None)
+    widths = tuple(
+        Encoder(schema.select(n), scale="unit", intercept=False, row_norm=None).width for n in names
+    )
 
     def read(table: Any) -> ReleasedRows:
         columns = arrow_columns(table, names)
         batch = encode_batch(chosen, columns, len(next(iter(columns.values()))))
         cells = np.column_stack([batch.codes(name) for name in names])
-        return ReleasedRows(numbers=encoder.encode(batch), cells=cells)
+        return ReleasedRows(numbers=encoder.encode(batch), cells=cells, widths=widths)
 
     return read
 

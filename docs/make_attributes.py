@@ -1,0 +1,317 @@
+"""Write the page "What can be guessed about a person": three tables, attacked; `python docs/make_attributes.py`.
+
+Needs HOLDFAST_DATA (warfarin_iwpc_clean.parquet and gss.parquet); Adult ships with holdfast. Every number is computed
+here, and every sentence about a number follows from it. Noise is seeded, so nothing on the page is private:
+the tables are public.
+"""
+
+# ruff: noqa: E501  lines of a page
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("svg")
+
+import numpy as np
+import pandas as pd
+
+from holdfast import PrivateLogisticRegression, PrivateRidge, adult
+from holdfast.attack import AttributeReport, AttributeRisk, attribute_risk
+from holdfast.data import Categorical, Numeric, Schema, open_table
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE / "attributes.md"
+SEED = 0
+WARFARIN = Schema(
+    [
+        Categorical("race", ["White", "Asian", "Black", "Unknown"], other="Unknown"),
+        Numeric("age_decade", 1, 9, integer=True),
+        Numeric("height_cm", 130, 210),
+        Numeric("weight_kg", 30, 200),
+        Categorical("amiodarone", ["0", "1"]),
+        Categorical("enzyme_inducer", ["0", "1"]),
+        Categorical("cyp2c9", ["*1/*1", "*1/*2", "*1/*3", "*2/*2", "*2/*3", "*3/*3", "other"], other="other"),
+        Categorical("vkorc1", ["A/A", "A/G", "G/G"]),
+        Numeric("dose", 0, 100, bins=[0, 21, 49, 100]),
+    ]
+)
+NAMES = {"vkorc1": "VKORC1", "cyp2c9": "CYP2C9", "vkorc1 and cyp2c9": "both genes at once"}
+
+
+def warfarin(folder: Path) -> tuple[Any, Any]:
+    """Patients with a known dose and known genes, in random halves: for the model, and others."""
+    table = pd.read_parquet(folder / "warfarin_iwpc_clean.parquet")
+    table = table.rename(columns={"vkorc1_1639_imputed": "vkorc1", "dose_mg_per_week": "dose"})
+    table = table.dropna(subset=["vkorc1", "cyp2c9", "age_decade"])[list(WARFARIN.names)]
+    table = table.sample(frac=1.0, random_state=SEED).reset_index(drop=True)
+    return table.iloc[: len(table) // 2], table.iloc[len(table) // 2 :].reset_index(drop=True)
+
+
+def gss(folder: Path) -> tuple[Any, Any]:
+    """The General Social Survey as Mehnaz et al. 2022 use it, in random halves."""
+    table = pd.read_parquet(folder / "gss.parquet").sample(frac=1.0, random_state=SEED).reset_index(drop=True)
+    return table.iloc[: len(table) // 2], table.iloc[len(table) // 2 :].reset_index(drop=True)
+
+
+def overfitted_tree(frame: Any, target: str) -> Any:
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    texts = make_column_selector(dtype_include=["object", "string", "category"])
+    coded = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), texts), remainder="passthrough")
+    tree = make_pipeline(coded, DecisionTreeClassifier(random_state=SEED, min_samples_leaf=2))
+    return tree.fit(frame.drop(columns=target), frame[target])
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def points(value: float) -> str:
+    return f"{100 * value:+.1f}"
+
+
+def rows(risk: AttributeRisk) -> list[str]:
+    """The table of one column: the imputer and every attack, by the attacker's own people."""
+    head = "| own people | " + " | ".join(f"{size:,}" for size in risk.sizes) + " | members |"
+    lines = [head, "|---|" + "---|" * (len(risk.sizes) + 1)]
+    for name in ("imputer", *risk.attacks):
+        said = "without the release" if name == "imputer" else name
+        rates = " | ".join(percent(float(risk.outcome(name, size).accuracy())) for size in risk.sizes)
+        lines.append(f"| {said} | {rates} | {percent(risk.outcome(name).member_accuracy())} |")
+    return [*lines, ""]
+
+
+def told(risk: AttributeRisk) -> str:
+    """What the figures mean, in words that follow from them."""
+    gain, gap, surest, small = risk.gain(), risk.gap(), risk.surest(), risk.gain(size=risk.sizes[0])
+    many, few = risk.sizes[-1], risk.sizes[0]
+    adds, first = (
+        f"adds {points(one.value)} points"
+        if one.low > 0
+        else "adds nothing that can be told from chance"
+        if one.high >= 0
+        else f"adds nothing, and misleads by {points(one.value)} points"
+        for one in (gain, small)
+    )
+    leak = (
+        f"Members are guessed no better than others, as far as {risk.outcome().members.size:,} of them can tell "
+        f"({points(gap.value)} points, between {points(gap.low)} and {points(gap.high)})."
+        if gap.low <= 0
+        else f"Members are guessed better than others by {points(gap.value)} points (between {points(gap.low)} and "
+        f"{points(gap.high)}): that is a leak about those who are in the data."
+    )
+    bound = risk.bound()
+    proof = (
+        " No proof limits it, because the model is not private."
+        if bound is None
+        else f" The proof would allow {percent(bound)} on members where others are at {percent(gap.fresh)}."
+    )
+    return (
+        f"To someone who has {few} people's data the model {first}; to someone who has {many:,} it {adds} "
+        f"({points(gain.value)} points, between {points(gain.low)} and {points(gain.high)}). {leak}{proof} Of the "
+        f"{surest.k} people guessed surest, {percent(float(surest.fresh))} of those not in the data are guessed right "
+        f"(between {percent(surest.fresh.low)} and {percent(surest.fresh.high)}); the imputer's surest: "
+        f"{percent(float(risk.surest('imputer').fresh))}."
+    )
+
+
+def picture(report: AttributeReport | AttributeRisk, name: str, png: Path | None) -> str:
+    mpl.rcParams["svg.hashsalt"] = "holdfast"
+    drawn = report.plot()
+    drawn.savefig(HERE / "figures" / f"attributes_{name}.svg", metadata={"Date": None})
+    if png is not None:
+        drawn.savefig(png / f"attributes_{name}.png", dpi=80)
+    return f"figures/attributes_{name}.svg"
+
+
+def image(path: str, text: str) -> list[str]:
+    return [f"```{{image}} {path}", f":alt: {text}", ":width: 100%", "```", ""]
+
+
+def warfarin_part(folder: Path, png: Path | None) -> list[str]:
+    inside, outside = warfarin(folder)
+    people = open_table(inside, WARFARIN)
+    asked = ["vkorc1", "cyp2c9", ("vkorc1", "cyp2c9")]
+    lines = ["## A dose of warfarin, and two genes", ""]
+    lines += [
+        "Warfarin thins the blood; how much a patient needs depends on age, size, other drugs and two genes, VKORC1 and "
+        "CYP2C9. A hospital publishes a formula for the dose. Someone knows a patient's dose and everything in the "
+        f"formula but the genes. How often are the genes guessed right? {len(inside):,} patients are behind the formula, "
+        f"{len(outside):,} others serve for comparison, of whom some are the attacker's own (the IWPC data; Fredrikson et "
+        "al. 2014 first asked).",
+        "",
+    ]
+    found: dict[str, AttributeReport] = {}
+    for name, epsilon in (("without privacy", np.inf), ("with epsilon = 1", 1.0)):
+        model = PrivateRidge(epsilon=epsilon, delta=1e-6, penalty=1e-3, random_state=SEED).fit(
+            people, target="dose"
+        )
+        found[name] = attribute_risk(
+            model, inside, fresh=outside, sensitive=asked, target="dose", schema=WARFARIN, random_state=SEED
+        )
+    plain, private = found.values()
+    for risk in plain:
+        lines += [
+            f"### {NAMES[risk.sensitive]}",
+            "",
+            "The formula without privacy:",
+            "",
+            *rows(risk),
+            told(risk),
+            "",
+        ]
+        lines += ["With epsilon = 1:", "", told(private[risk.sensitive]), ""]
+    lines += image(
+        picture(plain["vkorc1"], "warfarin", png),
+        "Guessing VKORC1: attacks and imputer against people of one's own, and members against others",
+    )
+    one, other = plain["vkorc1"].gap().fresh, private["vkorc1"].gap().fresh
+    lines += [
+        f"**What a doctor should take from it.** The gene of a patient who was never in the data is guessed right in "
+        f"{percent(one)} of cases with the exact formula and in {percent(other)} with the private one. That is what dose "
+        "and genes have to do with each other: it is medicine, and epsilon does not limit it. What epsilon limits is "
+        "whether having been *in* the data makes a patient easier to guess.",
+        "",
+    ]
+    lines += ["### If the dose is known less well", ""]
+    model = PrivateRidge(epsilon=np.inf, delta=1e-6, penalty=1e-3).fit(people, target="dose")
+    lines += [
+        "| the attacker knows | VKORC1 of others guessed right (bayes) | without the release |",
+        "|---|---|---|",
+    ]
+    levels: tuple[tuple[Any, str], ...] = (
+        ("exact", "the dose"),
+        ("approximate", "the dose, off by a quarter of its spread"),
+        ("label", "low, medium or high"),
+    )
+    for known, said in levels:
+        risk = attribute_risk(
+            model, inside, fresh=outside, sensitive="vkorc1", target="dose", schema=WARFARIN, response=known,
+            attacks=["bayes"], random_state=SEED,
+        )["vkorc1"]  # fmt: skip
+        lines.append(
+            f"| {said} | {risk.outcome().accuracy().summary()} | {risk.outcome('imputer').accuracy().summary()} |"
+        )
+    return [*lines, ""]
+
+
+def gss_part(folder: Path, png: Path | None) -> list[str]:
+    inside, outside = gss(folder)
+    tree = overfitted_tree(inside, "hapmar")
+    risk = attribute_risk(
+        tree, inside, fresh=outside, sensitive="xmovie", target="hapmar", random_state=SEED
+    )["xmovie"]
+    lines = ["## A survey, and a question people would rather not answer", ""]
+    lines += [
+        "The General Social Survey asked who had seen an X-rated film (`xmovie`). A decision tree that predicts how happy a "
+        "marriage is, grown until it knows its people by heart, is attacked as Mehnaz et al. 2022 did; their attacks are "
+        "`csmia` and `lomia`.",
+        "",
+        *rows(risk),
+        told(risk),
+        "",
+        *image(
+            picture(risk, "gss", png),
+            "Guessing xmovie from a decision tree: members stand out above the diagonal",
+        ),
+    ]
+    best = max(risk.attacks, key=lambda name: risk.gap(name).value)
+    gap = risk.gap(best)
+    lines += [
+        f"The largest difference between members and others is that of `{best}`, {points(gap.value)} points (between "
+        f"{points(gap.low)} and {points(gap.high)}; the largest of {len(risk.attacks)}, chosen with hindsight). Accuracy "
+        "alone would not have told: compare the column of members with the one beside it.",
+        "",
+    ]
+    return lines
+
+
+def adult_part(png: Path | None) -> list[str]:
+    model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, random_state=SEED).fit(
+        adult(), target="income"
+    )
+    report = attribute_risk(model, adult(), fresh=adult("test"), sensitive="all", random_state=SEED)
+    sure = [risk for risk in report if risk.gain().low > 0]
+    leaks = [risk for risk in report if risk.gap().low > 0]
+    lines = ["## Every column of a census", ""]
+    lines += [
+        "A private model of income (epsilon = 1) on Adult, each of its columns guessed in turn by someone who has "
+        f"{report.risks[0].sizes[-1]:,} people of their own.",
+        "",
+        "```text",
+        report.table(),
+        "```",
+        "",
+        *image(
+            picture(report, "adult", png), "What the model adds for each column, and members minus others"
+        ),
+        "The model adds something beyond chance for "
+        + (
+            ", ".join(f"`{risk.sensitive}` ({points(risk.gain().value)} points)" for risk in sure)
+            or "no column"
+        )
+        + ". Members stand out, at 95 % for each column alone, for "
+        + (", ".join(f"`{risk.sensitive}`" for risk in leaks) or "no column")
+        + f" of {len(report)}; one in twenty would by chance. No member accuracy is above what the proof allows.",
+        "",
+    ]
+    assert all(risk.verdict() != "warning" for risk in report)
+    return lines
+
+
+INTRODUCTION = """# What can be guessed about a person?
+
+<!-- written by docs/make_attributes.py -->
+
+Someone knows a lot about you, but not one thing: a gene, an answer, an income. A model or a synthetic table is published.
+How much better can they guess that one thing now? That is an *attribute attack*, or model inversion. The honest answer has
+three parts, and `attribute_risk` gives all three.
+
+1. **What the release adds.** Much can be guessed without it. So the attacker is compared with an *imputer*: somebody with the
+   same knowledge and the same number of people whose data they already have, but without the release. An advantage that
+   vanishes as that number grows is knowledge about people in general.
+2. **Whether it leaks about those in the data.** The same attack, on the same model, about *members* and about *fresh* people who
+   were not in the data. Only this difference is a leak, and only this difference is limited by a privacy promise.
+3. **How sure the surest guesses are.** An average hides the few about whom an attacker is certain: so the {k} surest guesses are
+   looked at, with {k} fixed in advance.
+
+**Epsilon does not limit the first.** What holds for people in general can be guessed about anybody, in the data or not. A promise
+about membership says nothing against it; dropping or coarsening a column does.
+
+```text
+attribute_risk(model, table, fresh=others, sensitive="vkorc1", target="dose", knows=["age", "weight"])
+holdfast attack attribute m.holdfast --members in.parquet --fresh out.parquet --sensitive vkorc1 --target dose
+```
+
+Results are computed from real members without noise: they are for the owner of the data. The internal dossier shows an
+attack as one point against the proof; a public one refuses it. The tables of this page are public data.
+
+"""
+
+
+def main() -> None:
+    """Write page and figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--png", type=Path, help="also write pictures to look at into this folder")
+    chosen = parser.parse_args()
+    if "HOLDFAST_DATA" not in os.environ:
+        sys.exit("HOLDFAST_DATA must name the folder of the benchmark data")
+    warnings.simplefilter("ignore")
+    folder = Path(os.environ["HOLDFAST_DATA"])
+    lines = [*warfarin_part(folder, chosen.png), *gss_part(folder, chosen.png), *adult_part(chosen.png)]
+    PAGE.write_text(INTRODUCTION.replace("{k}", "50") + "\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""ReleaseSeen: a model to ask or rows to read, whichever was released, and how the model is asked about candidates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from holdfast.attack.attributes.case import Known, Response
+from holdfast.attack.attributes.linear_weights import LinearInside, inside_of
+from holdfast.attack.attributes.people import Floats, People, Secret
+from holdfast.attack.models.target import Target, answers_as_numbers, require_numbers
+from holdfast.attack.records import Records
+from holdfast.attack.rows.released_rows import opened
+from holdfast.data.schema import Numeric, Schema
+from holdfast.errors import FormatError, ParameterError, require
+from holdfast.privacy.guarantee import Guarantee
+
+LARGEST_DESIGN = 8_000_000
+"""Numbers in the features of all who are judged, under each candidate; beyond it nobody looks at weights."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReleaseSeen:
+    """`target` is a model, with the columns that it is asked with; or `rows` are released rows."""
+
+    target: Target | None = None
+    columns: tuple[str, ...] = ()
+    prepare: Callable[[Any], Any] | None = None
+    rows: Any = None
+    schema: Schema | None = None
+    guarantee: Guarantee | None = None
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        *,
+        schema: Schema | None,
+        classes: Sequence[Any] | None,
+        prepare: Callable[[Any], Any] | None,
+    ) -> ReleaseSeen:
+        """Of an estimator, callable, synthesiser, release, path, or table of rows."""
+        if isinstance(model, str | os.PathLike):
+            from holdfast.release import Release
+
+            model = Release.load(Path(model))
+        if hasattr(model, "sample") and getattr(model, "release_", None) is not None:
+            model = model.release_
+        tabular = any(hasattr(model, name) for name in ("iloc", "column_names")) or isinstance(model, Mapping)
+        if tabular or _holds_rows(model):
+            rows, read, guarantee = opened(model, schema)
+            return cls(rows=rows, schema=read, guarantee=guarantee)
+        target = Target.of(model, classes=classes)
+        fitted = getattr(target.model, "model_", None)
+        stored = getattr(fitted, "schema", None)
+        columns: Any = getattr(fitted, "columns", None) or getattr(target.model, "feature_names_in_", ())
+        read = Schema.from_dict(stored) if schema is None and stored is not None else schema
+        return cls(
+            target=target, columns=tuple(map(str, columns)), prepare=prepare, schema=read,
+            guarantee=target.guarantee,
+        )  # fmt: skip
+
+    def with_columns(self, names: Sequence[str], target: str) -> tuple[str, ...]:
+        """The columns that the model is asked with: its own, or all but the one that it predicts."""
+        chosen = self.columns or tuple(name for name in names if name != target)
+        missing = [name for name in chosen if name not in names]
+        require(not missing, "table", missing, "made of all columns that the model reads")
+        return chosen
+
+    def answers(
+        self, people: People, secret: Secret, columns: Sequence[str], drawn: Sequence[Mapping[str, Any]]
+    ) -> Floats:
+        """The model's word on everybody under each candidate, for each draw of the unknown columns."""
+        made = [
+            [self._one(self._query(people, columns, {**unknown, **value})) for value in secret.values]
+            for unknown in drawn or ({},)
+        ]
+        return np.stack([np.stack(line, axis=1) for line in made])
+
+    def _query(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Any:
+        asked = people.asked(columns, changed)
+        return asked if self.prepare is None else self.prepare(asked)
+
+    def _one(self, asked: Any) -> Floats:
+        assert self.target is not None
+        if self.target.task == "classification":
+            count = int(asked.shape[0])
+            return self.target.probabilities(Records(features=asked, labels=np.zeros(count)))
+        values = answers_as_numbers(self.target.outputs(asked))
+        require_numbers(values)
+        return values
+
+    def inside(
+        self,
+        people: People,
+        secret: Secret,
+        columns: Sequence[str],
+        response: Response,
+        *,
+        own: int,
+        trained_on: int,
+    ) -> LinearInside | None:
+        """Weights and features under each candidate; None where the model is not linear, or there are too many."""
+        assert self.target is not None
+        found = inside_of(self.target.model, trained_on=trained_on, classes=len(self.target.classes))
+        if found is None or found["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN:
+            return None
+        own_design = self._design(people.take(np.arange(own)), columns, {})
+        if own_design.shape[1] != found["weights"].size:
+            return None
+        others = people.take(np.arange(own, people.count))
+        designs = [self._design(others, columns, value) for value in secret.values]
+        labels = response.numbers if response.codes is None else response.codes.astype(np.float64)
+        assert labels is not None
+        return LinearInside(own_design=own_design, designs=np.stack(designs), labels=labels, **found)
+
+    def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
+        """What a linear model makes of people, with a constant."""
+        assert self.target is not None
+        asked = Records(features=self._query(people, columns, changed), labels=np.zeros(people.count))
+        return np.column_stack([self.target.matrix(asked), np.ones(people.count)])
+
+
+def _holds_rows(model: Any) -> bool:
+    """Whether a release holds synthetic rows; `FormatError` inside says it does not."""
+    if not (hasattr(model, "provenance") and hasattr(model, "guarantee")):
+        return False
+    from holdfast.synth.contents import SyntheticContents
+
+    try:
+        SyntheticContents.of_value(model.value)
+    except FormatError:
+        return False
+    return True
+
+
+def response_of(
+    people: People,
+    name: str,
+    target: Target,
+    *,
+    known: Known,
+    error: float | None,
+    own: int,
+    random: np.random.Generator,
+) -> Response:
+    """What the attacker knows of the response of everybody."""
+    require(
+        known in ("exact", "approximate", "label"), "response", known, "'exact', 'approximate' or 'label'"
+    )
+    if target.task == "classification":
+        require(known != "approximate", "response", known, "'exact' or 'label' for classes")
+        labels = people.labels(name)
+        if all(isinstance(one, str) for one in target.classes):
+            labels = labels.astype(str)
+        codes = target.own(Records(features=np.zeros((people.count, 1)), labels=labels)).astype(np.int64)
+        return Response(known=known, block=np.eye(len(target.classes))[codes], codes=codes)
+    column = people.schema[name]
+    if not isinstance(column, Numeric):
+        raise ParameterError(f"target must be a column of numbers for a regression, got target={name!r}")
+    numbers = np.asarray(people.batch.values[name], dtype=np.float64)
+    if known == "label":
+        cells = np.searchsorted(np.asarray(column.edges[1:-1]), numbers, side="right")
+        edges = np.array([-np.inf, *column.edges[1:-1], np.inf])
+        block = np.eye(len(column.edges) - 1)[cells]
+        return Response(known=known, block=block, numbers=numbers, low=edges[cells], high=edges[cells + 1])
+    if known == "approximate":
+        off = 0.25 * float(np.std(numbers[:own])) if error is None else error
+        require(off > 0, "response_error", off, "> 0")
+        # Own people are blurred alike, so that what is learned from them fits the others.
+        numbers = numbers + off * random.normal(size=numbers.size)
+    spread = float(np.std(numbers[:own])) or 1.0
+    block = ((numbers - numbers[:own].mean()) / spread)[:, None]
+    return Response(known=known, block=block, numbers=numbers)

@@ -1,0 +1,196 @@
+"""Columns ranked by what a model gives away: nothing where there is no influence, all where it shows through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from holdfast import PrivateLogisticRegression, open_table
+from holdfast.attack import invertibility, publishing_options
+from holdfast.attack.influence.columns import Domain, with_column
+from holdfast.data import Categorical, Numeric, Schema
+from holdfast.errors import NotPrivateWarning, ParameterError
+
+SCHEMA = Schema(
+    [
+        Categorical("gene", ["GG", "AG", "AA"]), Numeric("age", 0, 100, bins=10), Categorical("sex", ["F", "M"]),
+        Categorical("ill", ["no", "yes"]),
+    ]
+)  # fmt: skip
+
+
+def _people(count: int, seed: int) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    gene = random.choice(["GG", "AG", "AA"], count, p=[0.5, 0.3, 0.2])
+    age, sex = random.uniform(0, 100, count), random.choice(["F", "M"], count)
+    odds = 2.0 * (gene == "AA") - 1.0 * (gene == "GG") + 0.03 * (age - 50)
+    ill = np.where(odds + random.logistic(size=count) > 0, "yes", "no")
+    return pd.DataFrame({"gene": gene, "age": age, "sex": sex, "ill": ill})
+
+
+def _fitted(frame: pd.DataFrame) -> Any:
+    shape = ColumnTransformer([("texts", OneHotEncoder(), ["gene"]), ("numbers", "passthrough", ["age"])])
+    return make_pipeline(shape, LogisticRegression(max_iter=500)).fit(
+        frame[["gene", "age", "sex"]], frame["ill"]
+    )
+
+
+def test_scores_give_away_what_the_model_uses_and_nothing_else() -> None:
+    model, people = _fitted(_people(2000, 1)), _people(1200, 2).drop(columns="ill")
+    report = invertibility(model, people, schema=SCHEMA, random_state=0)
+    assert [found.column for found in report][-1] == "sex"
+    gene, sex = report["gene"], report["sex"]
+    assert gene.advantage.gain == 1.0
+    assert gene.influence == 1.0
+    assert gene.advantage.limits[0] > 0.4
+    assert sex.influence == 0.0
+    assert sex.advantage.value == 0.0  # no influence: the guesses of both worlds are the same
+    assert "age is the column" in report.summary()
+    assert "epsilon does not limit this" in report.summary()
+    assert report.to_json()["audience"] == report.audience == "internal"
+
+
+def test_decisions_give_away_less_and_noise_in_the_knowledge_still_less() -> None:
+    model, people = _fitted(_people(2000, 1)), _people(1600, 3).drop(columns="ill")
+    settings: dict[str, Any] = {"schema": SCHEMA, "columns": ["gene"], "random_state": 0}
+    scores = invertibility(model, people, **settings)["gene"].advantage.value
+    decisions = invertibility(model, people, shows="decision", **settings)["gene"].advantage.value
+    noisy = invertibility(model, people, shows="decision", knowledge=0.3, **settings)["gene"].advantage.value
+    assert scores > decisions + 0.1
+    assert decisions > noisy > 0.0
+
+
+@pytest.mark.parametrize("knowledge", [1.0, 0.5])
+def test_a_model_without_influence_finds_nothing_whatever_the_seed(knowledge: float) -> None:
+    beyond, games = 0, 40 if knowledge == 1.0 else 10
+    for seed in range(games):
+        people = _people(200, seed).drop(columns="ill")
+        silent = invertibility(
+            lambda frame: np.clip(frame["age"].to_numpy() / 100, 0, 1), people, classes=["no", "yes"], shows="decision",
+            columns=["gene", "sex"], schema=SCHEMA, knowledge=knowledge, random_state=seed,
+        )  # fmt: skip
+        assert all(found.influence == 0.0 for found in silent)
+        beyond += any(found.advantage.limits[0] > 0 for found in silent)
+    assert beyond == 0 if knowledge == 1.0 else beyond <= 2
+
+
+def test_influence_lies_within_its_limits() -> None:
+    """A model that shows the gene to people below 40 only: the influence is the share of them."""
+    outside = 0
+    for seed in range(60):
+        people = _people(300, 100 + seed).drop(columns="ill")
+        found = invertibility(
+            lambda frame: np.where((frame["age"] < 40) & (frame["gene"] == "AA"), 0.9, 0.1), people, columns=["gene"],
+            classes=["no", "yes"], schema=SCHEMA, random_state=seed,
+        )["gene"]  # fmt: skip
+        low, high = found.influence_limits
+        outside += not low <= 0.4 / 2 <= high  # two distinct outputs of three values
+    assert outside <= 3
+
+
+def test_a_private_release_on_an_arrow_table_with_its_schema() -> None:
+    train = pa.Table.from_pandas(_people(3000, 4), preserve_index=False)
+    private = PrivateLogisticRegression(epsilon=4.0, delta=1e-6, random_state=0)
+    with pytest.warns(NotPrivateWarning):
+        model = private.fit(open_table(train, SCHEMA), target="ill")
+    people = pa.Table.from_pandas(_people(800, 5).drop(columns="ill"), preserve_index=False)
+    report = invertibility(model, people, schema=SCHEMA, random_state=1)
+    assert report["gene"].advantage.limits[0] > 0.3
+    assert report["age"].labels[0] == "5"
+    assert report.plot().axes[0].get_xlabel().startswith("share")
+
+
+def test_what_is_published_and_what_it_costs() -> None:
+    model, held = _fitted(_people(2000, 1)), _people(1600, 6)
+    found = publishing_options(
+        model,
+        held.drop(columns="ill"),
+        held["ill"].to_numpy(),
+        sensitive="gene",
+        schema=SCHEMA,
+        random_state=0,
+    )
+    names = [
+        "scores",
+        "scores to 0.01",
+        "scores to 0.1",
+        "decisions only",
+        "gene in 2 groups",
+        "gene dropped",
+    ]
+    assert [option.name for option in found] == names
+    advantage = {option.name: option.found.advantage.value for option in found}
+    assert advantage["scores"] >= advantage["scores to 0.1"] > advantage["decisions only"] > 0
+    assert advantage["scores"] > advantage["gene in 2 groups"] > 0
+    assert advantage["gene dropped"] == 0.0
+    assert found["gene dropped"].loss > found["gene in 2 groups"].loss > found["scores"].loss
+    assert found["decisions only"].right == found["scores"].right
+    assert "'gene dropped' leaves +0.000" in found.summary()
+    assert found.to_json()["options"][0]["option"] == "scores"
+    assert found.plot().axes[0].get_ylabel() == "advantage in guessing gene"
+
+
+def test_coarser_models_can_be_trained_again() -> None:
+    train, held = _people(2000, 1), _people(1000, 6)
+    features = train[["gene", "age", "sex"]]
+
+    def fit(rows: Any, labels: Any) -> Any:
+        return _fitted(pd.DataFrame(rows).assign(ill=labels))
+
+    found = publishing_options(
+        fit(features, train["ill"]), held.drop(columns="ill"), held["ill"].to_numpy(), sensitive="gene", steps=(),
+        schema=SCHEMA, train=fit, training=(features, train["ill"]), random_state=0,
+    )  # fmt: skip
+    assert found["gene dropped"].found.advantage.value == 0.0
+    assert found["gene in 2 groups"].found.advantage.value > 0.1
+
+
+def test_regressions_show_numbers() -> None:
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.integers(0, 3, 600), random.normal(size=600)])
+    y = X[:, 0] + X[:, 1] + 0.1 * random.normal(size=600)
+    found = publishing_options(lambda X: X[:, 0] + X[:, 1], X, y, sensitive=0, steps=(5.0,), random_state=0)
+    assert [option.name for option in found] == ["scores", "scores to 5", "0 in 2 groups", "0 dropped"]
+    assert found["scores"].right > 0.98
+    assert found["scores"].found.advantage.value > found["scores to 5"].found.advantage.value
+
+
+def test_domains_and_columns_of_every_container() -> None:
+    frame = _people(50, 0)
+    table, matrix = pa.Table.from_pandas(frame, preserve_index=False), np.arange(6.0).reshape(3, 2)
+    assert set(with_column(frame, "gene", "AA")["gene"]) == {"AA"}
+    assert with_column(table, "age", 3.5)["age"].to_pylist() == [3.5] * 50
+    assert with_column(matrix, 1, 9.0)[:, 1].tolist() == [9.0] * 3
+    assert Domain.of(table, "gene", SCHEMA).values == ("GG", "AG", "AA")
+    assert Domain.of(frame, "age").size == 5
+    assert Domain.of(frame, "sex").labels == ("F", "M")
+    odd = pd.DataFrame({"gene": ["GG", "never declared"]})
+    declared = Schema([Categorical("gene", ["GG", "AG"], other="(other)")])
+    assert Domain.of(odd, "gene", declared).codes.tolist() == [0, -1]
+
+
+def test_bad_input_is_refused_before_anything_is_asked() -> None:
+    people = _people(20, 0).drop(columns="ill")
+    model = _fitted(_people(200, 1))
+    for wrong, word in (
+        ({"shows": "logits"}, "shows"),
+        ({"shows": -1.0}, "shows"),
+        ({"knowledge": 2.0}, "knowledge"),
+        ({"knowledge": 0.5}, "shows"),
+        ({"columns": ["agee"]}, "columns"),
+    ):
+        with pytest.raises(ParameterError, match=word):
+            invertibility(model, people, **wrong)
+    with pytest.raises(ParameterError, match="labels"):
+        publishing_options(model, people, [1, 2], sensitive="gene")
+    many = pd.DataFrame({"name": [f"n{j}" for j in range(80)]})
+    with pytest.raises(ParameterError, match="at most 50"):
+        Domain.of(many, "name")
