@@ -61,7 +61,7 @@ def encoded() -> tuple[Any, Any, list[str]]:
     names = ["age", "education_num", "hours_per_week", "marital_status", "relationship", "sex", "income"]
     parts = []
     for part in ("train", "test"):
-        people = People.of(adult(part))  # type: ignore[arg-type]
+        people = People.of(adult(part))
         parts.append(np.column_stack([people.batch.values[name].astype(float) for name in names]))
     return parts[0], parts[1], names
 
@@ -85,10 +85,11 @@ def beside_peers(python: Path | None) -> str:
         train[:, :-1], train[:, -1].astype(int)
     )
     lines: list[dict[str, Any]] = []
-    for said, release, more in (
+    releases: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         ("a model", model, {"target": "income", "classes": [0, 1]}),
         ("rows", dict(zip(names, rows.T, strict=True)), {}),
-    ):
+    )
+    for said, release, more in releases:
         spent = time.process_time()
         risk = attribute_risk(
             release, train, fresh=np.concatenate([fresh, own]), sensitive="sex", schema=schema, sizes=(OWN,),
