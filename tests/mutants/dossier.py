@@ -180,13 +180,6 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/dossier/verification/test_findings.py::test_a_release_that_nobody_counted_says_so",),
     ),
     Fault(
-        name="doubts: a mechanism of one's own is not named",
-        target="release:_strange_proofs",
-        old="if name not in known",
-        new="if name in known",
-        tests=("tests/dossier/verification/test_findings.py::test_an_unknown_mechanism_voids_the_promise",),
-    ),
-    Fault(
         name="record: a present record may lack fields",
         target="dossier:Record.from_json",
         old="older=made.format in OLDER",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.attack.attributes import conditional_rows, fredrikson, linear_weights, mehnaz
 from holdfast.attack.attributes.case import AttributeAttack
+from holdfast.extensions import Registry
 
 ATTRIBUTE_ATTACKS: tuple[AttributeAttack, ...] = (
     fredrikson.BAYES,
@@ -17,3 +18,7 @@ ATTRIBUTE_ATTACKS: tuple[AttributeAttack, ...] = (
     conditional_rows.CLOSEST_ROW,
 )
 """The first that can be made is the one that figures are told of; fixed here, never chosen by its success."""
+REGISTRY = Registry(
+    group="holdfast.attribute_attacks", noun="attack", own=ATTRIBUTE_ATTACKS, kind=AttributeAttack, calls=("score",),
+    states=("paper", "tasks"), promise="sees no answers",
+)  # fmt: skip

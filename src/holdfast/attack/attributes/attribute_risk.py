@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.attack.attributes import ATTRIBUTE_ATTACKS
+from holdfast.attack.attributes import REGISTRY
 from holdfast.attack.attributes.case import AttributeAttack, AttributeCase, Known, RowsSeen, guesses
 from holdfast.attack.attributes.discriminant import learner_of
 from holdfast.attack.attributes.outcome import RightGuesses, group_risks
@@ -92,7 +92,7 @@ def attribute_risk(
     require(0 < confidence < 1, "confidence", confidence, "in (0, 1)")
     require(surest >= 1 and targets >= 1, "surest", surest, ">= 1, as targets")
     random = np.random.default_rng(random_state)
-    chosen = find_attacks(attacks, ATTRIBUTE_ATTACKS)
+    chosen = find_attacks(attacks, REGISTRY)
     game = _arranged(
         model, table, fresh, target, train=train, schema=schema, classes=classes, prepare=prepare, targets=targets,
         random=random,

@@ -21,6 +21,7 @@ from holdfast.attack.rows.distance_based import squared_distances
 from holdfast.attack.rows.released_rows import ReleasedRows, opened, reader
 from holdfast.data.schema import Schema
 from holdfast.errors import require
+from holdfast.extensions import Registry
 
 ATTACKS = 1_000
 """Attacks of each kind on each group."""
@@ -194,6 +195,10 @@ SINGLING_OUT = DisclosureAttack(name="singling_out", make=single_out, paper="GBW
 LINKABILITY = DisclosureAttack(name="linkability", make=link, paper="GBWT23")
 INFERENCE = DisclosureAttack(name="inference", make=infer, paper="GBWT23")
 DISCLOSURES: tuple[DisclosureAttack, ...] = (SINGLING_OUT, LINKABILITY, INFERENCE)
+DISCLOSURE_REGISTRY = Registry(
+    group="holdfast.disclosures", noun="attack", own=DISCLOSURES, kind=DisclosureAttack, calls=("make",),
+    states=("paper",), promise="sees no answers",
+)  # fmt: skip
 
 
 def synthetic_disclosure(
@@ -235,7 +240,7 @@ def synthetic_disclosure(
         seed=random_state,
     )
     made: list[tuple[str, Successes, float]] = []
-    for attack in find_attacks(attacks, DISCLOSURES):
+    for attack in find_attacks(attacks, DISCLOSURE_REGISTRY):
         start = time.perf_counter()
         found = attack.make(case)
         spent = (time.perf_counter() - start) / max(len(found), 1)
