@@ -1,0 +1,102 @@
+"""QueryGAN, in one shot: the whole workload is measured once, and a generator is trained on what came out.
+
+After Fine, "Certifiably accurate private data release with generative adversarial networks" (2020), as far as it
+holds (soundness, section 10). The generator is a mixture of products, whose answers to marginals are exact and have
+derivatives; the query player asks every query at once, in the residual basis (`gaussian`), where noise is least and
+independent from one coordinate to the next, so that the squared distance over sigma^2 is the likelihood. A junction
+tree that held all tables of many columns would be too large; a generator needs none. Training stops where values held
+back by Gaussian thinning say so. What is promised of the rows is their certificate; that training converges is not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from holdfast.errors import require
+from holdfast.noise.source import Source
+from holdfast.privacy.account import Account
+from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.methods.gaussian import FACTORISED, NoisyResiduals, measure_residuals, wanted_tables
+from holdfast.synth.methods.measure import total_of
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.models.generator.heads import Heads
+from holdfast.synth.models.generator.mixture import MixtureModel
+from holdfast.synth.models.generator.targets import Targets
+from holdfast.synth.models.generator.training import COMPONENTS, MOST_STEPS, LogitMixture, Stopping, trained
+from holdfast.synth.rows.coded_rows import row_coins
+from holdfast.synth.rows.fit_rows import ReconciledModel
+from holdfast.synth.workload import Workload
+from holdfast.synth.workload.residual_basis import helmert
+
+SPARE = 4
+"""Components for each possible record, at most."""
+
+
+def query_gan(
+    data: ExactCounts,
+    workload: Workload,
+    *,
+    account: Account,
+    objective: Literal["max", "sum"] = "max",
+    components: int = COMPONENTS,
+    most_steps: int = MOST_STEPS,
+) -> Synthesis:
+    """Noise on every residual of the workload, once; then a mixture of products that agrees with all of them.
+
+    Private for rows and for users: one release, the rest is post-processing, with coins that are a function of what
+    was released. Rows are dealt out by the mixture and then moved towards its own marginals.
+    """
+    require(components >= 1, "components", components, ">= 1")
+    require(most_steps >= 0, "most_steps", most_steps, ">= 0")
+    tables, weights = wanted_tables(workload)
+    residuals = measure_residuals(data, tables, weights=weights, objective=objective, account=account)
+    measured = residuals.tables(tables)
+    total = total_of(data, measured)
+    coins = row_coins(measured, key="generator")
+    # No distribution over so few records needs more components; a few times as many are easier to train.
+    components = min(components, SPARE * math.prod(data.domain.values()))
+    model, stopping = decoded(residuals, total, coins, components=components, most_steps=most_steps)
+    return Synthesis(
+        model=ReconciledModel(base=model, tables={columns: model.project(columns) for columns in tables}),
+        theorem=FACTORISED,
+        measurements=measured,
+        parameters={
+            "objective": objective,
+            **residuals.parameters(tables),
+            "components": components,
+            "steps": stopping.steps,
+            "held_back": round(stopping.distance, 4),
+        },
+    )
+
+
+def decoded(
+    residuals: NoisyResiduals, total: float, coins: Source, *, components: int, most_steps: int
+) -> tuple[MixtureModel, Stopping]:
+    """The mixture whose residuals agree best with the released ones, as far as thinning can tell. Post-processing."""
+    domain = residuals.strategy.domain
+    heads = Heads.of(domain)
+    start = int(coins.words(1)[0])
+    if not heads.names:  # one possible record
+        ones = np.ones((components, 0), dtype=np.float32)
+        return MixtureModel.of_heads(domain, heads, ones, total=total), Stopping(steps=0, looks=((0, 0.0),))
+    generator, stopping = trained(
+        lambda: LogitMixture(heads, components=components, source=Source(seed=start)),
+        residuals.parts(),
+        lambda values: Targets(heads, values, helmert, total=total),
+        source=coins,
+        most_steps=most_steps,
+    )
+    return MixtureModel.of_heads(domain, heads, generator.probabilities(), total=total), stopping
+
+
+METHOD = SynthesisMethod(
+    name="query_gan",
+    run=query_gan,
+    paper="Fine 2020",
+    currency="gdp",
+    seconds=(5.0, 60.0),
+)
