@@ -9,7 +9,7 @@ from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth.models.generator.heads import Heads
 from holdfast.synth.models.generator.targets import Targets
-from holdfast.synth.models.generator.training import LogitMixture, best_length, thinned, trained
+from holdfast.synth.models.generator.training import LogitMixture, best_length, gaussian_thinning, trained
 from holdfast.synth.models.model import Measurement
 
 WIDTH, ROWS, NOISE = 24, 2000, 60.0
@@ -41,7 +41,7 @@ def two_groups(noise_std: float, seed: int = 0) -> tuple[list[Measurement], list
 
 def test_the_halves_are_independent_and_as_noisy_as_they_say() -> None:
     exact, noisy = two_groups(NOISE)
-    train, judge = thinned(noisy, Source(seed=3))
+    train, judge = gaussian_thinning(noisy, Source(seed=3))
     parts = [
         np.concatenate(
             [((a.values - b.values) / a.noise_std).reshape(-1) for a, b in zip(half, exact, strict=True)]

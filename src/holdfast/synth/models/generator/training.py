@@ -75,7 +75,9 @@ class LogitMixture:
         self._logits -= size * self._mean / root
 
 
-def thinned(measured: Sequence[Measurement], source: Source) -> tuple[list[Measurement], list[Measurement]]:
+def gaussian_thinning(
+    measured: Sequence[Measurement], source: Source
+) -> tuple[list[Measurement], list[Measurement]]:
     """Two independent measurements from one: to train on, and to judge by.
 
     With y = x + sigma e and z standard normal, drawn now and independent of e,
@@ -141,7 +143,7 @@ def trained(
     most_steps: int = MOST_STEPS,
 ) -> tuple[Generator, Stopping]:
     """A generator trained on all values, for as long as thinning found best. `make` begins anew at each call."""
-    train, judge = thinned(measured, source)
+    train, judge = gaussian_thinning(measured, source)
     stopping = best_length(make(), targets(train), targets(judge), most_steps=most_steps)
     generator, all_values = make(), targets(measured)
     with progress(desc="training", total=stopping.steps) as bar:
