@@ -112,7 +112,8 @@ def page(kept: Kept) -> str:
         "defaults (a tenth of the budget goes into the certificate). Cells: average total variation / largest error,",
         "exact, of the released rows, and CPU seconds; means over the seeds in brackets. Regret: `auto` over the best",
         f"method of the row, per measure. {platform.machine()}, shared cores, Python {platform.python_version()},",
-        f"numpy {np.__version__}, holdfast {holdfast.__version__}, one BLAS thread. A cell that is missing has not been run.",
+        f"numpy {np.__version__}, holdfast {holdfast.__version__}, one BLAS thread. Cells that are",
+        "missing have not been run.",
     ]  # fmt: skip
     for title, listed in (
         ("Tables that tuned", TUNE),

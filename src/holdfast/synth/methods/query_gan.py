@@ -11,6 +11,7 @@ back by Gaussian thinning say so. What is promised of the rows is their certific
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -25,12 +26,22 @@ from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisR
 from holdfast.synth.models.generator.heads import Heads
 from holdfast.synth.models.generator.mixture import MixtureModel
 from holdfast.synth.models.generator.targets import Targets
-from holdfast.synth.models.generator.training import COMPONENTS, MOST_STEPS, LogitMixture, Stopping, trained
+from holdfast.synth.models.generator.training import (
+    COMPONENTS,
+    MOST_STEPS,
+    LogitMixture,
+    gaussian_thinning,
+    share_of_model,
+    trained,
+)
+from holdfast.synth.models.model import on_simplex
 from holdfast.synth.rows.coded_rows import row_coins
 from holdfast.synth.rows.fit_rows import ReconciledModel
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.residual_basis import helmert
+from holdfast.synth.workload.residual_basis import helmert, residual_table
 
+MOST_BLENDED = 20_000
+"""Residuals beyond which the noisy tables are not held against the model: projecting it on each takes too long."""
 SPARE = 4
 """Components for each possible record, at most."""
 
@@ -47,7 +58,8 @@ def query_gan(
     """Noise on every residual of the workload, once; then a mixture of products that agrees with all of them.
 
     Private for rows and for users: one release, the rest is post-processing, with coins that are a function of what
-    was released. Rows are dealt out by the mixture and then moved towards its own marginals.
+    was released. Rows are dealt out by the mixture and then moved towards its own marginals, or towards a mean of
+    these and the noisy tables where the values held back say that the tables know more.
     """
     require(components >= 1, "components", components, ">= 1")
     require(most_steps >= 0, "most_steps", most_steps, ">= 0")
@@ -58,39 +70,69 @@ def query_gan(
     coins = row_coins(measured, key="generator")
     # No distribution over so few records needs more components; a few times as many are easier to train.
     components = min(components, SPARE * math.prod(data.domain.values()))
-    model, stopping = decoded(residuals, total, coins, components=components, most_steps=most_steps)
+    made = decoded(residuals, total, coins, components=components, most_steps=most_steps)
+    wanted = {
+        tuple(one.columns): on_simplex(
+            made.share * made.model.project(one.columns) + (1.0 - made.share) * one.values, total=total
+        )
+        for one in measured
+    }
     return Synthesis(
-        model=ReconciledModel(base=model, tables={columns: model.project(columns) for columns in tables}),
+        model=ReconciledModel(base=made.model, tables=wanted),
         theorem=FACTORISED,
         measurements=measured,
         parameters={
             "objective": objective,
             **residuals.parameters(tables),
             "components": components,
-            "steps": stopping.steps,
-            "held_back": round(stopping.distance, 4),
+            "steps": made.steps,
+            "held_back": round(made.distance, 4),
+            "share_of_model": round(made.share, 4),
         },
     )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DecodedMixture:
+    """A mixture of products, how long it was trained, and what the values held back said of it."""
+
+    model: MixtureModel
+    steps: int
+    distance: float
+    share: float
+    """Of the model in what rows are fitted to; the rest is the noisy tables' own."""
+
+
 def decoded(
     residuals: NoisyResiduals, total: float, coins: Source, *, components: int, most_steps: int
-) -> tuple[MixtureModel, Stopping]:
+) -> DecodedMixture:
     """The mixture whose residuals agree best with the released ones, as far as thinning can tell. Post-processing."""
     domain = residuals.strategy.domain
     heads = Heads.of(domain)
     start = int(coins.words(1)[0])
     if not heads.names:  # one possible record
         ones = np.ones((components, 0), dtype=np.float32)
-        return MixtureModel.of_heads(domain, heads, ones, total=total), Stopping(steps=0, looks=((0, 0.0),))
+        alone = MixtureModel.of_heads(domain, heads, ones, total=total)
+        return DecodedMixture(model=alone, steps=0, distance=0.0, share=1.0)
+    parts = residuals.parts()
+    halves = gaussian_thinning(parts, coins)
     generator, stopping = trained(
         lambda: LogitMixture(heads, components=components, source=Source(seed=start)),
-        residuals.parts(),
+        parts,
         lambda values: Targets(heads, values, helmert, total=total),
-        source=coins,
+        halves=halves,
         most_steps=most_steps,
     )
-    return MixtureModel.of_heads(domain, heads, generator.probabilities(), total=total), stopping
+    share = 1.0
+    if len(parts) <= MOST_BLENDED:
+        learnt = MixtureModel.of_heads(domain, heads, stopping.best, total=total)
+        share = share_of_model([residual_table(learnt.project(one.columns)) for one in parts], *halves)
+    return DecodedMixture(
+        model=MixtureModel.of_heads(domain, heads, generator.probabilities(), total=total),
+        steps=stopping.steps,
+        distance=stopping.distance,
+        share=share,
+    )
 
 
 METHOD = SynthesisMethod(

@@ -9,7 +9,13 @@ from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth.models.generator.heads import Heads
 from holdfast.synth.models.generator.targets import Targets
-from holdfast.synth.models.generator.training import LogitMixture, best_length, gaussian_thinning, trained
+from holdfast.synth.models.generator.training import (
+    LogitMixture,
+    best_length,
+    gaussian_thinning,
+    share_of_model,
+    trained,
+)
 from holdfast.synth.models.model import Measurement
 
 WIDTH, ROWS, NOISE = 24, 2000, 60.0
@@ -67,7 +73,11 @@ def mixture(seed: int = 1) -> LogitMixture:
 def test_training_stops_before_the_noise_is_learnt() -> None:
     exact, noisy = two_groups(NOISE)
     generator, stopping = trained(
-        mixture, noisy, lambda m: goals(list(m)), source=Source(seed=2), most_steps=400
+        mixture,
+        noisy,
+        lambda m: goals(list(m)),
+        halves=gaussian_thinning(noisy, Source(seed=2)),
+        most_steps=400,
     )
     assert 20 <= stopping.steps < 250
     kept = goals(exact).distance(generator.probabilities())
@@ -85,12 +95,30 @@ def test_training_stops_before_the_noise_is_learnt() -> None:
     )
 
 
+def test_the_better_decoder_gets_the_larger_share() -> None:
+    """Shares are found from values held back; a model without any error gets nearly all, a wrong one nearly nothing."""
+    exact, noisy = two_groups(NOISE)
+    train, judge = gaussian_thinning(noisy, Source(seed=3))
+    truth = [one.values for one in exact]
+    assert share_of_model(truth, train, judge) > 0.9
+    assert share_of_model([one + 500.0 for one in truth], train, judge) < 0.05
+    random = np.random.default_rng(5)
+    # As far from the truth as the half that trains is, and independent of it: one half each.
+    alike = [one + random.normal(0, NOISE * np.sqrt(1.25), one.shape) for one in truth]
+    assert share_of_model(alike, train, judge) == pytest.approx(0.5, abs=0.1)
+    assert share_of_model([one.values for one in train], train, judge) == 1.0
+
+
 def test_the_same_coins_make_the_same_generator() -> None:
     _, noisy = two_groups(NOISE)
     made = [
-        trained(mixture, noisy, lambda m: goals(list(m)), source=Source(seed=2), most_steps=20)[
-            0
-        ].probabilities()
+        trained(
+            mixture,
+            noisy,
+            lambda m: goals(list(m)),
+            halves=gaussian_thinning(noisy, Source(seed=2)),
+            most_steps=20,
+        )[0].probabilities()
         for _ in range(2)
     ]
     assert np.array_equal(made[0], made[1])

@@ -108,6 +108,8 @@ class Stopping:
     steps: int
     looks: tuple[tuple[int, float], ...]
     """Steps, and the mean squared distance from the values held back, in units of their noise: 1 is a perfect model."""
+    best: Singles
+    """The probabilities at the best look: what was learnt without the values held back."""
 
     @property
     def distance(self) -> float:
@@ -120,7 +122,7 @@ def best_length(
 ) -> Stopping:
     """Train on one half of thinned values until the other half says that it gets no better."""
     looks = [(0, judge.distance(generator.probabilities()) / max(1, judge.count))]
-    best = 0
+    best, kept = 0, generator.probabilities()
     with progress(desc="how long to train", total=most_steps) as bar:
         for taken in range(EVERY, most_steps + 1, EVERY):
             for _ in range(EVERY):
@@ -128,10 +130,26 @@ def best_length(
             looks.append((taken, judge.distance(generator.probabilities()) / max(1, judge.count)))
             bar.update(EVERY)
             if looks[-1][1] < looks[best][1]:
-                best = len(looks) - 1
+                best, kept = len(looks) - 1, generator.probabilities()
             if len(looks) - 1 - best >= PATIENCE:
                 break
-    return Stopping(steps=looks[best][0], looks=tuple(looks))
+    return Stopping(steps=looks[best][0], looks=tuple(looks), best=kept)
+
+
+def share_of_model(
+    expected: Sequence[Floats], train: Sequence[Measurement], judge: Sequence[Measurement]
+) -> float:
+    """w in [0, 1]: of w model + (1 - w) noisy values the one that the values held back are nearest to.
+
+    The model and the noisy values it learnt from are two decoders of one measurement, and the values held back are
+    independent of both: the squared distance is as good a judge of every mixture of them.
+    """
+    towards = across = 0.0
+    for model, one, held in zip(expected, train, judge, strict=True):
+        step = (model - one.values) / held.noise_std
+        towards += float(np.vdot(step, (held.values - one.values) / held.noise_std))
+        across += float(np.vdot(step, step))
+    return min(1.0, max(0.0, towards / across)) if across > 0 else 1.0
 
 
 def trained(
@@ -139,11 +157,11 @@ def trained(
     measured: Sequence[Measurement],
     targets: Callable[[Sequence[Measurement]], Targets],
     *,
-    source: Source,
+    halves: tuple[Sequence[Measurement], Sequence[Measurement]],
     most_steps: int = MOST_STEPS,
 ) -> tuple[Generator, Stopping]:
-    """A generator trained on all values, for as long as thinning found best. `make` begins anew at each call."""
-    train, judge = gaussian_thinning(measured, source)
+    """A generator trained on all values, for as long as their thinned halves say. `make` begins anew at each call."""
+    train, judge = halves
     stopping = best_length(make(), targets(train), targets(judge), most_steps=most_steps)
     generator, all_values = make(), targets(measured)
     with progress(desc="training", total=stopping.steps) as bar:
