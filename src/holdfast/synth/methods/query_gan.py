@@ -11,6 +11,7 @@ back by Gaussian thinning say so. What is promised of the rows is their certific
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,14 +35,16 @@ from holdfast.synth.models.generator.training import (
     share_of_model,
     trained,
 )
-from holdfast.synth.models.model import on_simplex
+from holdfast.synth.models.model import Floats, Measurement, on_simplex
 from holdfast.synth.rows.coded_rows import row_coins
 from holdfast.synth.rows.fit_rows import ReconciledModel
 from holdfast.synth.workload import Workload
-from holdfast.synth.workload.residual_basis import helmert, residual_table
+from holdfast.synth.workload.residual_basis import helmert, residual_table, restored_table
 
 MOST_BLENDED = 20_000
 """Residuals beyond which the noisy tables are not held against the model: projecting it on each takes too long."""
+LEAST_CHANCE = 0.01
+"""Of an even share, what the first model gives each cell of a column at least."""
 SPARE = 4
 """Components for each possible record, at most."""
 
@@ -117,7 +120,9 @@ def decoded(
     parts = residuals.parts()
     halves = gaussian_thinning(parts, coins)
     generator, stopping = trained(
-        lambda: LogitMixture(heads, components=components, source=Source(seed=start)),
+        lambda values: LogitMixture(
+            heads, components=components, source=Source(seed=start), columns=_columns(domain, values, total)
+        ),
         parts,
         lambda values: Targets(heads, values, helmert, total=total),
         halves=halves,
@@ -133,6 +138,16 @@ def decoded(
         distance=stopping.distance,
         share=share,
     )
+
+
+def _columns(domain: Mapping[str, int], parts: Sequence[Measurement], total: float) -> dict[str, Floats]:
+    """Each column's distribution as its residual says, no cell without a chance; even where it was not measured."""
+    found = {one.columns[0]: restored_table(one.values) for one in parts if len(one.columns) == 1}
+    made = {}
+    for name, cells in domain.items():
+        counts = total / cells + found.get(name, np.zeros(cells))
+        made[name] = np.maximum(on_simplex(counts, total=total) / total, LEAST_CHANCE / cells)
+    return made
 
 
 METHOD = SynthesisMethod(

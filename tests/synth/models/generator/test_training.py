@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -66,8 +68,8 @@ def goals(measured: list[Measurement]) -> Targets:
     return Targets(HEADS, measured, np.eye, total=float(ROWS))
 
 
-def mixture(seed: int = 1) -> LogitMixture:
-    return LogitMixture(HEADS, components=60, source=Source(seed=seed))
+def mixture(measured: Sequence[Measurement] = ()) -> LogitMixture:
+    return LogitMixture(HEADS, components=60, source=Source(seed=1))
 
 
 def test_training_stops_before_the_noise_is_learnt() -> None:
@@ -111,14 +113,9 @@ def test_the_better_decoder_gets_the_larger_share() -> None:
 
 def test_the_same_coins_make_the_same_generator() -> None:
     _, noisy = two_groups(NOISE)
+    halves = gaussian_thinning(noisy, Source(seed=2))
     made = [
-        trained(
-            mixture,
-            noisy,
-            lambda m: goals(list(m)),
-            halves=gaussian_thinning(noisy, Source(seed=2)),
-            most_steps=20,
-        )[0].probabilities()
+        trained(mixture, noisy, lambda m: goals(list(m)), halves=halves, most_steps=20)[0].probabilities()
         for _ in range(2)
     ]
     assert np.array_equal(made[0], made[1])

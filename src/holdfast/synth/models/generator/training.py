@@ -6,7 +6,7 @@ Everything here sees released values only: it costs no privacy, whatever it does
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,13 +50,23 @@ class LogitMixture:
     """The direct form: every component's logits are free. Needs nothing but NumPy."""
 
     def __init__(
-        self, heads: Heads, *, components: int = COMPONENTS, rate: float = RATE, source: Source
+        self,
+        heads: Heads,
+        *,
+        components: int = COMPONENTS,
+        rate: float = RATE,
+        source: Source,
+        columns: Mapping[str, Floats] | None = None,
     ) -> None:
+        """`columns` are distributions to begin with: then the first model is nearly that of independent columns."""
         require(components >= 1, "components", components, ">= 1")
         require(0 < rate < math.inf, "rate", rate, "> 0 and finite")
         self.heads, self.rate, self._taken = heads, np.float32(rate), 0
         drawn = normal(source, size=components * heads.width).reshape(components, heads.width)
         self._logits = (SPREAD * drawn).astype(np.float32)
+        if columns is not None:
+            for name, place in heads.slices().items():
+                self._logits[:, place] += np.log(columns[name]).astype(np.float32)
         self._mean, self._square = np.zeros_like(self._logits), np.zeros_like(self._logits)
 
     def probabilities(self) -> Singles:
@@ -153,17 +163,20 @@ def share_of_model(
 
 
 def trained(
-    make: Callable[[], Generator],
+    make: Callable[[Sequence[Measurement]], Generator],
     measured: Sequence[Measurement],
     targets: Callable[[Sequence[Measurement]], Targets],
     *,
     halves: tuple[Sequence[Measurement], Sequence[Measurement]],
     most_steps: int = MOST_STEPS,
 ) -> tuple[Generator, Stopping]:
-    """A generator trained on all values, for as long as their thinned halves say. `make` begins anew at each call."""
+    """A generator trained on all values, for as long as their thinned halves say.
+
+    `make` begins anew, from nothing but the values that it is given.
+    """
     train, judge = halves
-    stopping = best_length(make(), targets(train), targets(judge), most_steps=most_steps)
-    generator, all_values = make(), targets(measured)
+    stopping = best_length(make(train), targets(train), targets(judge), most_steps=most_steps)
+    generator, all_values = make(measured), targets(measured)
     with progress(desc="training", total=stopping.steps) as bar:
         for _ in range(stopping.steps):
             generator.step(all_values)
