@@ -222,15 +222,14 @@ def reconstructed(
     order = tuple(name for name in strategy.domain if name in columns)
     shape = [strategy.domain[name] for name in order]
     made = np.full(shape, 0.0 if rows is None else rows / math.prod(shape))
-    for subset in (chosen for size in range(len(order) + 1) for chosen in combinations(order, size)):
-        if subset in parts:
-            spread = math.prod(strategy.domain[name] for name in order if name not in subset)
-            made += (
-                restored_table(parts[subset]).reshape(
-                    [strategy.domain[n] if n in subset else 1 for n in order]
-                )
-                / spread
-            )
+    held = [c for size in range(len(order) + 1) for c in combinations(order, size) if c in parts]
+    # In the order in which they were released: sums keep their last digits, and rows their coins.
+    for subset in sorted(held, key=strategy.places.__getitem__):
+        spread = math.prod(strategy.domain[name] for name in order if name not in subset)
+        made += (
+            restored_table(parts[subset]).reshape([strategy.domain[n] if n in subset else 1 for n in order])
+            / spread
+        )
     return np.ascontiguousarray(np.transpose(made, [order.index(name) for name in columns]))
 
 

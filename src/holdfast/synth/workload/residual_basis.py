@@ -124,6 +124,11 @@ class Strategy:
         )
 
     @cached_property
+    def places(self) -> dict[Columns, int]:
+        """Where each set stands among all."""
+        return {columns: place for place, columns in enumerate(self.sets)}
+
+    @cached_property
     def _deviation(self) -> dict[Columns, float]:
         return dict(zip(self.sets, self.deviations.tolist(), strict=True))
 
