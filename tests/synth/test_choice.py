@@ -139,9 +139,9 @@ def test_tables_that_all_stand_out_of_their_noise_are_measured_at_once() -> None
         choice = choose_synthesis_method(bits_task(columns))
         assert choice.method == "query_gan"
         assert "stand out of the noise" in choice.summary()
-    # 1,770 tables at a tenth of the budget: 64.7 sqrt(2 x 1,770) = 3,852 against half of n / 4 rows in a cell.
-    assert not bits_task(60, rows=30_500, epsilon=0.1).shows_every_table()
-    assert bits_task(60, rows=31_000, epsilon=0.1).shows_every_table()
+    # 1,770 tables at a tenth of the budget: 64.7 sqrt(2 x 1,770) = 3,852 against n / 4 rows in a cell.
+    assert not bits_task(60, rows=15_300, epsilon=0.1).shows_every_table()
+    assert bits_task(60, rows=15_500, epsilon=0.1).shows_every_table()
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_tables_that_all_stand_out_of_their_noise_are_measured_at_once() -> None
         bits_task(60, rows=None),
         bits_task(60, rows=500),
         bits_task(60, epsilon=0.01),
-        bits_task(20, cells=30),
+        bits_task(20, cells=30, rows=10**8),
         bits_task(3),
         task(limit=PureDP(1.0), rows=20_000),
     ],

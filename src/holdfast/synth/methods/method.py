@@ -36,8 +36,8 @@ class Synthesis:
 
 #: Currencies in which Gaussian noise has a cost and a selection has none.
 MEASURING = ("gdp", "renyi")
-QUIET = 0.5
-"""Of the mean count of a cell, the noise below which a table can be learnt whatever it holds."""
+MOST_TRAINED = 100_000
+"""Cells of a workload, all tables together, on which a generator trains in about a minute."""
 LARGE = 500.0
 RunSynthesis = Callable[..., Synthesis]
 """A method's function, `run(data, workload, *, account, ...)`: exact counts in, noise only through the account.
@@ -84,7 +84,8 @@ class SynthesisTask:
 
         A selection pays where few of many tables can be learnt: it leaves the others out, and a junction tree leaves
         out what it cannot hold. K tables at once have sqrt(K) times the noise of one; where that is still no more than
-        `QUIET` of the mean count of a cell, every table can be learnt, and what is left out is all that is lost.
+        the mean count of a cell, every table can be learnt, and what is left out is all that is lost. A generator that
+        learns them goes through every cell at every step: there may be `MOST_TRAINED`.
         """
         tables = {
             frozenset(group.columns): math.prod(self.domain[n] for n in group.columns)
@@ -93,7 +94,7 @@ class SynthesisTask:
         if self.rows is None or self.is_pure() or len(tables) <= len(self.domain):
             return False
         mean_count = self.rows * len(tables) / sum(tables.values())
-        return self._rough_noise(len(tables)) <= QUIET * mean_count
+        return sum(tables.values()) <= MOST_TRAINED and self._rough_noise(len(tables)) <= mean_count
 
     def _rough_noise(self, tables: int) -> float:
         """About the noise in a cell if so many tables are measured at once: a rule of thumb, for a choice only."""
