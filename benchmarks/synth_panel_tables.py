@@ -117,4 +117,5 @@ TUNE = (
 )  # fmt: skip
 """What constants and rules may be chosen on; all others judge. Named before the panel ran, after the generator's
 constants had been chosen on `latent_60`; `latent_100` had been looked at by then, and is drawn by the same law as
-`latent_60`, so it is a weak judge. The bound on cells in `auto` was placed knowing the sizes of all tables, not their errors."""
+`latent_60`, so it is a weak judge. The bound on cells in `auto` was placed knowing the sizes of all tables, not their
+errors."""
