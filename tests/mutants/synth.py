@@ -344,4 +344,59 @@ FAULTS: tuple[Fault, ...] = (
         new="True",
         tests=("tests/synth/test_small_tables.py::test_auto_takes_a_method_that_the_account_can_pay",),
     ),
+    Fault(
+        name="thinning: the judge sees the noise that was trained on",
+        target="synth:gaussian_thinning",
+        old="-2.0 * drawn",
+        new="2.0 * drawn",
+        tests=(
+            "tests/synth/models/generator/test_training.py"
+            "::test_the_halves_are_independent_and_as_noisy_as_they_say",
+        ),
+    ),
+    Fault(
+        name="thinning: reused, values that were trained on judge",
+        target="synth:trained",
+        old="targets(train), targets(judge)",
+        new="targets(train), targets(train)",
+        tests=(
+            "tests/synth/models/generator/test_training.py::test_training_stops_before_the_noise_is_learnt",
+        ),
+    ),
+    Fault(
+        name="query gan: residuals with half their noise",
+        target="synth:measure_residuals",
+        old="l2_sensitivity=l2, adjacency",
+        new="l2_sensitivity=l2 / 2, adjacency",
+        tests=(
+            "tests/synth/methods/test_query_gan.py"
+            "::test_neighbours_stay_within_the_declared_sensitivity_and_reach_it",
+        ),
+    ),
+    Fault(
+        name="generator: the first column of a triple has no derivative",
+        target="synth:_descend",
+        old="    _back_leading(made, block.prefix, back_lead, slope)\n",
+        new="",
+        tests=("tests/synth/models/generator/test_targets.py::test_the_slope_is_the_derivative",),
+    ),
+    Fault(
+        name="rows: a matrix of excesses forgets who left",
+        target="synth:PairExcess.move",
+        old="(reached - left).T @ others",
+        new="reached.T @ others",
+        tests=(
+            "tests/synth/rows/test_fit_rows.py"
+            "::test_a_matrix_of_excesses_makes_the_moves_of_tables_looked_up",
+        ),
+    ),
+    Fault(
+        name="auto: noise of many tables taken for that of one",
+        target="synth:SynthesisTask._rough_noise",
+        old="marginals=tables",
+        new="marginals=1",
+        tests=(
+            "tests/synth/test_choice.py::test_tables_that_all_stand_out_of_their_noise_are_measured_at_once",
+        ),
+    ),
 )

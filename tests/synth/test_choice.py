@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -122,3 +123,39 @@ def test_delta_is_below_one_over_the_units(users: bool) -> None:
     for delta in (0.3, 1.0 / units):
         with pytest.raises(ParameterError, match="delta must be < 1 / n"):
             Synthesizer(epsilon=1.0, delta=delta, columns=["a", "b"]).fit(rows, schema)
+
+
+def bits_task(
+    columns: int, *, rows: int | None = 20_000, epsilon: float = 1.0, cells: int = 2
+) -> SynthesisTask:
+    domain = {f"x{place}": cells for place in range(columns)}
+    pairs = Workload.of(list(combinations(domain, 2)))
+    return task(domain=domain, workload=pairs, limit=ApproxDP(epsilon, 1e-9), rows=rows)
+
+
+def test_tables_that_all_stand_out_of_their_noise_are_measured_at_once() -> None:
+    """Dense tables of many small columns, where a selection leaves out what matters."""
+    for columns in (16, 60, 100):
+        choice = choose_synthesis_method(bits_task(columns))
+        assert choice.method == "query_gan"
+        assert "stand out of the noise" in choice.summary()
+    # 1,770 tables at a tenth of the budget: 64.7 sqrt(2 x 1,770) = 3,852 against n / 4 rows in a cell.
+    assert not bits_task(60, rows=15_300, epsilon=0.1).shows_every_table()
+    assert bits_task(60, rows=15_500, epsilon=0.1).shows_every_table()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        bits_task(60, rows=None),
+        bits_task(60, rows=500),
+        bits_task(60, epsilon=0.01),
+        bits_task(20, cells=30, rows=10**8),
+        bits_task(3),
+        task(limit=PureDP(1.0), rows=20_000),
+    ],
+    ids=["private rows", "few rows", "little budget", "large columns", "few tables", "pure"],
+)
+def test_else_what_to_measure_is_selected(asked: SynthesisTask) -> None:
+    assert not asked.shows_every_table()
+    assert choose_synthesis_method(asked).method != "query_gan"

@@ -178,7 +178,7 @@ def forecast_synthesis(
     for epsilon in epsilons:
         task = SynthesisTask(
             domain=schema.domain, workload=asked, limit=limit_of(epsilon, delta), unit=schema.unit,
-            adjacency=resolve_adjacency(adjacency, schema.adjacency),
+            adjacency=resolve_adjacency(adjacency, schema.adjacency), rows=rows,
         )  # fmt: skip
         method = choose_synthesis_method(task).entry
         told = estimate_synthesis(task, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE)

@@ -152,6 +152,7 @@ class Synthesizer(ReleasedTable):
                 unit=data.unit,
                 rows_are_public=data.public_rows is not None,
                 currency=None if account is None else account.currency.name,
+                rows=data.public_rows,
             )
         )
         require_small_delta(limit, data.public_units)
@@ -203,7 +204,7 @@ class Synthesizer(ReleasedTable):
             domain={name: declared[name].cells for name in names}, workload=workload,
             limit=limit_of(self.epsilon, self.delta), unit=declared.unit,
             adjacency=resolve_adjacency(self.adjacency, declared.adjacency),
-            rows_are_public=declared.unit.max_rows == 1 and count is not None,
+            rows_are_public=declared.unit.max_rows == 1 and count is not None, rows=count,
         )  # fmt: skip
         return estimate_synthesis(
             task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.rows.fit_rows import fit_rows, independent_rows, misfit
+from holdfast.synth.rows.pair_excess import PairExcess
 from tests.synth.synth_binary import bits
 
 DOMAIN = {f"x{place}": 2 for place in range(4)}
@@ -96,3 +98,27 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], word: str) -> Non
     }
     with pytest.raises(ParameterError, match=word):
         fit_rows(**(arguments | changes))
+
+
+def test_a_matrix_of_excesses_makes_the_moves_of_tables_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs and single columns, of several sizes."""
+    domain = {"a": 3, "b": 2, "c": 4, "d": 2, "e": 2}
+    random = np.random.default_rng(1)
+    codes = np.column_stack([random.integers(0, cells, 300) for cells in domain.values()])
+    sets = [*combinations(domain, 2), ("a",), ("c",)]
+    measured = [
+        Measurement(
+            columns=columns,
+            values=random.uniform(0, 80, [domain[name] for name in columns]),
+            noise_std=1.0 + 3.0 * random.random(),
+        )
+        for columns in sets
+    ]
+    found, fits = [], []
+    for takes in (True, False):
+        monkeypatch.setattr(PairExcess, "takes", staticmethod(lambda *_, takes=takes: takes))
+        found.append(fit_rows(measured, domain, 300, Source(seed=4), start=codes, sweeps=2))
+        fits.append(misfit(measured, domain, found[-1]))
+    assert np.array_equal(found[0], found[1])
+    assert fits[0] == pytest.approx(fits[1], rel=1e-9)
+    assert fits[0] < misfit(measured, domain, codes)

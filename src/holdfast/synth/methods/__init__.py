@@ -15,6 +15,7 @@ from holdfast.synth.methods import (
     gaussian,
     independent,
     mwem,
+    query_gan,
     tree,
 )
 from holdfast.synth.methods.method import SynthesisMethod
@@ -28,6 +29,7 @@ METHODS: tuple[SynthesisMethod, ...] = (
     gaussian.METHOD,
     independent.METHOD,
     mwem.METHOD,
+    query_gan.METHOD,
     fem.SEP_FEM,
     tree.METHOD,
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -58,8 +60,7 @@ def gaussian(
     table. Groups of other queries are answered from the joint table of their columns. A graphical model is fitted
     where its junction tree is small, else rows are, with as many records as the table is said to have.
     """
-    tables = list(dict.fromkeys(tuple(group.columns) for group in workload.groups))
-    weights = [max(group.weight for group in workload.groups if tuple(group.columns) == t) for t in tables]
+    tables, weights = wanted_tables(workload)
     pure = account.remaining().as_pure() is not None
     if pure or not factorised:
         measured, parameters, theorem = _plain(data, tables, account, pure)
@@ -98,6 +99,64 @@ def _plain(
 def _factorised(
     data: ExactCounts, tables: list[Columns], weights: list[float], objective: str, account: Account
 ) -> tuple[tuple[Measurement, ...], dict[str, Any]]:
+    residuals = measure_residuals(data, tables, weights=weights, objective=objective, account=account)
+    return residuals.tables(tables), {"objective": objective, **residuals.parameters(tables)}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoisyResiduals:
+    """The residuals of a workload as they were released: independent noise in every coordinate. Public."""
+
+    strategy: Strategy
+    factor: float
+    """The noise of a coordinate, in units of the strategy's deviation for it."""
+    values: Mapping[Columns, Floats]
+    """In counts, each in its shape."""
+    rows: int | None
+    """The number of rows, where it is public and so not among the residuals."""
+
+    def tables(self, wanted: Sequence[Columns]) -> tuple[Measurement, ...]:
+        """Marginals, which agree with each other; the noise is correlated between cells."""
+        return tuple(
+            Measurement(
+                columns=columns,
+                values=reconstructed(self.strategy, self.values, columns, self.rows),
+                noise_std=self._noise_std(columns),
+            )
+            for columns in wanted
+        )
+
+    def parts(self) -> tuple[Measurement, ...]:
+        """The residuals themselves, but for the total."""
+        deviations = self.strategy.deviations.tolist()
+        return tuple(
+            Measurement(columns=columns, values=self.values[columns], noise_std=self.factor * deviation)
+            for columns, deviation in zip(self.strategy.sets, deviations, strict=True)
+            if columns
+        )
+
+    def parameters(self, wanted: Sequence[Columns]) -> dict[str, Any]:
+        """What a reader is told of the noise."""
+        spread = [self._noise_std(columns) for columns in wanted]
+        return {
+            "residuals": len(self.strategy.sets),
+            "noise_std": max(spread),
+            "least_noise_std": min(spread),
+        }
+
+    def _noise_std(self, columns: Columns) -> float:
+        return max(self.factor * math.sqrt(self.strategy.variance(columns)), 1e-9)
+
+
+def measure_residuals(
+    data: ExactCounts,
+    tables: Sequence[Columns],
+    *,
+    weights: Sequence[float] | None = None,
+    objective: str = "max",
+    account: Account,
+) -> NoisyResiduals:
+    """Every residual that these tables need, once, for all that is left in the account."""
     rows = data.public_rows
     strategy = Strategy.of(data.domain, tables, weights=weights, objective=objective, total=rows is None)
     values = scaled_residuals(strategy, data)
@@ -107,23 +166,16 @@ def _factorised(
         noisy, factor = account.release(mechanism, values, label="residuals"), float(mechanism.sigma)
     else:  # one cell in every table: nothing but the public total is asked
         noisy, factor = values, 0.0
-    parts = _parts(strategy, noisy)
-    measured = tuple(
-        Measurement(
-            columns=columns,
-            values=reconstructed(strategy, parts, columns, rows),
-            noise_std=max(factor * math.sqrt(strategy.variance(columns)), 1e-9),
-        )
-        for columns in tables
-    )
-    spread = [entry.noise_std for entry in measured]
-    found = {
-        "objective": objective,
-        "residuals": len(strategy.sets),
-        "noise_std": max(spread),
-        "least_noise_std": min(spread),
-    }
-    return measured, found
+    return NoisyResiduals(strategy=strategy, factor=factor, values=_parts(strategy, noisy), rows=rows)
+
+
+def wanted_tables(workload: Workload) -> tuple[list[Columns], list[float]]:
+    """The joint tables that a workload reads, each once, and the largest weight of its groups."""
+    weights: dict[Columns, float] = {}
+    for group in workload.groups:
+        columns = tuple(group.columns)
+        weights[columns] = max(group.weight, weights.get(columns, 0.0))
+    return list(weights), list(weights.values())
 
 
 def scaled_residuals(strategy: Strategy, data: ExactCounts) -> Floats:
@@ -164,19 +216,20 @@ def _parts(strategy: Strategy, noisy: Floats) -> dict[Columns, Floats]:
 
 
 def reconstructed(
-    strategy: Strategy, parts: dict[Columns, Floats], columns: Sequence[str], rows: int | None
+    strategy: Strategy, parts: Mapping[Columns, Floats], columns: Sequence[str], rows: int | None
 ) -> Floats:
     """A marginal: the sum over the subsets of its columns of their residuals, spread evenly over the others."""
     order = tuple(name for name in strategy.domain if name in columns)
     shape = [strategy.domain[name] for name in order]
     made = np.full(shape, 0.0 if rows is None else rows / math.prod(shape))
-    for subset, values in parts.items():
-        if set(subset) <= set(order):
-            spread = math.prod(strategy.domain[name] for name in order if name not in subset)
-            made += (
-                restored_table(values).reshape([strategy.domain[n] if n in subset else 1 for n in order])
-                / spread
-            )
+    held = [c for size in range(len(order) + 1) for c in combinations(order, size) if c in parts]
+    # In the order in which they were released: sums keep their last digits, and rows their coins.
+    for subset in sorted(held, key=strategy.places.__getitem__):
+        spread = math.prod(strategy.domain[name] for name in order if name not in subset)
+        made += (
+            restored_table(parts[subset]).reshape([strategy.domain[n] if n in subset else 1 for n in order])
+            / spread
+        )
     return np.ascontiguousarray(np.transpose(made, [order.index(name) for name in columns]))
 
 

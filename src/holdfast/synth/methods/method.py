@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.data.sensitivity import counts_l2
 from holdfast.errors import ParameterError
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import Option, admit, check_options, options_of
@@ -35,6 +36,10 @@ class Synthesis:
 
 #: Currencies in which Gaussian noise has a cost and a selection has none.
 MEASURING = ("gdp", "renyi")
+MOST_TRAINED = 100_000
+"""Cells of a workload, all tables together, on which a generator is trained unasked. Not tuned: a bound on time, put
+between tables of small columns (up to 20,000 cells in the panel) and those of Adult (148,000 in pairs)."""
+LARGE = 500.0
 RunSynthesis = Callable[..., Synthesis]
 """A method's function, `run(data, workload, *, account, ...)`: exact counts in, noise only through the account.
 
@@ -55,6 +60,8 @@ class SynthesisTask:
     """Whether the number of rows is: declared, or the same in all neighbours."""
     currency: str | None = None
     """What the account that is given counts in; None where one is opened that suits the method."""
+    rows: int | None = None
+    """The number of rows, where it is public and known."""
 
     @property
     def universe(self) -> int:
@@ -72,6 +79,30 @@ class SynthesisTask:
     def cannot_select(self) -> bool:
         """Whether selections have no cost in the account's currency, so that only measurements can be paid for."""
         return self.currency in MEASURING
+
+    def shows_every_table(self) -> bool:
+        """Whether all tables, measured at once, would stand out of their noise: then none need be selected.
+
+        A selection pays where few of many tables can be learnt: it leaves the others out, and a junction tree leaves
+        out what it cannot hold. K tables at once have sqrt(K) times the noise of one; where that is still no more than
+        the mean count of a cell, every table can be learnt, and what is left out is all that is lost. A generator that
+        learns them goes through every cell at every step: there may be `MOST_TRAINED`.
+        """
+        tables = {
+            frozenset(group.columns): math.prod(self.domain[n] for n in group.columns)
+            for group in self.workload.groups
+        }
+        if self.rows is None or self.is_pure() or len(tables) <= len(self.domain):
+            return False
+        mean_count = self.rows * len(tables) / sum(tables.values())
+        return sum(tables.values()) <= MOST_TRAINED and self._rough_noise(len(tables)) <= mean_count
+
+    def _rough_noise(self, tables: int) -> float:
+        """About the noise in a cell if so many tables are measured at once: a rule of thumb, for a choice only."""
+        delta = max(1e-9, self.limit.delta(LARGE))
+        epsilon = self.limit.epsilon(delta)
+        l2 = counts_l2(self.adjacency, self.unit, marginals=tables)
+        return l2 * math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon if epsilon > 0 else math.inf
 
     def has_one_column(self) -> bool:
         """Whether no column can depend on another."""

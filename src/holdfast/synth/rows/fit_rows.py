@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +29,9 @@ from holdfast.noise.uniform import permutation
 from holdfast.progress import progress
 from holdfast.synth.models.coordinate_scores import CoordinateScores
 from holdfast.synth.models.graphical.junction_tree import Columns
-from holdfast.synth.models.graphical.model import GraphicalModel
-from holdfast.synth.models.model import Measurement
+from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.models.product import ProductModel
+from holdfast.synth.rows.pair_excess import PairExcess
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -65,16 +66,16 @@ def fit_rows(
     total = _total(measurements)
     codes = independent_rows(measurements, domain, rows, source) if start is None else np.array(start)
     require(codes.shape == (rows, len(domain)), "start.shape", codes.shape, f"({rows}, {len(domain)})")
-    state = _State(measurements, domain, codes, scale=rows / total, allowed=allowed)
+    state = _state(measurements, domain, codes, scale=rows / total, allowed=allowed)
     best, least = state.codes.copy(), state.misfit()
-    order = [column for column in range(len(domain)) if state.coordinates.touching(column)]
+    order = [column for column in range(len(domain)) if state.touches(column)]
     with progress(desc="fitting rows", total=sweeps * len(order)) as bar:
         for _ in range(sweeps):
             moved = 0
             for column in np.array(order)[permutation(source, len(order))].tolist():
                 shuffled = permutation(source, rows)
                 for first in range(0, rows, BATCH):
-                    moved += state.improve(shuffled[first : first + BATCH], column, least_gain)
+                    moved += _improve(state, shuffled[first : first + BATCH], column, least_gain)
                 bar.update()
             if (fit := state.misfit()) < least:
                 best, least = state.codes.copy(), fit
@@ -85,7 +86,7 @@ def fit_rows(
 
 def misfit(measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes) -> float:
     """The sum that `fit_rows` lowers: squared distances in units of the noise."""
-    return _State(measurements, domain, codes, scale=len(codes) / _total(measurements)).misfit()
+    return _state(measurements, domain, codes, scale=len(codes) / _total(measurements)).misfit()
 
 
 def independent_rows(
@@ -114,8 +115,54 @@ def _total(measurements: Sequence[Measurement]) -> float:
     return max(1.0, float(np.dot(trust, sums) / trust.sum()))
 
 
-class _State:
+class _State(Protocol):
     """The rows, and by how much their counts exceed the tables, cell by cell."""
+
+    codes: Codes
+
+    def touches(self, column: int) -> bool: ...
+    def misfit(self) -> float: ...
+    def scores(self, codes: Codes, column: int) -> tuple[Floats, float]: ...
+    def grouped(self, codes: Codes, column: int) -> Codes: ...
+    def move(self, before: Codes, after: Codes, column: int) -> None: ...
+
+
+def _state(
+    measurements: Sequence[Measurement],
+    domain: Mapping[str, int],
+    codes: Codes,
+    *,
+    scale: float,
+    allowed: Sequence[tuple[Sequence[str], NDArray[np.bool_]]] = (),
+) -> _State:
+    if not allowed and PairExcess.takes(measurements, domain):
+        return PairExcess(measurements, domain, codes, scale=scale)
+    return _TableExcess(measurements, domain, codes, scale=scale, allowed=allowed)
+
+
+def _improve(state: _State, batch: Codes, column: int, least_gain: float) -> int:
+    """Move each record of the batch to the column's best value, where that lowers the sum; count the moves."""
+    codes = state.codes[batch]
+    at = np.arange(len(batch))
+    scores, step = state.scores(codes, column)
+    best = np.argmin(scores, axis=1)
+    # Leaving v for u changes the sum by 2 precision (excess[u] - excess[v] + 1), for each table of the column.
+    gain = 2.0 * (scores[at, codes[:, column]] - scores[at, best] - step)
+    movers = np.flatnonzero((gain > least_gain) & (best != codes[:, column]))
+    # k records that leave v for u together gain most where k = gain / (4 step): no more of them go at once.
+    room = np.maximum(1.0, np.floor(gain[movers] / (8.0 * step)))
+    movers = movers[_rank(state.grouped(codes[movers], column), best[movers]) < room]
+    if len(movers) == 0:
+        return 0
+    before, after = codes[movers], codes[movers]
+    after[:, column] = best[movers]
+    state.move(before, after, column)
+    state.codes[batch[movers]] = after
+    return len(movers)
+
+
+class _TableExcess:
+    """Tables of any number of columns, looked up one by one."""
 
     def __init__(
         self,
@@ -138,41 +185,33 @@ class _State:
         self._barriers = CoordinateScores(domain, [columns for columns, _ in allowed])
         self._walls = [np.where(mask, 0.0, np.inf).reshape(-1) for _, mask in allowed]
 
+    def touches(self, column: int) -> bool:
+        """Whether some table has the column."""
+        return bool(self.coordinates.touching(column))
+
     def misfit(self) -> float:
         """Squared distances from the tables, in units of their noise."""
         parts = zip(self.excess, self.precision, strict=True)
         return float(sum(precision * np.dot(excess, excess) for excess, precision in parts))
 
-    def improve(self, batch: Codes, column: int, least_gain: float) -> int:
-        """Move each record of the batch to the column's best value, where that lowers the sum; count the moves."""
-        codes = self.codes[batch]
-        at = np.arange(len(batch))
+    def scores(self, codes: Codes, column: int) -> tuple[Floats, float]:
+        """Precision times excess in the cells of each record, for every value of the column; and of leaving one."""
         scores = self.coordinates.scores(codes, column, self._scores)
         if self._walls:
             scores += self._barriers.scores(codes, column, self._walls)
-        best = np.argmin(scores, axis=1)
-        # Leaving v for u changes the sum by 2 precision (excess[u] - excess[v] + 1), for each table of the column.
-        tables = self.coordinates.touching(column)
-        step = sum(self.precision[place] for place in tables)
-        gain = 2.0 * (scores[at, codes[:, column]] - scores[at, best] - step)
-        movers = np.flatnonzero((gain > least_gain) & (best != codes[:, column]))
-        # k records that leave v for u together gain most where k = gain / (4 step): no more of them go at once.
-        room = np.maximum(1.0, np.floor(gain[movers] / (8.0 * step)))
-        movers = movers[_rank(self.coordinates.cells(codes[movers], tables[0]), best[movers]) < room]
-        if len(movers) == 0:
-            return 0
-        before, after = codes[movers], codes[movers]
-        after[:, column] = best[movers]
-        self._shift(before, -1.0, tables)
-        self._shift(after, 1.0, tables)
-        self.codes[batch[movers]] = after
-        return len(movers)
+        return scores, sum(self.precision[place] for place in self.coordinates.touching(column))
 
-    def _shift(self, codes: Codes, by: float, tables: list[int]) -> None:
-        for place in tables:
-            cells = self.coordinates.cells(codes, place)
-            np.add.at(self.excess[place], cells, by)
-            np.add.at(self._scores[place], cells, by * self.precision[place])
+    def grouped(self, codes: Codes, column: int) -> Codes:
+        """The cell of each record in the column's first table: those that move together share it."""
+        return self.coordinates.cells(codes, self.coordinates.touching(column)[0])
+
+    def move(self, before: Codes, after: Codes, column: int) -> None:
+        """Records go from one value of the column to another."""
+        for codes, by in ((before, -1.0), (after, 1.0)):
+            for place in self.coordinates.touching(column):
+                cells = self.coordinates.cells(codes, place)
+                np.add.at(self.excess[place], cells, by)
+                np.add.at(self._scores[place], cells, by * self.precision[place])
 
 
 def _rank(cells: Codes, targets: Codes) -> Codes:
@@ -198,7 +237,7 @@ class ReconciledModel:
     to all at once. `allowed` are masks of possible cells.
     """
 
-    base: GraphicalModel
+    base: Model
     tables: Mapping[Columns, Floats]
     allowed: Sequence[tuple[Columns, NDArray[np.bool_]]] = ()
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -117,13 +118,19 @@ class Strategy:
 
     def variance(self, columns: Sequence[str]) -> float:
         """Of the noise in each cell of a marginal that the strategy answers."""
-        held = {
-            entry: deviation for entry, deviation in zip(self.sets, self.deviations.tolist(), strict=True)
-        }
         return math.fsum(
-            _share(subset, tuple(columns), self.domain) * held.get(subset, 0.0) ** 2
+            _share(subset, tuple(columns), self.domain) * self._deviation.get(subset, 0.0) ** 2
             for subset in _subsets(self._ordered(columns))
         )
+
+    @cached_property
+    def places(self) -> dict[Columns, int]:
+        """Where each set stands among all."""
+        return {columns: place for place, columns in enumerate(self.sets)}
+
+    @cached_property
+    def _deviation(self) -> dict[Columns, float]:
+        return dict(zip(self.sets, self.deviations.tolist(), strict=True))
 
     def sensitivity(self, adjacency: Adjacency | str, unit: PrivacyUnit) -> float:
         """How far one unit moves the residuals, each in units of its deviation: in the L2 norm, rounded up.

@@ -27,7 +27,7 @@ from holdfast.synth.workload import Workload
 CELLS: Mapping[str, tuple[str, ...]] = {"a": ("x", "y"), "b": ("p", "q", "r"), "c": ("no", "yes")}
 WORKLOAD = Workload.of([("a", "b"), ("b", "c")])
 UNITS, ROWS_PER_USER = 16, 2
-ROUNDS = {"rounds": 6, "samples": 2}
+ROUNDS = {"rounds": 6, "samples": 2, "most_steps": 10}
 """Options that say how long a run is: few rounds are as telling as many, and quicker."""
 LIMITS: tuple[PrivacyCurve, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-3))
 

@@ -1,0 +1,160 @@
+"""The synthesis panel: every method of the house on many tables, budgets and seeds; `auto` beside the best of them.
+
+Run with `python -m benchmarks.synth_panel [--task T ...] [--method M ...] [--epsilon E ...] [--seeds N]`. A cell is
+kept in `benchmarks/results/synth_panel.json` as soon as it is finished, and a run goes on where another ended. The page
+is `benchmarks/results/synth_panel.md`. Which tables tune and which judge stands in `synth_panel_tables.py`.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import json
+import platform
+import resource
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.synth_panel_tables import TASKS, TUNE
+from numpy.typing import NDArray
+
+from holdfast.errors import AssumptionWarning, NotPrivateWarning
+from holdfast.synth import ExactCounts, Synthesizer
+from holdfast.synth.evaluation import evaluate
+
+RESULTS = Path(__file__).resolve().parent / "results"
+STORE = RESULTS / "synth_panel.json"
+EPSILONS = (0.1, 1.0, 10.0)
+METHODS = ("auto", "adaptive", "gaussian", "query_gan", "tree", "independent")
+DELTA = 1e-9
+Kept = dict[str, dict[str, Any]]
+
+
+def kept_cells() -> Kept:
+    """What earlier runs found."""
+    found: Kept = json.loads(STORE.read_text()) if STORE.exists() else {}
+    return found
+
+
+def run(task: str, methods: list[str], epsilons: list[float], seeds: int) -> None:
+    """All cells of one table that are not kept yet."""
+    table = workload = data = None
+    for seed in range(seeds):
+        for epsilon in epsilons:
+            for method in methods:
+                key = f"{task} {epsilon:g} {method} {seed}"
+                if key in kept_cells():
+                    continue
+                if table is None:
+                    table, workload = TASKS[task]()
+                    data = ExactCounts(table)
+                before = resource.getrusage(resource.RUSAGE_SELF)
+                made = Synthesizer(epsilon, DELTA, method=method, workload=workload, random_state=seed).fit(
+                    table
+                )
+                after = resource.getrusage(resource.RUSAGE_SELF)
+                assert data is not None
+                assert workload is not None
+                assert made.certificate_ is not None
+                found = evaluate(partial(_counts, data), made._rows, workload)
+                cell = {
+                    "tvd": found.average_total_variation, "max_error": found.max_error, "chosen": made.method_,
+                    "alpha": made.certificate_.alpha,
+                    "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+                }  # fmt: skip
+                kept = kept_cells() | {key: cell}
+                STORE.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")
+                print(key, cell, flush=True)
+
+
+def _counts(data: ExactCounts, columns: Sequence[str]) -> NDArray[np.float64]:
+    return data(*columns)
+
+
+def means(kept: Kept, task: str, epsilon: float) -> dict[str, tuple[float, float, float, str, int]]:
+    """For each method: TVD, largest error and CPU seconds on average, what ran, and over how many seeds."""
+    made = {}
+    for method in METHODS:
+        cells = [cell for key, cell in kept.items() if key.split(" ")[:3] == [task, f"{epsilon:g}", method]]
+        if cells:
+            made[method] = (
+                float(np.mean([cell["tvd"] for cell in cells])),
+                float(np.mean([cell["max_error"] for cell in cells])),
+                float(np.mean([cell["cpu_s"] for cell in cells])),
+                str(cells[0]["chosen"]),
+                len(cells),
+            )
+    return made
+
+
+def regret(found: Mapping[str, tuple[float, float, float, str, int]]) -> tuple[float, float] | None:
+    """What `auto` loses to the best of the house, taken per measure; None where it or all others did not run."""
+    others = [value for name, value in found.items() if name != "auto"]
+    if "auto" not in found or len(others) < 2:
+        return None
+    return found["auto"][0] / min(v[0] for v in others), found["auto"][1] / min(v[1] for v in others)
+
+
+def page(kept: Kept) -> str:
+    """The results as a table for each half."""
+    import holdfast
+
+    lines = [
+        "# The synthesis panel", "",
+        "`python -m benchmarks.synth_panel`: delta 1e-9, add_remove with a public number of rows, n rows out, fixed",
+        "defaults (a tenth of the budget goes into the certificate). Cells: average total variation / largest error,",
+        "exact, of the released rows, and CPU seconds; means over the seeds in brackets. Regret: `auto` over the best",
+        f"method of the row, per measure. {platform.machine()}, shared cores, Python {platform.python_version()},",
+        f"numpy {np.__version__}, holdfast {holdfast.__version__}, one BLAS thread. Cells that are",
+        "missing have not been run.",
+    ]  # fmt: skip
+    for title, listed in (
+        ("Tables that tuned", TUNE),
+        ("Tables that judge", [t for t in TASKS if t not in TUNE]),
+    ):
+        lines += ["", f"## {title}", "", f"| table | epsilon | {' | '.join(METHODS)} | regret |"]
+        lines += ["|---" * (len(METHODS) + 3) + "|"]
+        for task in listed:
+            for epsilon in EPSILONS:
+                found = means(kept, task, epsilon)
+                if not found:
+                    continue
+                cells = [_cell(method, found) for method in METHODS]
+                lost = regret(found)
+                last = "" if lost is None else f"{lost[0]:.2f} / {lost[1]:.2f}"
+                lines.append(f"| {task} | {epsilon:g} | {' | '.join(cells)} | {last} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(method: str, found: Mapping[str, tuple[float, float, float, str, int]]) -> str:
+    if method not in found:
+        return ""
+    tvd, largest, seconds, chosen, seeds = found[method]
+    name = f"{chosen}: " if method == "auto" else ""
+    return f"{name}{tvd:.4f} / {largest:.4f}, {seconds:.0f} s ({seeds})"
+
+
+def main() -> None:
+    """Run what was asked for, and write the page from all that is kept."""
+    warnings.simplefilter("ignore", NotPrivateWarning)
+    warnings.simplefilter("ignore", AssumptionWarning)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--task", action="append", choices=list(TASKS))
+    parser.add_argument("--method", action="append", choices=METHODS)
+    parser.add_argument("--epsilon", action="append", type=float)
+    parser.add_argument("--seeds", type=int, default=5)
+    asked = parser.parse_args()
+    for task in asked.task or list(TASKS):
+        run(task, asked.method or list(METHODS), asked.epsilon or list(EPSILONS), asked.seeds)
+        (RESULTS / "synth_panel.md").write_text(page(kept_cells()))
+
+
+if __name__ == "__main__":
+    main()
