@@ -25,6 +25,8 @@ from tests.golden.frozen_common import Plain, clinic, clinic_schema, outcome, pi
 from tests.golden.frozen_learn import tables
 
 ROWS = 200
+TRAINED = ("query_gan",)
+"""Trained in single precision, whose last bits are the machine's own: only what was measured is the same everywhere."""
 WORKLOAD = Workload.of([("a", "b"), ("b", "c"), ("a", "b", "c")])
 
 
@@ -45,8 +47,17 @@ def small(adjacency: str) -> Any:
 def told(made: Synthesizer) -> Any:
     """Rows, answers with their intervals, certificates, noisy tables and the promise."""
     answers = made.answer()
-    return {
+    kept = {
         "method": made.method_,
+        "measured": [
+            {key: one[key] for key in ("columns", "values", "noise_std")}
+            for one in made.release_.value["measurements"]
+        ],
+        "guarantee": promise(made.release_),
+    }
+    if made.method_ in TRAINED:
+        return kept
+    return kept | {
         "rows": made.sample(),
         "answers": [
             {
@@ -58,12 +69,7 @@ def told(made: Synthesizer) -> Any:
             for one in answers.groups
         ],
         "certificates": [one.to_json() for one in made.release_.certificates],
-        "measured": [
-            {key: one[key] for key in ("columns", "values", "noise_std")}
-            for one in made.release_.value["measurements"]
-        ],
         "parameters": made.release_.provenance.parameters,
-        "guarantee": promise(made.release_),
     }
 
 
