@@ -519,6 +519,11 @@ def example(name: str, **seed: int) -> Callable[[], Figure]:
     return draw
 
 
+def refutation(name: str) -> Callable[[], Figure]:
+    """A picture of the page about refutation (`refutation.py`)."""
+    return lambda: run_path(str(HERE / "refutation.py"))[name]()  # type: ignore[no-any-return]
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "tradeoff": tradeoff,
     "promise": promise,
@@ -530,6 +535,11 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "attack_coins": attack_coins,
     "synth_errors": synth_errors,
     "synth_certificate": synth_certificate,
+    "refutation_replay": refutation("replay"),
+    "refutation_noise": refutation("noise"),
+    "refutation_sampling": refutation("sampling"),
+    "refutation_power": refutation("power"),
+    "refutation_forgers": refutation("forgers"),
     "example_plot_tradeoff": example("plot_tradeoff"),
     "example_plot_account": example("plot_account"),
     "example_release_counts": example("release_counts", seed=1),

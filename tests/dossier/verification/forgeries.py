@@ -2,16 +2,16 @@
 
     python -m tests.dossier.verification.forgeries            # all of them, as a table
     python -m tests.dossier.verification.forgeries 5          # one in five
-    python -m tests.dossier.verification.forgeries --keep DIR [TURN OF TURNS]
+    python -m tests.dossier.verification.forgeries 5 --keep DIR [--turn 0 --turns 2] [--store]
 
-With a folder, what was tried is kept there: a run that was stopped goes on, and several processes share the work,
-each with its turn (`--keep DIR 0 2`, `--keep DIR 1 2`). Then `HOLDFAST_KEPT=DIR HOLDFAST_DEEP=1 pytest` of the test
-beside this file tries what is left and stores the counts; `docs/make_tables.py` puts them into the documentation. In
-every run of the suite the test takes an even share.
+With a folder, what was tried is kept there: a run that was stopped goes on, one that took every fifth goes on to take
+all, and several processes share the work. `--store` writes the counts to `tests/studies/results`, from where
+`docs/make_tables.py` takes them. In every run of the suite the test beside this file takes an even share.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 import sqlite3
@@ -268,17 +268,36 @@ def table(noted: Mapping[str, int]) -> str:
     return "\n".join(lines) + "\n"
 
 
+RESULT = ROOT / "tests" / "studies" / "results" / "dossier.verification.test_forgeries.json"
+
+
+def store(found: dict[tuple[Forger, What], Tally], share: int) -> None:
+    """The counts, with commit and machine, as results of studies are kept."""
+    from tests.studies.results import made_on
+
+    trials = sum(tally.tried for tally in found.values())
+    study = made_on() | {"found": {"trials": trials, "one_in": share, **counts(found)}}
+    content = {
+        "tests": "tests/dossier/verification/test_forgeries.py",
+        "studies": {"test_nothing_passes_without_the_key": study},
+    }
+    RESULT.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     """Print the counts; 1 where something passed that should not."""
-    numbers = [int(one) for one in sys.argv[1:] if one.isdigit()]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("share", nargs="?", type=int, default=1)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--turn", type=int, default=0)
+    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--store", action="store_true")
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        if "--keep" in sys.argv:
-            folder = Path(sys.argv[sys.argv.index("--keep") + 1])
-            turn, turns = numbers if numbers else (0, 1)
-            found = tallied(1, folder, turn=turn, turns=turns)
-        else:
-            found = tallied(numbers[0] if numbers else 1, Path(scratch))
+        found = tallied(asked.share, asked.keep or Path(scratch), turn=asked.turn, turns=asked.turns)
     sys.stdout.write(table(counts(found)))
+    if asked.store:
+        store(found, asked.share)
     for (forger, what), tally in found.items():
         if tally.passed:
             sys.stdout.write(f"{forger}, {what}: {len(tally.passed)} pass: {tally.passed[:400]}\n")
