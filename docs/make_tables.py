@@ -147,6 +147,22 @@ def readme() -> str:
     return before + begin + peers() + end + after
 
 
+def faults() -> str:
+    """Every fault that is planted in shipped code, the function that it is in, and the trial that must see it."""
+    from holdfast.audit.refutation.faults import FAULTS
+
+    text = _head("broken version", "in", "what is wrong", "falls to")
+    for fault in FAULTS:
+        module, _, function = fault.target.partition(":")
+        text += _row(
+            f"`{fault.name}`",
+            f"`{module.split('.')[-1]}`: `{function}`",
+            fault.why.replace("|", "\\|"),
+            fault.test,
+        )
+    return text
+
+
 def forgeries() -> str:
     """How many forgeries were tried and how many passed, from the stored result of the study."""
     results = HERE.parent / "tests" / "studies" / "results" / "dossier.verification.test_forgeries.json"
@@ -166,6 +182,7 @@ def forgeries() -> str:
 
 
 TABLES = {
+    "_generated/faults.md": faults,
     "_generated/forgeries.md": forgeries,
     "_generated/mechanisms.md": mechanisms,
     "_generated/currencies.md": currencies,

@@ -521,7 +521,7 @@ def example(name: str, **seed: int) -> Callable[[], Figure]:
 
 def refutation(name: str) -> Callable[[], Figure]:
     """A picture of the page about refutation (`refutation.py`)."""
-    return lambda: run_path(str(HERE / "refutation.py"))[name]()  # type: ignore[no-any-return]
+    return lambda: run_path(str(HERE / "refutation.py"))[name]()
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {

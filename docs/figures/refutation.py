@@ -25,7 +25,7 @@ from holdfast.audit.refutation.freshness import normal_scores
 from holdfast.audit.refutation.planting import with_fault
 from holdfast.audit.refutation.replay import Setup, compared, recorded
 from holdfast.audit.refutation.subjects import subjects
-from holdfast.privacy import GaussianDP
+from holdfast.privacy import Adjacency, GaussianDP
 from holdfast.privacy.account.witness import replaying
 
 BLUE, RED, MUTED = "#0072b2", "#d55e00", "#5b6875"
@@ -144,7 +144,7 @@ def _batches(fault: str, runs: int = 6) -> tuple[np.ndarray, int, float]:
             world = case.plain(rows)
             whole = recorded(case, world, seed=seed)
             steps = [step for step in whole.transcript.steps if hasattr(step.mechanism, "rate")]
-            rate = float(steps[0].mechanism.rate)
+            rate = float(getattr(steps[0].mechanism, "rate", 1.0))
             drawn = np.zeros((len(steps), rows), dtype=bool)
             for row in range(rows):
                 for other in case.touched(world, row):
@@ -215,7 +215,7 @@ def power() -> Figure:
 def _audit(claim: GaussianDP, runs: int, false_alarms: int, misses: int) -> AuditResult:
     errors = ErrorRates(false_alarms=int(false_alarms), without=runs, misses=int(misses), with_canary=runs)
     return AuditResult(
-        finding=Trainings(errors=errors), delta=1e-5, coins="holdfast", planted="a record", adjacency="replace",
+        finding=Trainings(errors=errors), delta=1e-5, coins="holdfast", planted="a record", adjacency=Adjacency.replace,
         rows="public", design=Design(claim=claim, interference=0.0),
     )  # fmt: skip
 

@@ -266,6 +266,11 @@ def test_no_part_of_a_page_contradicts_another(tmp_path: Path) -> None:
     assert seen > 80
 
 
+@pytest.mark.parametrize("kind", AUDITS)
+def test_every_kind_of_audit_alone(kind: str) -> None:
+    assert broken_rules(Dossier(counts(name="a count"), audits=AUDITS[kind], also_run=1).record) == []
+
+
 def test_the_rules_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages on which one part says something else than the others."""
     from holdfast.dossier import page
