@@ -238,7 +238,7 @@ def forgers() -> Figure:
         yticks=range(3),
         yticklabels=names,
         xlabel="forgeries tried",
-        title="Who gets a forged page past verify --public-key",
+        title="Who gets a forged page past verify",
     )
     ax.invert_yaxis()
     ax.margins(x=0.22)

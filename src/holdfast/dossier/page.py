@@ -153,7 +153,7 @@ def seal_of(page: str) -> str:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceLine:
     """A place that the page speaks of: its value, and the field of a release that it is a copy of, if it is one."""
 
     place: str
@@ -161,12 +161,12 @@ class Source:
     copy_of: str
 
 
-def listed(places: Places, record: Record) -> list[tuple[str, list[Source]]]:
+def listed(places: Places, record: Record) -> list[tuple[str, list[SourceLine]]]:
     """Every place that the page links to, by where its value comes from."""
-    groups: dict[str, list[Source]] = {}
+    groups: dict[str, list[SourceLine]] = {}
     for place, value in places.used.items():
         origin, copy_of = origin_of(place, record)
-        groups.setdefault(origin, []).append(Source(place, _told(value), copy_of))
+        groups.setdefault(origin, []).append(SourceLine(place, _told(value), copy_of))
     return list(groups.items())
 
 
