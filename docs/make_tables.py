@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -146,7 +147,43 @@ def readme() -> str:
     return before + begin + peers() + end + after
 
 
+def faults() -> str:
+    """Every fault that is planted in shipped code, the function that it is in, and the trial that must see it."""
+    from holdfast.audit.refutation.faults import FAULTS
+
+    text = _head("broken version", "in", "what is wrong", "falls to")
+    for fault in FAULTS:
+        module, _, function = fault.target.partition(":")
+        text += _row(
+            f"`{fault.name}`",
+            f"`{module.split('.')[-1]}`: `{function}`",
+            fault.why.replace("|", "\\|"),
+            fault.test,
+        )
+    return text
+
+
+def forgeries() -> str:
+    """How many forgeries were tried and how many passed, from the stored result of the study."""
+    results = HERE.parent / "tests" / "studies" / "results" / "dossier.verification.test_forgeries.json"
+    (study,) = json.loads(results.read_text(encoding="utf-8"))["studies"].values()
+    found = study["found"]
+    kinds = ("record", "page", "release", "ledger")
+    text = _head("forger", *kinds, "pass `verify`", "pass the stranger")
+    for forger in ("without the ledger", "with the ledger, without the key", "the owner, with both"):
+        tried = [found.get(f"{forger}: {kind}") for kind in kinds]
+        passed = [
+            sum(found.get(f"{forger}: {kind} {end}", 0) for kind in kinds)
+            for end in ("passed", "passed the stranger")
+        ]
+        text += _row(forger, *("-" if n is None else f"{n:,}" for n in tried), *(f"{n:,}" for n in passed))
+    share = "All of them" if found["one_in"] == 1 else f"One in {found['one_in']}"
+    return f"{text}\n{share}, {found['trials']:,} in all, tried on {study['date']}.\n"
+
+
 TABLES = {
+    "_generated/faults.md": faults,
+    "_generated/forgeries.md": forgeries,
     "_generated/mechanisms.md": mechanisms,
     "_generated/currencies.md": currencies,
     "_generated/methods.md": methods,

@@ -540,6 +540,11 @@ def publishing_options() -> Figure:
     return figure
 
 
+def refutation(name: str) -> Callable[[], Figure]:
+    """A picture of the page about refutation (`refutation.py`)."""
+    return lambda: run_path(str(HERE / "refutation.py"))[name]()
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "tradeoff": tradeoff,
     "publishing_options": publishing_options,
@@ -552,6 +557,11 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "attack_coins": attack_coins,
     "synth_errors": synth_errors,
     "synth_certificate": synth_certificate,
+    "refutation_replay": refutation("replay"),
+    "refutation_noise": refutation("noise"),
+    "refutation_sampling": refutation("sampling"),
+    "refutation_power": refutation("power"),
+    "refutation_forgers": refutation("forgers"),
     "example_plot_tradeoff": example("plot_tradeoff"),
     "example_plot_account": example("plot_account"),
     "example_release_counts": example("release_counts", seed=1),

@@ -151,7 +151,8 @@ def test_axe_finds_no_violation(browser: Any, pages: dict[str, Path], name: str,
 def test_the_tab_key_reaches_every_control(browser: Any, pages: dict[str, Path]) -> None:
     with Tab(browser, pages["internal"]) as page:
         wanted = page.evaluate(
-            """() => [...document.querySelectorAll('input[type=range], input[type=radio]:checked, summary, [tabindex]')]
+            """() => [...document.querySelectorAll(
+                'input[type=range], input[type=radio]:checked, summary, [tabindex="0"]')]
             .filter(one => one.checkVisibility()).map((one, k) => { one.dataset.control = k; return k; })"""
         )
         reached = set()

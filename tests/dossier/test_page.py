@@ -71,9 +71,10 @@ def test_only_our_own_script_and_style_are_allowed() -> None:
 
 def test_the_page_asks_for_nothing_and_is_small() -> None:
     page = Dossier(model([f"column {k}" for k in range(100)]), audits=[audit()]).html()
-    assert not re.findall(r"(?:src|href)=", page)
+    assert not re.findall(r"\ssrc=", page)
+    assert not re.findall(r'href="(?!#)', page)  # every link stays on the page
     assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", page)
-    assert len(page) < 200_000
+    assert len(page) < 250_000
 
 
 def test_the_record_is_json_that_anyone_can_read() -> None:
@@ -116,12 +117,11 @@ def test_the_editions_call_themselves_by_name() -> None:
         Dossier(counts(), audits=[audit()], audience=name).html() for name in ("public", "internal")
     )
     assert "must not be published" not in text_of(public)
-    assert "What was not tested" not in text_of(public)
     assert "in_median" not in public  # scores of canaries are for the owner
     assert "in_median" in internal
     for told in ('<body class="internal">', 'class="banner"', "@page internal", 'class="watermark"'):
         assert told in internal
-    assert "What was not tested" in text_of(internal)
+    assert all("What was not tested" in text_of(page) for page in (public, internal))
 
 
 def test_a_contradiction_is_red_and_counted() -> None:

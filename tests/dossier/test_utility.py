@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,8 @@ def test_long_models_are_cut_and_say_so() -> None:
     found = utility(model([f"c{k}" for k in range(200)]))
     assert len(found.rows) == MOST_ROWS
     assert found.left_out == 201 - MOST_ROWS
-    assert (
-        f"{201 - MOST_ROWS} more are in the release" in Dossier(model([f"c{k}" for k in range(200)])).html()
-    )
+    page = re.sub(r"<[^>]*>", "", Dossier(model([f"c{k}" for k in range(200)])).html())
+    assert f"{201 - MOST_ROWS} more are in the release" in page
 
 
 def test_a_synthetic_table_shows_its_error_by_marginal() -> None:

@@ -170,7 +170,7 @@ class Dossier:
             contradictions=self.contradictions,
             tables=tuple(self.tables),
             accuracy=tuple(self.accuracy),
-            not_tested=not_tested(self.tried),
+            not_tested=not_tested(self.tried, also_run=self.also_run),
             also_run=self.also_run,
             payments=tuple(paid),
             budgets=tuple(

@@ -10,6 +10,7 @@ at an equal share each (soundness, section 22). Else the luckiest of twenty audi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
@@ -139,8 +140,11 @@ class Tried:
     @property
     def attempt(self) -> Attempt:
         """As the page shows it."""
+        # What it says alone may be more, or less, than what is left when everything that was run shares the error.
+        alone = r"(?m)((?:^  claim: .*|\bverdict): )(?:refuted|warning|consistent)\b"
         return Attempt(
-            kind=self.kind, name=self.name, state=self.state, summary=self.words, numbers=self.numbers,
+            kind=self.kind, name=self.name, state=self.state, numbers=self.numbers,
+            summary=re.sub(alone, rf"\g<1>{self.state}", self.words),
             contradiction=self.contradiction,
         )  # fmt: skip
 
@@ -351,13 +355,8 @@ _ALWAYS = (
     "Other releases about the same people that are not in this ledger.",
     "The computer itself: timing, logs, memory, and who can read the private table.",
 )
-_KINDS = (
-    (
-        "audit",
-        "Audits: none that could have failed was run, so nothing checks the program against the proof.",
-    ),
-    ("attack", "Membership attacks on this release: none was run."),
-)
+_NO_AUDIT = "Audits: none that could have failed was run, so nothing checks the program against the proof."
+_NO_ATTACK = "Membership attacks on this release: none {}."
 _INVERSION = "Guessing an attribute of a person from the others (inversion): not attacked here."
 
 
@@ -373,10 +372,24 @@ class _Told(Protocol):
     @property
     def state(self) -> str: ...
 
+    @property
+    def numbers(self) -> AuditNumbers | AttackNumbers: ...
 
-def not_tested(tried: Sequence[_Told]) -> tuple[str, ...]:
+
+def not_tested(tried: Sequence[_Told], *, also_run: int = 0) -> tuple[str, ...]:
     """What a reader might take for tested and was not, given everything that was tried."""
-    kinds = {one.kind for one in tried if one.state != "not a test"}
-    missing = [text for kind, text in _KINDS if kind not in kinds]
+    kinds = {one.kind for one in tried if _is_test(one)}
     inverted = any("inversion" in one.name.lower() for one in tried)
-    return (*missing, *(() if inverted else (_INVERSION,)), *_ALWAYS)
+    return (
+        *(() if "audit" in kinds else (_NO_AUDIT,)),
+        *(() if "attack" in kinds else (_NO_ATTACK.format("is on this page" if also_run else "was run"),)),
+        *(() if inverted else (_INVERSION,)),
+        *_ALWAYS,
+    )
+
+
+def _is_test(one: _Told) -> bool:
+    """Whether it could have failed, or did."""
+    if one.state in ("not a test", "not comparable"):
+        return False
+    return one.state == "refuted" or not isinstance(one.numbers, AuditNumbers) or one.numbers.can_fail

@@ -1,7 +1,9 @@
 """The page: drawn from the record alone, sealed, and under a policy that lets it ask for nothing.
 
 The seal is the hash of the whole page with zeros in its place. The same record and version always give the same
-page, so that a reader can draw it again and compare.
+page, so that a reader can draw it again and compare. Templates see the record through `Placed`, which knows where
+each value stands: whatever they write of it that has a digit becomes a link to that place, and the last section lists
+the places with their values and with what they were copied or computed from.
 """
 
 from __future__ import annotations
@@ -10,14 +12,18 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from holdfast.audit.power import NOTICED
 from holdfast.dossier.charts import DARK, STYLE, bar_chart, budget_chart, coefficient_chart
 from holdfast.dossier.charts.bars import share_text
-from holdfast.dossier.charts.curves import drawn_curves, drawn_trade_offs
+from holdfast.dossier.charts.curves import drawn_curves, drawn_trade_offs, percent_text
 from holdfast.dossier.record import Record
+from holdfast.dossier.section import Placed, Places
 from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release.archive import parse_json
@@ -26,10 +32,22 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 BLANK = "0" * 64
+MOST_ENTRIES = 40
+"""Entries of a ledger on the page; the rest is in its record."""
 _SEAL = re.compile(r'<meta name="holdfast-seal" content="([0-9a-f]{64})">')
 _RECORD = re.compile(r'<script type="application/json" id="holdfast-record">(.*?)</script>', re.S)
 MOST_BYTES = 16 * 2**20
 _MOST_PARTS = 400_000
+_MOST_LETTERS = 160
+CONSTANTS = {
+    "noticed": (NOTICED, "docs/audits.md, What would it have noticed?"),
+    "weights": (0.95, "docs/dossier.md, Section by section"),
+    "cells": (0.95, "docs/dossier.md, Section by section"),
+    "one-per-cent": (0.01, "docs/dossier.md, Section by section"),
+    "one-per-mille": (0.001, "docs/dossier.md, Section by section"),
+    "shown": (MOST_ENTRIES, "docs/dossier.md, Section by section"),
+}
+"""Numbers that are the page's own, and where the documentation says so."""
 
 
 def render(record: Record) -> str:
@@ -37,12 +55,16 @@ def render(record: Record) -> str:
     from markupsafe import Markup
 
     # Charts and the record escape their own texts, so they enter as markup.
+    places = Places()
+    void = bool(record.contradictions) or not record.promise.private
     page = document(
         "page.html.j2",
         script=_text("page.js.j2"),
-        said=record,
-        linear=Markup(drawn_trade_offs(record.picture.linear)),
-        log=Markup(drawn_trade_offs(record.picture.log, log=True)),
+        said=Placed(record, "", places),
+        constant={name: Placed(value, f"constant/{name}", places) for name, (value, _) in CONSTANTS.items()},
+        sources=lambda: listed(places, record),
+        linear=Markup(drawn_trade_offs(record.picture.linear, void=void)),
+        log=Markup(drawn_trade_offs(record.picture.log, log=True, void=void)),
         curve=Markup(drawn_curves(record.promise.curve_points)),
         tables=[Markup(bar_chart(t.title, t.labels, t.counts, error=t.error)) for t in record.tables],
         budgets=[
@@ -130,6 +152,70 @@ def seal_of(page: str) -> str:
     return hashlib.sha256(blank.encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class SourceLine:
+    """A place that the page speaks of: its value, and the field of a release that it is a copy of, if it is one."""
+
+    place: str
+    value: str
+    copy_of: str
+
+
+def listed(places: Places, record: Record) -> list[tuple[str, list[SourceLine]]]:
+    """Every place that the page links to, by where its value comes from."""
+    groups: dict[str, list[SourceLine]] = {}
+    for place, value in places.used.items():
+        origin, copy_of = origin_of(place, record)
+        groups.setdefault(origin, []).append(SourceLine(place, _told(value), copy_of))
+    return list(groups.items())
+
+
+def origin_of(place: str, record: Record) -> tuple[str, str]:
+    """What a place of the record was copied or computed from, and the field of a release file where it is a copy."""
+    first, *rest = place.split("/")
+    if first == "constant":
+        return f"the page itself ({CONSTANTS[rest[0]][1]})", ""
+    if first == "releases":
+        return _of_release(record.releases[int(rest[0])].name, rest[1:])
+    names = " and ".join(one.name for one in record.releases)
+    if first in ("payments", "budgets"):
+        return f"the ledger {record.payments[0].ledger if record.payments else ''}".strip(), ""
+    if first == "tried" and rest and record.tried[int(rest[0])].kind == "attack":
+        return "attacks, as they were run on the owner's side", ""
+    return {
+        "promise": (f"the guarantees in {names}", ""),
+        "picture": (f"the guarantees in {names}, and what was tried against them", ""),
+        "tried": ("the audits that are stored in the record of this page", ""),
+        "contradictions": ("what was tried, held against the promise", ""),
+        "doubts": (f"what {names} assume, and what the ledger does not say", ""),
+        "tables": (f"the values in {names}; titles and labels are those of whoever made the page", ""),
+        "accuracy": ("whoever holds the data", ""),
+    }.get(first, ("whoever made the page", ""))
+
+
+def _of_release(name: str, rest: Sequence[str]) -> tuple[str, str]:
+    field = "/".join(rest)
+    if rest[0] in ("provenance", "certificates", "guarantee"):
+        return f"{name}, its fields", field
+    copies = {"method": "provenance/method", "created": "provenance/created", "theorem": "guarantee/theorem"}
+    if rest[0] in copies:
+        return f"{name}, its fields", copies[rest[0]]
+    return (f"{name}, its values" if rest[0] == "utility" else f"{name}, the file"), ""
+
+
+def _told(value: Any) -> str:
+    """A value as the last section shows it; of many numbers how many, the first and the last."""
+    value = json.loads(
+        json.dumps(value, default=lambda one: one.to_json() if hasattr(one, "to_json") else str(one))
+    )
+    if isinstance(value, list) and len(value) > 1 and all(isinstance(one, int | float) for one in value):
+        return f"{len(value)} numbers, from {value[0]} to {value[-1]}"
+    if isinstance(value, list | dict) and len(str(value)) > _MOST_LETTERS:
+        return f"{len(value)} parts"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
+
+
 def _coefficients(utility: Utility) -> str:
     if not isinstance(utility, ModelUtility) or not utility.rows:
         return ""
@@ -157,12 +243,40 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["percent"] = lambda share: f"{100 * share:.1f} %"
-    made.filters["number"] = lambda value: "∞" if value is None else f"{value:.4g}"
-    made.filters["small"] = lambda value: re.sub(r"e-0?(\d)", r"e-\1", f"{value:.6g}")
-    made.filters["share"] = share_text
-    made.filters["odds"] = lambda failure: f"one time in {round(1 / failure):,}"
+    for name, form in _FORMS.items():
+        made.filters[name] = _in_form(form)
     return made
+
+
+def small(value: float) -> str:
+    """Six digits, and no zeros in exponents."""
+    return re.sub(r"e-0?(\d)", r"e-\1", f"{value:.6g}")
+
+
+_FORMS: Mapping[str, Callable[[Any], str]] = {
+    "percent": percent_text,
+    "rate": lambda share: f"{small(100 * share)} %",
+    "number": lambda value: f"{value:.4g}",
+    "small": small,
+    "factor": lambda value: f"{value:.3g}",
+    "chance": lambda value: f"{value:.2f}",
+    "share": share_text,
+    "odds": lambda failure: f"one time in {round(1 / failure):,}",
+    "start": lambda text: f"{text[:16]}…",
+    "file": lambda name: name if "." in name else name.replace(" ", "-") + ".holdfast",
+    "from_weight": lambda row: f"{row.weight - row.reach:.4g}",
+    "to_weight": lambda row: f"{row.weight + row.reach:.4g}",
+}
+"""How templates write values."""
+
+
+def _in_form(form: Callable[[Any], str]) -> Callable[[Any], Any]:
+    def write(value: Any) -> Any:
+        if value is None:
+            return "∞"
+        return value.written(form) if isinstance(value, Placed) else form(value)
+
+    return write
 
 
 def _text(name: str) -> str:

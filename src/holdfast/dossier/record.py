@@ -323,6 +323,11 @@ def doubts(releases: Sequence[ReleaseFacts], payments: Sequence[Payment]) -> tup
                 f"no ledger counted {one.name}: if it was chosen among several fits, or if more was released about "
                 "these data, the promise is worth less than it says"
             ] = True
+        elif not payments:
+            found[
+                f"the ledger that paid for {one.name} was not at hand: what it says of budget, approval and other "
+                "releases is not on this page"
+            ] = False
     for one, paid in zip(releases, payments, strict=False):
         if paid.closed is None:
             found[

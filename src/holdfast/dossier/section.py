@@ -1,17 +1,22 @@
 """Section: a part of what a dossier says, as a frozen dataclass that reads and writes itself.
 
-Numbers are shortened to six digits; an infinite epsilon is None.
+Numbers are shortened to six digits; an infinite epsilon is None. A template sees sections as `Placed`: what it writes
+of them links to where it stands.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin, get_type_hints
+from urllib.parse import quote
 
 from holdfast.errors import FormatError
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 Audience = Literal["public", "internal"]
 
@@ -22,17 +27,119 @@ class Section:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {_key(one): _plain(getattr(self, one.name)) for one in fields(self)}
+        return {json_key(one): _plain(getattr(self, one.name)) for one in fields(self)}
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """The section that `to_json` wrote; `FormatError` for anything else."""
         try:
-            kinds, known = get_type_hints(cls), {_key(one): one.name for one in fields(cls)}
+            kinds, known = get_type_hints(cls), {json_key(one): one.name for one in fields(cls)}
             return cls(**{known[key]: _read(kinds[known[key]], value) for key, value in data.items()})
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             name = cls.__name__.lower()
             raise FormatError(f"a stored {name} lacks a field or has one of the wrong kind") from error
+
+
+class Places:
+    """The places that a page links to, in the order in which it speaks of them."""
+
+    def __init__(self) -> None:
+        self.used: dict[str, Any] = {}
+
+    def link(self, place: str, value: Any, text: str) -> Markup | str:
+        """The text, as a link to the place of its value where it has a digit."""
+        from markupsafe import Markup, escape
+
+        if not any(letter.isdigit() for letter in text):
+            return text
+        self.used.setdefault(place, value)
+        return Markup('<a class="src" tabindex="-1" href="#{}">{}</a>').format(escape(place), text)
+
+
+class Placed:
+    """A value of the record and its place in it; parts know their places too."""
+
+    __slots__ = ("_place", "_places", "_value")
+
+    def __init__(self, value: Any, place: str, places: Places) -> None:
+        self._value, self._place, self._places = value, place, places
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._value, name)
+        if not is_dataclass(self._value):
+            return value
+        return self._inner(next(json_key(one) for one in fields(self._value) if one.name == name), value)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return list(self)[key]
+        return self._inner(key, self._value[key])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self._inner(place, value) for place, value in enumerate(self._value)])
+
+    def items(self) -> list[tuple[Any, Any]]:
+        """Of a mapping; a name leads where its value stands."""
+        return [
+            (self._places.link(self._at(key), value, str(key)), self._inner(key, value))
+            for key, value in self._value.items()
+        ]
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._value == (other._value if isinstance(other, Placed) else other))
+
+    def __hash__(self) -> int:
+        return hash(self._place)
+
+    def __contains__(self, part: object) -> bool:
+        return part in self._value
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self._value < other)
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self._value >= other)
+
+    def __str__(self) -> str:
+        return str(self._value)
+
+    def __html__(self) -> Markup | str:
+        """What a template writes of it."""
+        return self.written(str)
+
+    def written(self, form: Callable[[Any], str]) -> Markup:
+        """The value in this form, linked to its place."""
+        from markupsafe import escape
+
+        return escape(self._places.link(self._place, self._value, form(self._value)))
+
+    def plain(self) -> Any:
+        """The value alone, for attributes and charts."""
+        return self._value
+
+    def marked(self) -> str:
+        """Its place, which is now one that the page links to."""
+        self._places.used.setdefault(self._place, self._value)
+        return self._place
+
+    def counted(self) -> Markup:
+        """How many parts it has."""
+        return self.written(lambda value: f"{len(value)}")
+
+    def _inner(self, key: object, value: Any) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        return Placed(value, self._at(key), self._places)
+
+    def _at(self, key: object) -> str:
+        place = quote(str(key), safe="")
+        return f"{self._place}/{place}" if self._place else place
 
 
 def visible(value: Any) -> Any:
@@ -58,7 +165,7 @@ def six_digits(value: float) -> float | None:
     return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
-def _key(one: Any) -> str:
+def json_key(one: Any) -> str:
     """The key of a field, where it is no name of Python."""
     return str(one.metadata.get("key", one.name))
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger.chain import Chain
@@ -30,6 +30,7 @@ from holdfast.privacy.account.journal import (
     same_payment,
     shares_above,
 )
+from holdfast.privacy.account.payload import decode_payload
 
 _LONGEST_CURVE = 65_536
 _FRACTION = re.compile(r"[0-9]{1,2000}(/0*[1-9][0-9]{0,2000})?", re.ASCII)
@@ -175,6 +176,19 @@ class LedgerJournal:
         if settlement["payload"] != (None if payload is None else entry_digest(payload)):
             raise LedgerError(f"the value that is kept for entry {number} was changed; nothing was released")
         return Entry(number=number, charge=charge, state=settlement["state"], payload=payload)
+
+
+class _Stored(Protocol):
+    """A ledger, as far as this file needs one."""
+
+    _store: Store
+
+
+def kept_value(ledger: _Stored, number: int) -> Any:
+    """What a charge released, as the ledger keeps it for whoever asks again; None where it keeps nothing."""
+    with ledger._store.reading() as chain:
+        payload = chain.payload(number)
+    return None if payload is None else decode_payload(payload)
 
 
 def stored_form(charge: Charge) -> Charge:

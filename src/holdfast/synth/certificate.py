@@ -36,6 +36,8 @@ from holdfast.synth.workload import Workload
 Floats = NDArray[np.float64]
 #: The name of the claim over all queries together.
 OVERALL = "largest error"
+#: What its charges are called in a ledger.
+ERRORS, ROWS = "largest errors", "number of rows"
 #: Shares of the certificate's budget: group maxima, and the number of rows where that is private.
 GROUP_SHARE, COUNT_SHARE = 0.07, 0.03
 #: Of the failure probability, where the number of rows is private.
@@ -180,8 +182,8 @@ def certify(
     overall = Certificate(
         name=OVERALL,
         statement=f"any proportion on the {len(rows)} released rows {_compared(data)} the table{told}",
-        alpha=_proportion(above, size), confidence=confidence, query_class=_class(data, workload),
-        details={"noise_std": _proportion(std, size), "rows": len(rows), "rows_sha256": mark},
+        alpha=proportion(above, size), confidence=confidence, query_class=_class(data, workload),
+        details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": mark},
     )  # fmt: skip
     made: tuple[Certificate, ...] = ()
     if by_group:
@@ -189,7 +191,7 @@ def certify(
                          failing=failing, told=told, rows=rows, cap=overall.alpha)  # fmt: skip
     return Certification(
         overall=overall, groups=made, population=_population(overall, data, workload, size=size),
-        noise_std=_proportion(std, size), fingerprint=mark, rows_low=size, counted=counted,
+        noise_std=proportion(std, size), fingerprint=mark, rows_low=size, counted=counted,
     )  # fmt: skip
 
 
@@ -200,15 +202,26 @@ def _upper(
     mechanism, std = certificate_noise(
         account, max_rows=data.unit.max_rows, adjacency=data.adjacency, maxima=errors.size
     )
-    noisy = account.release(mechanism, errors, key=_key(account, mark), label="largest errors")
-    each = offset(mechanism, std, failure=failure / errors.size, size=errors.size)
-    return np.asarray(noisy) + each + ARITHMETIC, std
+    noisy = account.release(mechanism, errors, key=_key(account, mark), label=ERRORS)
+    return above(mechanism, np.asarray(noisy), failure=failure), std
+
+
+def above(mechanism: Mechanism, noisy: Floats, *, failure: float) -> Floats:
+    """Released maxima, raised so that all of them are above the true ones, but with probability `failure`."""
+    each = offset(mechanism, noise_std(mechanism), failure=failure / noisy.size, size=noisy.size)
+    return noisy + each + ARITHMETIC
+
+
+def noise_std(mechanism: Mechanism) -> float:
+    """The standard deviation of what `certificate_noise` made."""
+    scale = mechanism.to_json()
+    return math.sqrt(2.0) * float(mechanism.scale) if "scale" in scale else float(mechanism.sigma)  # type: ignore[attr-defined]
 
 
 def _count_low(data: ExactCounts, account: Account, *, failure: float) -> tuple[float, NoisyCount]:
     """A number of rows that is not above the true one, but with probability `failure`; and the noisy one."""
     mechanism, std = certificate_noise(account, max_rows=data.unit.max_rows, adjacency=data.adjacency)
-    noisy = account.release(mechanism, np.array([float(data.table.count())]), label="number of rows")
+    noisy = account.release(mechanism, np.array([float(data.table.count())]), label=ROWS)
     counted = NoisyCount(value=float(noisy[0]), noise_std=std, laplace=isinstance(mechanism, Laplace))
     return counted.value - offset(mechanism, std, failure=failure), counted
 
@@ -223,13 +236,13 @@ def _by_group(
         Certificate(
             name=f"largest error in {group.name}",
             statement=f"on the {len(rows)} released rows {_compared(data)} the table{told}; all groups together",
-            alpha=_proportion(each, size),
+            alpha=proportion(each, size),
             confidence=confidence,
             query_class=group.name,
-            details={"noise_std": _proportion(std, size), "columns": list(group.columns)},
+            details={"noise_std": proportion(std, size), "columns": list(group.columns)},
         )
         for group, each in zip(workload.groups, above.tolist(), strict=True)
-        if _proportion(each, size) < cap
+        if proportion(each, size) < cap
     )
 
 
@@ -269,7 +282,7 @@ def declared(data: ExactCounts) -> str:
     return ", if it has at least the declared n_public rows" if assumed else ""
 
 
-def _proportion(records: float, size: float) -> float:
+def proportion(records: float, size: float) -> float:
     """Records as a share of the table; 1 where it may be empty."""
     return 1.0 if size <= 0 else max(0.0, min(1.0, records / size))
 

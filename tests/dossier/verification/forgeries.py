@@ -2,24 +2,27 @@
 
     python -m tests.dossier.verification.forgeries            # all of them, as a table
     python -m tests.dossier.verification.forgeries 5          # one in five
-    python -m tests.dossier.verification.forgeries --write    # and into the documentation
+    python -m tests.dossier.verification.forgeries 5 --keep DIR [--turn 0 --turns 2] [--store]
 
-The test beside it takes an even share of them in every run of the suite.
+With a folder, what was tried is kept there: a run that was stopped goes on, one that took every fifth goes on to take
+all, and several processes share the work. `--store` writes the counts to `tests/studies/results`, from where
+`docs/make_tables.py` takes them. In every run of the suite the test beside this file takes an even share.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from holdfast.dossier import verify_dossier
 from holdfast.dossier.page import record_of
@@ -36,7 +39,7 @@ FORGERS: tuple[Forger, ...] = (
     "the owner, with both",
 )
 What = Literal["record", "page", "release", "ledger"]
-GENERATED = ROOT / "docs" / "_generated" / "forgeries.md"
+KINDS: Sequence[What] = ("record", "page", "release", "ledger")
 Edit: TypeAlias = Callable[[Case], None]
 
 
@@ -128,33 +131,68 @@ def extracted(case: Case, key: Path, target: Path) -> Path | None:
     return target
 
 
-def tallied(share: int, folder: Path) -> dict[tuple[Forger, What], Tally]:
-    """One in `share` of all forgeries, evenly, by each forger: which ones pass under the officer's public key."""
-    case = forging.sound(folder / "sound")
-    create_key(folder / "forger.pem")
-    true = extracted(case, case.key, folder / "extract.json")
-    assert true is not None
+def opened(folder: Path) -> tuple[Case, Path]:
+    """The sound case of a folder and the extract of its ledger, made where there is none yet."""
+    case, extract = Case(folder / "sound"), folder / "extract.json"
+    if not extract.exists():
+        case = forging.sound(folder / "sound")
+        create_key(folder / "forger.pem")
+        assert extracted(case, case.key, extract) is not None
     assert passes(case, key=True)
-    assert passes_stranger(case, true)
+    assert passes_stranger(case, extract)
+    return case, extract
+
+
+def tallied(share: int, folder: Path, *, turn: int = 0, turns: int = 1) -> dict[tuple[Forger, What], Tally]:
+    """One in `share` of all forgeries, evenly, by each forger: which ones pass under the officer's public key.
+
+    What the folder already holds is not tried again.
+    """
+    case, true = opened(folder)
+    kept = {(line["forger"], line["number"]): line for line in _kept(folder)}
     found: dict[tuple[Forger, What], Tally] = {}
-    for forger in FORGERS:
-        key = case.key if forger == "the owner, with both" else folder / "forger.pem"
-        listed = forgeries(case, key)
-        for number, forgery in enumerate(listed):
-            if number % share or (forgery.what == "ledger" and forger == "without the ledger"):
-                continue
-            tally = found.setdefault((forger, forgery.what), Tally())
-            with tempfile.TemporaryDirectory(dir=folder) as there:
-                made = forge(case, Path(there) / "case", forgery, forger)
+    with (folder / f"tried-{turn}.jsonl").open("a", encoding="utf-8") as notes:
+        for forger in FORGERS:
+            key = case.key if forger == "the owner, with both" else folder / "forger.pem"
+            for number, forgery in enumerate(forgeries(case, key)):
+                if number % share or (forgery.what == "ledger" and forger == "without the ledger"):
+                    continue
+                line = kept.get((forger, number))
+                if line is None:
+                    if number // share % turns != turn:
+                        continue
+                    line = {
+                        "forger": forger,
+                        "number": number,
+                        **_tried(case, folder, forgery, forger, key, true),
+                    }
+                    notes.write(json.dumps(line) + "\n")
+                    notes.flush()
+                tally = found.setdefault((forger, forgery.what), Tally())
                 tally.tried += 1
-                # The first forger falls without any key: the ledger is out of his hands.
-                if passes(made, key=forger != "without the ledger"):
-                    tally.passed.append(forgery.where)
-                outside = forger == "without the ledger"
-                extract = true if outside else extracted(made, key, Path(there) / "extract.json")
-                if extract is not None and passes_stranger(made, extract):
-                    tally.passed_stranger.append(forgery.where)
+                tally.passed += [forgery.where] * line["passed"]
+                tally.passed_stranger += [forgery.where] * line["stranger"]
     return found
+
+
+def _tried(
+    case: Case, folder: Path, forgery: Forgery, forger: Forger, key: Path, true: Path
+) -> dict[str, bool]:
+    """Whether one forgery passes, and whether a stranger is taken in."""
+    with tempfile.TemporaryDirectory(dir=folder) as there:
+        made = forge(case, Path(there) / "case", forgery, forger)
+        outside = forger == "without the ledger"
+        extract = true if outside else extracted(made, key, Path(there) / "extract.json")
+        return {
+            # The first forger falls without any key: the ledger is out of his hands.
+            "passed": passes(made, key=not outside),
+            "stranger": extract is not None and passes_stranger(made, extract),
+        }
+
+
+def _kept(folder: Path) -> list[dict[str, Any]]:
+    lines = [line for path in folder.glob("tried-*.jsonl") for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in lines if line.endswith("}")]
 
 
 def _name(place: Place) -> str:
@@ -206,34 +244,65 @@ def _entry(number: int, place: Place, key: Path) -> Edit:
     return edit
 
 
-def table(found: dict[tuple[Forger, What], Tally]) -> str:
-    """Counts by forger and by what was forged."""
-    kinds: Sequence[What] = ("record", "page", "release", "ledger")
+def counts(found: dict[tuple[Forger, What], Tally]) -> dict[str, int]:
+    """How many were tried and how many passed, by forger and by what was forged: what a study notes."""
+    made = {}
+    for (forger, what), tally in found.items():
+        made[f"{forger}: {what}"] = tally.tried
+        made[f"{forger}: {what} passed"] = len(tally.passed)
+        made[f"{forger}: {what} passed the stranger"] = len(tally.passed_stranger)
+    return made
+
+
+def table(noted: Mapping[str, int]) -> str:
+    """What a study noted, by forger and by what was forged."""
     lines = [
-        "| forger | " + " | ".join(kinds) + " | pass `verify` | pass the stranger |",
-        "|---|" + "---|" * (len(kinds) + 2),
+        "| forger | " + " | ".join(KINDS) + " | pass `verify` | pass the stranger |",
+        "|---|" + "---|" * (len(KINDS) + 2),
     ]
     for forger in FORGERS:
-        tallies = [found.get((forger, kind), Tally()) for kind in kinds]
-        cells = [f"{one.tried:,}" if one.tried else "-" for one in tallies]
-        passed = sum(len(one.passed) for one in tallies), sum(len(one.passed_stranger) for one in tallies)
-        lines.append(f"| {forger} | " + " | ".join(cells) + f" | {passed[0]:,} | {passed[1]:,} |")
-    return "\n".join(lines)
+        cells = [f"{noted[name]:,}" if (name := f"{forger}: {what}") in noted else "-" for what in KINDS]
+        for end in ("passed", "passed the stranger"):
+            cells.append(f"{sum(noted.get(f'{forger}: {what} {end}', 0) for what in KINDS):,}")
+        lines.append(f"| {forger} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+RESULT = ROOT / "tests" / "studies" / "results" / "dossier.verification.test_forgeries.json"
+
+
+def store(found: dict[tuple[Forger, What], Tally], share: int) -> None:
+    """The counts, with commit and machine, as results of studies are kept."""
+    from tests.studies.results import made_on
+
+    trials = sum(tally.tried for tally in found.values())
+    study = made_on() | {"found": {"trials": trials, "one_in": share, **counts(found)}}
+    content = {
+        "tests": "tests/dossier/verification/test_forgeries.py",
+        "studies": {"test_nothing_passes_without_the_key": study},
+    }
+    RESULT.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> int:
-    """Print the counts, and write them into the documentation if asked."""
-    share = next((int(one) for one in sys.argv[1:] if one.isdigit()), 1)
-    with tempfile.TemporaryDirectory() as folder:
-        found = tallied(share, Path(folder))
-    sys.stdout.write(table(found) + "\n")
+    """Print the counts; 1 where something passed that should not."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("share", nargs="?", type=int, default=1)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--turn", type=int, default=0)
+    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--store", action="store_true")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        found = tallied(asked.share, asked.keep or Path(scratch), turn=asked.turn, turns=asked.turns)
+    sys.stdout.write(table(counts(found)))
+    if asked.store:
+        store(found, asked.share)
     for (forger, what), tally in found.items():
         if tally.passed:
             sys.stdout.write(f"{forger}, {what}: {len(tally.passed)} pass: {tally.passed[:400]}\n")
         if tally.passed_stranger:
             sys.stdout.write(f"{forger}, {what}, stranger: {tally.passed_stranger[:400]}\n")
-    if "--write" in sys.argv:
-        GENERATED.write_text(table(found) + "\n", encoding="utf-8")
     return int(
         any(
             tally.passed or tally.passed_stranger

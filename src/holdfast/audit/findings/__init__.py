@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -52,16 +52,27 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
         (home,) = (f for f in FINDINGS if f.kind == kind)
         for name, part in (("errors", ErrorRates), ("against", ErrorRates), ("scores", NormalScores)):
             if name in fields:
-                fields[name] = part(**fields[name])
-        found: Finding = home(**fields)
-    except (TypeError, ValueError, KeyError) as error:
+                fields[name] = _made(part, fields[name])
+        found: Finding = _made(home, fields)
+    except (ArithmeticError, TypeError, ValueError, KeyError) as error:
         raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
     return found
 
 
+def _made(kind: type[Any], given: Mapping[str, Any]) -> Any:
+    """One of this kind, with whole numbers and finite ones where it declares them."""
+    declared = get_type_hints(kind)
+    for name, value in given.items():
+        if declared[name] is int and type(value) is not int:
+            raise TypeError(f"{name} is a whole number")
+        if declared[name] is float and not is_number(value):
+            raise TypeError(f"{name} is a finite number")
+    return kind(**given)
+
+
 def is_number(value: object) -> bool:
     """Whether a summary value can be stored."""
-    return isinstance(value, int | float) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 Sequence = AnytimeGuesses

@@ -74,7 +74,7 @@ class Numeric:
         _check_name(self.name)
         for parameter in ("low", "high"):
             bound = getattr(self, parameter)
-            require(_is_number(bound) and math.isfinite(bound), parameter, bound, "a finite number")
+            require(_is_finite(bound), parameter, bound, "a finite number")
             object.__setattr__(self, parameter, float(bound) + 0.0)  # + 0.0 turns -0.0 into 0.0
         require(self.low < self.high, "low", self.low, f"< high={self.high} in column {self.name!r}")
         require(math.isfinite(self.high - self.low), "high", self.high, "such that high - low is finite")
@@ -87,6 +87,7 @@ class Numeric:
             )
         self._check_bins()
         if _is_number(self.null):
+            require(_is_finite(self.null), "null", self.null, "a finite number")
             object.__setattr__(self, "null", float(self.null) + 0.0)
             inside = self.low <= float(self.null) <= self.high
             require(inside, "null", self.null, f"within [{self.low}, {self.high}]")
@@ -112,10 +113,7 @@ class Numeric:
             require(rising, "bins", self.bins, "few enough for the edges to differ in float64")
             return
         edges = () if isinstance(asked, str) else tuple(asked)
-        good = (
-            all(_is_number(edge) and math.isfinite(edge) for edge in edges)
-            and 2 <= len(edges) <= MOST_BINS + 1
-        )
+        good = all(_is_finite(edge) for edge in edges) and 2 <= len(edges) <= MOST_BINS + 1
         require(good, "bins", self.bins, "a whole number, or at least two finite edges")
         edges = tuple(float(edge) + 0.0 for edge in edges)
         rising = all(a < b for a, b in pairwise(edges))
@@ -310,6 +308,14 @@ REGISTRY: Registry[Any] = Registry(
 
 def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _is_finite(value: object) -> bool:
+    """Whether it is a number that a double can hold; a whole number of a file may have hundreds of digits."""
+    try:
+        return _is_number(value) and math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return False
 
 
 def _category_text(category: object) -> str:

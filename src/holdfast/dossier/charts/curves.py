@@ -123,28 +123,39 @@ def sampled_trade_offs(curves: Sequence[tuple[str, TradeOff]], *, log: bool = Fa
     )
 
 
-def drawn_trade_offs(points: TradeOffPoints, *, log: bool = False) -> str:
-    """The picture of sampled curves; what the first, proved, one forbids is shaded."""
+def percent_text(share: float) -> str:
+    """Per cent to one digit after the point, below ten to three digits; the page's script writes the same.
+
+    >>> percent_text(0.771), percent_text(0.07953), percent_text(0.0)
+    ('77.1 %', '7.95 %', '0.0 %')
+    """
+    value = 100 * share
+    return f"{value:.1f} %" if value >= 10 or value == 0 else f"{value:.3g} %"
+
+
+def drawn_trade_offs(points: TradeOffPoints, *, log: bool = False, void: bool = False) -> str:
+    """The picture of sampled curves; what the first, proved, one forbids is shaded, or `void` would forbid."""
     low = LEAST_RATE if log else 0.0
     x, y = axes("false alarms: non-members taken for members", "members found", (low, 1), (low, 1), log=log)
     grid = np.asarray(points.false_alarm, float)
     series = [Series(name=one.name, x=grid, y=np.asarray(one.found, float)) for one in points.series]
     proved = series[0]
+    forbidden = "impossible, if the promise held" if void else "impossible, by the proof"
     corner = f"L{x.start:.1f},{y.end:.1f}Z"
     body = f'<path class="impossible" d="{path(x, y, proved.x, proved.y)}L{x.end},{y.end}{corner}"/>'
     body += f'<path class="coin" d="{path(x, y, grid, grid)}"/>'
-    body += f'<text class="region" x="{LEFT + 10}" y="{TOP + 18}">impossible, by the proof</text>'
+    body += f'<text class="region" x="{LEFT + 10}" y="{TOP + 18}">{forbidden}</text>'
     body += svg_lines(x, y, series)
     body += legend(series, (WIDTH * 0.5, HEIGHT - BOTTOM - 17 * len(series)))
     body += '<g class="reading" visibility="hidden"><line class="cursor" y1="34" y2="294"/></g>'
     one_percent = int(np.argmin(np.abs(grid - 0.01)))
     words = "; ".join(
-        f"{s.name}: at {100 * grid[one_percent]:.3g} % false alarms {100 * s.y[one_percent]:.3g} % found"
+        f"{s.name}: at {percent_text(grid[one_percent])} false alarms {percent_text(s.y[one_percent])} found"
         for s in series
     )
     return frame(
         "What an attacker can achieve" + (" (log scale)" if log else ""),
-        f"No test lies in the shaded region. {words}.",
+        f"{'The shaded region was claimed to be' if void else 'The shaded region is'} out of reach. {words}.",
         x, y, body,
         facts=f' data-left="{LEFT}" data-right="{WIDTH - RIGHT}" data-low="{low}"',
     )  # fmt: skip

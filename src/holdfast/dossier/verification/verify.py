@@ -278,7 +278,7 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
         made, format=record.format, holdfast=record.holdfast, renderer=record.renderer, tried=tried,
         picture=_with_lines(made.picture, record.picture),
         contradictions=tuple(one.contradiction for one in tried if one.contradiction is not None),
-        not_tested=record.not_tested if older else not_tested(tried),
+        not_tested=record.not_tested if older else not_tested(tried, also_run=record.also_run),
         audits=record.audits if older else made.audits,
     )  # fmt: skip
     if ledger is None:

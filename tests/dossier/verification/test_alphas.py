@@ -1,0 +1,88 @@
+"""What a certificate claims follows from the noise that was paid for and kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holdfast.data import Categorical, Numeric, Schema
+from holdfast.dossier.verification.certificates import check_certificates
+from holdfast.dossier.verification.sources import Findings
+from holdfast.ledger import Ledger
+from holdfast.privacy import ApproxDP, PureDP
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.release import Release
+from holdfast.synth import Synthesizer
+from holdfast.synth.workload import Workload
+
+pytestmark = pytest.mark.slow
+PAIRS = [("age", "ill"), ("ill", "ward"), ("age", "ward")]
+SCHEMA: list[Numeric | Categorical] = [
+    Numeric("age", 0, 100, bins=4),
+    Categorical("ill", ["no", "yes"]),
+    Categorical("ward", ["a", "b", "c"]),
+]
+
+
+def certified(folder: Path, limit: PrivacyCurve, currency: str, adjacency: str) -> tuple[Path, Release[Any]]:
+    """A synthetic table that a ledger paid for."""
+    draw = np.random.default_rng(0)
+    frame = {
+        "age": draw.integers(0, 100, 400),
+        "ill": draw.choice(["no", "yes"], 400),
+        "ward": draw.choice(["a", "b", "c"], 400),
+    }
+    with Ledger.create(folder / "ledger.db") as ledger:
+        ledger.dataset("clinic", limit=limit, currency=currency, adjacency=adjacency)
+        account = ledger.account("clinic", name="rows", limit=limit)
+        made = Synthesizer(method="independent", key="rows", workload=Workload.of(PAIRS)).fit(
+            frame, Schema(SCHEMA, adjacency=adjacency), account=account
+        )
+    assert made.release_ is not None
+    return folder / "ledger.db", made.release_
+
+
+def problems(release: Release[Any], ledger: Path) -> tuple[list[str], list[str]]:
+    found = Findings()
+    with Ledger.open(ledger, read_only=True) as opened:
+        check_certificates([release], opened, found)
+    return found.problems, found.checked
+
+
+@pytest.mark.parametrize(
+    ("limit", "currency", "adjacency"),
+    [
+        (ApproxDP(4.0, 1e-6), "zcdp", "replace"),
+        (PureDP(4.0), "pure", "add_remove"),
+        (PureDP(4.0), "pure", "replace"),
+    ],
+)
+def test_alphas_follow_from_what_the_ledger_keeps(
+    tmp_path: Path, limit: PrivacyCurve, currency: str, adjacency: str
+) -> None:
+    ledger, release = certified(tmp_path, limit, currency, adjacency)
+    wrong, held = problems(release, ledger)
+    assert wrong == []
+    assert any("alphas follow" in text for text in held)
+    # Any claim that is changed shows, and so do claims that are dropped or divided by another number of rows.
+    for place, claim in enumerate(release.certificates):
+        smaller = [*release.certificates]
+        smaller[place] = replace(claim, alpha=claim.alpha * 0.999)
+        assert problems(replace(release, certificates=tuple(smaller)), ledger)[0], claim.name
+    key = "public_rows" if adjacency == "replace" else "counted"
+    more = release.value["public_rows"]
+    changed = (
+        more + 1
+        if key == "public_rows"
+        else release.value[key] | {"value": release.value[key]["value"] + 1.0}
+    )
+    assert problems(replace(release, value=release.value | {key: changed}), ledger)[0]
+    others = release.value | {"certified": release.value["certified"][1:]}
+    assert problems(replace(release, value=others), ledger)[0]
+    # Where no group can be asked again nothing is claimed to have been checked.
+    unknown = replace(release, value=release.value | {"certified": []})
+    assert not any("alphas follow" in text for text in problems(unknown, ledger)[1])
