@@ -6,6 +6,7 @@ from typing import Any
 
 from holdfast.errors import FormatError, HoldfastError
 from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian, Gaussian
+from holdfast.privacy.mechanisms.gibbs import BoxExponential, RegularisedExponential
 from holdfast.privacy.mechanisms.laplace import DiscreteLaplace, Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
@@ -16,6 +17,7 @@ from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
 
 __all__ = [
     "MECHANISMS",
+    "BoxExponential",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
@@ -26,6 +28,7 @@ __all__ = [
     "PermuteAndFlip",
     "PureObjectivePerturbation",
     "RandomisedResponse",
+    "RegularisedExponential",
     "SubsampledGaussian",
     "SubsampledPure",
     "VectorLaplace",
@@ -45,6 +48,8 @@ MECHANISMS: tuple[type[Mechanism], ...] = (
     ObjectivePerturbation,
     PureObjectivePerturbation,
     FixedSizeGaussian,
+    RegularisedExponential,
+    BoxExponential,
 )
 """Names are stored in ledgers: they are never removed and never change their meaning."""
 
