@@ -47,6 +47,8 @@ class KeptRows:
     def __post_init__(self) -> None:
         require(self.loss in GAP_LOSSES, "loss", self.loss, f"one of {sorted(GAP_LOSSES)}")
         require(self.values.dtype == np.float64, "values.dtype", self.values.dtype, "float64")
+        if self.columns is None:
+            require(self.values.size == self.count * self.dimension, "values.size", self.values.size, "rows by columns")
         require(self.labels.dtype == np.float64, "labels.dtype", self.labels.dtype, "float64")
 
     @property

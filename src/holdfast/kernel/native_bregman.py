@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.errors import DataError
 from holdfast.kernel._kernel import ffi, lib
 from holdfast.kernel.bregman import GAP_LOSSES, FloatArray, KeptRows, Verdict, WordArray
 
@@ -32,7 +33,7 @@ class NativeGaps:
     def gradient(self, w: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The sum of slope times row, and the predictions."""
         predictions, total = np.empty(self.kept.count), np.empty(self.kept.dimension)
-        w = np.ascontiguousarray(w)
+        w = self._whole(w)
         lib.hf_gap_gradient(
             self._data, _address(w), _address(predictions), _address(total), _address(self._scratch[0]),
             _address(self._scratch[1]),
@@ -41,17 +42,23 @@ class NativeGaps:
 
     def total(self, predictions: FloatArray, v: FloatArray) -> float:
         """The sum of all gaps."""
-        v = np.ascontiguousarray(v)
+        v = self._whole(v)
         return float(lib.hf_gap_sum(self._data, _address(predictions), _address(v)))
 
     def thinned(
         self, predictions: FloatArray, v: FloatArray, *, bound: float, until: float, words: WordArray, clock: float
     ) -> tuple[Verdict, float, int]:
         """Whether a row fired, how far the clock came, and how many words it took."""
-        v = np.ascontiguousarray(v)
+        v = self._whole(v)
         self._clock[0] = clock
         verdict = lib.hf_gap_thinned(
             self._data, _address(predictions), _address(v), bound, until, _address(words, "uint64_t *"), words.size,
             self._clock, self._used,
         )  # fmt: skip
         return Verdict(verdict), float(self._clock[0]), int(self._used[0])
+
+    def _whole(self, vector: FloatArray) -> FloatArray:
+        """As many numbers as there are columns, next to each other: C does not look."""
+        if vector.shape != (self.kept.dimension,):
+            raise DataError(f"a point must have {self.kept.dimension} numbers, got shape {vector.shape}")
+        return np.ascontiguousarray(vector, dtype=np.float64)

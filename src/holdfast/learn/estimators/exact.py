@@ -58,6 +58,10 @@ def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
     return np.asarray(np.linalg.solve(gram, features.T @ labels))
 
 
+def _huber(features: Floats, labels: Floats, problem: Problem) -> Floats:
+    return _constrained(features, labels, problem, _project_l2)
+
+
 _CLASSES = ("logistic", "softmax", "hinge")
 _SOLVERS: dict[str, Any] = {
     "logistic": _logistic,
@@ -65,6 +69,7 @@ _SOLVERS: dict[str, Any] = {
     "hinge": _hinge,
     "huber": _hinge,
     "squared": _squared,
+    "huber_regression": _huber,
 }
 
 

@@ -134,15 +134,18 @@ class _Recipe:
         problem, d = self._problem, self._problem.dimension
         declared = 2.0 * problem.radius if self._diameter is None else self._diameter
         half = HALF_SIDE / problem.row_norm if math.isinf(declared) else declared / (2.0 * math.sqrt(d))
-        k = epsilon / (self._change * 2.0 * half * math.sqrt(d)) * SAFE
+
+        def at(k: float) -> BoxExponential:
+            return BoxExponential(
+                inverse_temperature=k, half_side=half, gradient_change=self._change, dimension=d,
+                adjacency=self._account.adjacency,
+            )  # fmt: skip
+
+        k = epsilon / float(at(1.0).curve.epsilon(0.0)) * SAFE
         plan = SamplingPlan(
             dimension=d, inverse_temperature=k, penalty=problem.penalty, smoothness=self._smoothness, half_side=half
         )
-        mechanism = BoxExponential(
-            inverse_temperature=k, half_side=half, gradient_change=self._change, dimension=d,
-            adjacency=self._account.adjacency,
-        )  # fmt: skip
-        return mechanism, plan
+        return at(k), plan
 
     def _constants(self, mu: float) -> tuple[float, float]:
         """k and the penalty with G sqrt(k / penalty) = mu: at a given penalty, or at a given product of both."""

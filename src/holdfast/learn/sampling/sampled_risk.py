@@ -17,6 +17,8 @@ from holdfast.learn.sampling.start import certified_minimiser, certified_start, 
 from holdfast.noise.source import Source
 
 Floats = NDArray[np.float64]
+FARTHEST = 1e100
+"""Slopes are what they are at infinity long before that."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,8 +63,9 @@ class SampledRisk:
             return proximal_draw(self.potential, self.plan, start, first, source)
 
     def gradient(self, at: Floats) -> Floats:
-        """Of f; private."""
-        return self.potential.gradient(at)[0]
+        """Of f; private. A point so far out that predictions overflow is brought nearer along its ray."""
+        farthest = float(np.max(np.abs(at)))
+        return self.potential.gradient(at if farthest <= FARTHEST else at * (FARTHEST / farthest))[0]
 
     def values(self, points: Floats) -> Floats:
         """f at each point; private."""
