@@ -21,8 +21,8 @@ HEADLINE = {
     "declare and open data": "Schema Numeric Categorical Identifier open_table Encoder adult",
     "how far one person moves a number": "counts_l1 counts_l2 sum_l2",
     "promise and pay": "Account Ledger Guarantee PureDP ApproxDP compose TradeOff Adjacency PrivacyUnit",
-    "learn": """PrivateLogisticRegression PrivateLinearSVC PrivateLinearRegression PrivateRidge PrivateLasso PrivateHuberRegression
-        PrivateSearch load_model""",
+    "learn": """PrivateLogisticRegression PrivateLinearSVC PrivateLinearRegression PrivateRidge PrivateLasso
+        PrivateHuberRegression PrivateSearch load_model""",
     "synthesise": "Synthesizer Workload Marginal",
     "publish": "Release Certificate Dossier verify_dossier",
     "check": "membership",

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from . import account, attack, audit, dossier, engines, keeping, learning, nothing_lost, privacy, synth
+from . import (
+    account,
+    attack,
+    audit,
+    dossier,
+    engines,
+    keeping,
+    learning,
+    nothing_lost,
+    privacy,
+    sampling,
+    synth,
+)
 from .fault import Fault
 
-ROOMS = (privacy, account, keeping, nothing_lost, learning, audit, synth, engines, attack, dossier)
+ROOMS = (privacy, account, keeping, nothing_lost, learning, sampling, audit, synth, engines, attack, dossier)
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

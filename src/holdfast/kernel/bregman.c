@@ -79,6 +79,23 @@ static double huber_slope(double e, double width)
     return e > width ? width : e < -width ? -width : e;
 }
 
+/* ln(1 + e^m) */
+static double softplus(double m)
+{
+    return (m > 0 ? m : 0.0) + log1p(exp(-fabs(m)));
+}
+
+/* The gap of ln(1 + e^-m) along t >= 0; that of ln(1 + e^m) is the same, a line apart, and has no number near 1 in its
+ * logarithm where m < 0. */
+static double logistic_gap(double m, double t)
+{
+    double q = below(fabs(m));
+
+    if (m >= 0)
+        return q * t + log1p(q * expm1(-t));
+    return (t < 1 ? log1p(q * expm1(t)) : softplus(m + t) - softplus(m)) - q * t;
+}
+
 static double slope(const hf_rows *data, size_t i, double p)
 {
     double y = data->labels[i];
@@ -95,11 +112,7 @@ static double gap(const hf_rows *data, size_t i, double p, double u)
     double y = data->labels[i], value;
 
     if (data->loss == HF_GAP_LOGISTIC) {
-        /* With q = 1 / (1 + e^m) the gap along t >= 0 is q t + ln(1 + q (e^-t - 1)); for t < 0, turn both round. */
-        double m = y * p, t = y * u, q = t >= 0 ? below(m) : below(-m);
-
-        t = fabs(t);
-        value = q * t + log1p(q * expm1(-t));
+        value = y * u >= 0 ? logistic_gap(y * p, y * u) : logistic_gap(-y * p, -y * u);
     } else if (data->loss == HF_GAP_HINGE) {
         double m = y * p, t = y * u;
 

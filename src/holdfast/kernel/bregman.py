@@ -48,7 +48,12 @@ class KeptRows:
         require(self.loss in GAP_LOSSES, "loss", self.loss, f"one of {sorted(GAP_LOSSES)}")
         require(self.values.dtype == np.float64, "values.dtype", self.values.dtype, "float64")
         if self.columns is None:
-            require(self.values.size == self.count * self.dimension, "values.size", self.values.size, "rows by columns")
+            require(
+                self.values.size == self.count * self.dimension,
+                "values.size",
+                self.values.size,
+                "rows by columns",
+            )
         require(self.labels.dtype == np.float64, "labels.dtype", self.labels.dtype, "float64")
 
     @property
@@ -94,7 +99,14 @@ class Gaps(Protocol):
         """The sum of all gaps."""
 
     def thinned(
-        self, predictions: FloatArray, v: FloatArray, *, bound: float, until: float, words: WordArray, clock: float
+        self,
+        predictions: FloatArray,
+        v: FloatArray,
+        *,
+        bound: float,
+        until: float,
+        words: WordArray,
+        clock: float,
     ) -> tuple[Verdict, float, int]:
         """Whether a row fired, how far the clock came, and how many words it took."""
 

@@ -1,4 +1,4 @@
-"""The hot loops of the sampler in C (bregman.c) seen from Python. Importing this file fails where it was not compiled."""
+"""The hot loops of the sampler in C (bregman.c) seen from Python. Importing it fails where it was not compiled."""
 
 from __future__ import annotations
 
@@ -46,7 +46,14 @@ class NativeGaps:
         return float(lib.hf_gap_sum(self._data, _address(predictions), _address(v)))
 
     def thinned(
-        self, predictions: FloatArray, v: FloatArray, *, bound: float, until: float, words: WordArray, clock: float
+        self,
+        predictions: FloatArray,
+        v: FloatArray,
+        *,
+        bound: float,
+        until: float,
+        words: WordArray,
+        clock: float,
     ) -> tuple[Verdict, float, int]:
         """Whether a row fired, how far the clock came, and how many words it took."""
         v = self._whole(v)

@@ -39,7 +39,14 @@ class ReferenceGaps:
         return float(total)
 
     def thinned(
-        self, predictions: FloatArray, v: FloatArray, *, bound: float, until: float, words: WordArray, clock: float
+        self,
+        predictions: FloatArray,
+        v: FloatArray,
+        *,
+        bound: float,
+        until: float,
+        words: WordArray,
+        clock: float,
     ) -> tuple[Verdict, float, int]:
         """Whether a row fired, how far the clock came, and how many words it took."""
         count = self.kept.count
@@ -89,9 +96,8 @@ def slopes(kept: KeptRows, p: FloatArray, y: FloatArray) -> FloatArray:
 def row_gaps(kept: KeptRows, p: FloatArray, u: FloatArray, y: FloatArray) -> FloatArray:
     """loss(p + u) - loss(p) - slope(p) u, never below 0."""
     if kept.loss == "logistic":
-        m, t = y * p, y * u
-        q, t = np.where(t >= 0, _below(m), _below(-m)), np.abs(t)
-        found = q * t + np.log1p(q * np.expm1(-t))
+        turned = np.where(y * u >= 0, y, -y)
+        found = _logistic_gap(turned * p, turned * u)
     elif kept.loss == "huber":
         m, t = y * p, y * u
         found = _hinge(m + t, kept.width) - _hinge(m, kept.width) - _hinge_slope(m, kept.width) * t
@@ -105,6 +111,15 @@ def _below(m: FloatArray) -> FloatArray:
     """1 / (1 + e^m)."""
     small = np.exp(-np.abs(m))
     return np.asarray(np.where(m >= 0, small, 1.0) / (1.0 + small))
+
+
+def _logistic_gap(m: FloatArray, t: FloatArray) -> FloatArray:
+    """Of ln(1 + e^-m) along t >= 0; where m < 0 that of ln(1 + e^m), which is the same: no logarithm near 0."""
+    q = _below(np.abs(m))
+    up = q * t + np.log1p(q * np.expm1(-t))
+    near = np.log1p(q * np.expm1(np.minimum(t, 1.0)))
+    far = np.logaddexp(0.0, m + t) - np.logaddexp(0.0, m)
+    return np.where(m >= 0, up, np.where(t < 1, near, far) - q * t)
 
 
 def _hinge(m: FloatArray, width: float) -> FloatArray:

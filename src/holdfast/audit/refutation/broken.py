@@ -68,7 +68,8 @@ def quieter(mechanism: Mechanism, factor: float = 2.0) -> Mechanism:
         return _replaced(changed, "base", quieter(changed.base, factor))
     if not hasattr(changed, "epsilon"):
         raise ParameterError(
-            f"{mechanism.name} has none of the fields sigma, scale, epsilon, inverse_temperature, base; name its noise by one of them"
+            f"{mechanism.name} has none of the fields sigma, scale, epsilon, inverse_temperature, base; name its "
+            "noise by one of them"
         )
     return _replaced(changed, "epsilon", float(changed.epsilon) * factor)
 

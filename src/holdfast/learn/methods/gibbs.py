@@ -63,15 +63,14 @@ def gibbs_sampling(
     require(
         arithmetic == "idealised", "arithmetic", arithmetic, "'idealised' for gibbs", "objective has 'strict'"
     )
-    require(
-        diameter is None or 0 < diameter < math.inf, "diameter", diameter, "> 0 and finite, or None"
-    )
+    require(diameter is None or 0 < diameter < math.inf, "diameter", diameter, "> 0 and finite, or None")
     most, assumed = examples.largest_count(count_bound)
     _require_room(examples, problem, most)
     left = account.remaining()
     pure = left.as_pure()
     crowd = most / examples.public_count
     recipe = _Recipe(problem, account, examples.public_count, crowd, diameter)
+    mechanism: RegularisedExponential | BoxExponential
     if pure is None:
         mechanism, plan = recipe.regularised(left, sampler)
     else:
@@ -117,7 +116,7 @@ class _Recipe:
                 f"currency='basic', or with a WithSlack limit, got {left!r}; sampler='direct' is exact, for few columns"
             )
         require(
-            self._problem.dimension <= MOST_COLUMNS, "dimension", self._problem.dimension, f"<= {MOST_COLUMNS} for gibbs",
+            self._problem.dimension <= MOST_COLUMNS, "dimension", self._problem.dimension, f"<= {MOST_COLUMNS}",
             "use method='objective' or 'auto'",
         )  # fmt: skip
         constants = self._constants(_gaussian_mu(left, 1.0 - SLACK_SHARE))
@@ -130,7 +129,9 @@ class _Recipe:
 
         if epsilon <= 0:
             raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-        require(sampler != "proximal", "sampler", sampler, "'auto' or 'direct' without delta", "give delta > 0")
+        require(
+            sampler != "proximal", "sampler", sampler, "'auto' or 'direct' without delta", "give delta > 0"
+        )
         problem, d = self._problem, self._problem.dimension
         declared = 2.0 * problem.radius if self._diameter is None else self._diameter
         half = HALF_SIDE / problem.row_norm if math.isinf(declared) else declared / (2.0 * math.sqrt(d))
@@ -143,7 +144,11 @@ class _Recipe:
 
         k = epsilon / float(at(1.0).curve.epsilon(0.0)) * SAFE
         plan = SamplingPlan(
-            dimension=d, inverse_temperature=k, penalty=problem.penalty, smoothness=self._smoothness, half_side=half
+            dimension=d,
+            inverse_temperature=k,
+            penalty=problem.penalty,
+            smoothness=self._smoothness,
+            half_side=half,
         )
         return at(k), plan
 

@@ -48,7 +48,9 @@ class Coins:
         return -math.log(((word >> 11) + 1.0) * 2.0**-53)
 
 
-def is_kept(potential: Potential, predictions: Floats, v: Floats, coins: Coins, *, extra: float = 0.0) -> bool:
+def is_kept(
+    potential: Potential, predictions: Floats, v: Floats, coins: Coins, *, extra: float = 0.0
+) -> bool:
     """Whether the proposal at distance v from the point of tangency is accepted.
 
     `predictions` are the rows' at that point; `extra` is added to the exponent.
@@ -66,7 +68,9 @@ def is_kept(potential: Potential, predictions: Floats, v: Floats, coins: Coins, 
     clock, meetings = 0.0, math.ceil(until + 4.0 * math.sqrt(until) + 4.0)
     while True:
         words = coins.next(3 * meetings)
-        verdict, clock, used = gaps.thinned(predictions, v, bound=bound, until=until, words=words, clock=clock)
+        verdict, clock, used = gaps.thinned(
+            predictions, v, bound=bound, until=until, words=words, clock=clock
+        )
         coins.use(used)
         if verdict is not Verdict.MORE_WORDS:
             return verdict is Verdict.PASSED

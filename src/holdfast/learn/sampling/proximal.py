@@ -64,7 +64,7 @@ class ProximalRounds:
         while left > 0:
             noise = math.sqrt(self._plan.spread) * normal(source, size=BATCH * d).reshape(BATCH, d)
             for one in noise[: int(min(left, BATCH))]:
-                proposal = centre + one
+                proposal = np.asarray(centre + one)
                 if self._accept(self._potential, tangent.predictions, proposal - tangent.at, coins):
                     return proposal
             left -= BATCH

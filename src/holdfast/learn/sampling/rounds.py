@@ -51,9 +51,7 @@ class SamplingPlan:
         require(
             self.penalty > 0 or math.isfinite(self.half_side), "penalty", self.penalty, "> 0 without a box"
         )
-        require(
-            0 <= self.total_variation < 1, "total_variation", self.total_variation, "in [0, 1)"
-        )
+        require(0 <= self.total_variation < 1, "total_variation", self.total_variation, "in [0, 1)")
         if self.is_direct:
             if not self.admits_direct:
                 raise ParameterError(
@@ -94,7 +92,9 @@ class SamplingPlan:
         else:
             steep = self.inverse_temperature * (self.smoothness + self.penalty) * 4.0 * d * self.half_side**2
             log = 0.5 * steep if steep <= d else 0.5 * d * (1.0 + math.log(steep / d))
-        return math.exp(min(log + START, 700.0)) if math.isfinite(self.half_side) else math.exp(min(log, 700.0))
+        return (
+            math.exp(min(log + START, 700.0)) if math.isfinite(self.half_side) else math.exp(min(log, 700.0))
+        )
 
     @property
     def admits_direct(self) -> bool:

@@ -46,6 +46,4 @@ def first_point(potential: Potential, plan: SamplingPlan, start: Start, source: 
     """A draw of N(x0, (k M + a I)^-1), M the curvature bound times the second moment of the rows."""
     bound = plan.inverse_temperature * potential.second_moment() * (1.0 + 1e-12)
     root = np.linalg.cholesky(bound + plan.strong_convexity * np.eye(plan.dimension))
-    return np.asarray(
-        start.minimiser + np.linalg.solve(root.T, normal(source, size=plan.dimension))
-    )
+    return np.asarray(start.minimiser + np.linalg.solve(root.T, normal(source, size=plan.dimension)))

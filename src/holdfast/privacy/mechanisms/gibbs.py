@@ -23,7 +23,7 @@ from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism, euclide
 from holdfast.privacy.rounding import Number, as_written, root_above
 
 Floats = NDArray[np.float64]
-NODES = 801
+NODES = 257
 """Of the quadrature along a coordinate, for refutations."""
 
 
@@ -193,8 +193,8 @@ class RegularisedExponential(_Tempered):
     """None for an exact sampler."""
 
     theorem: ClassVar[str] = (
-        "Regularised exponential mechanism (Gopi, Lee and Liu 2022, theorem 4.1): the trade-off of a Gaussian mechanism, "
-        "for convex Lipschitz losses; the sampler's total variation is charged beside it"
+        "Regularised exponential mechanism (Gopi, Lee and Liu 2022, theorem 4.1): the trade-off of a Gaussian "
+        "mechanism, for convex Lipschitz losses; the sampler's total variation is charged beside it"
     )
 
     def validate(self) -> None:
@@ -267,8 +267,8 @@ class RegularisedExponential(_Tempered):
 class BoxExponential(_Tempered):
     """A sample of exp(-k f(x)) on the box of this half side: pure with epsilon = k G 2 half_side sqrt(d).
 
-    f - f' moves by at most G times the diameter, G the `gradient_change`, and what is the same for every table (the box,
-    a penalty) cancels. The sampler must be exact: no total variation fits into a pure promise.
+    f - f' moves by at most G times the diameter, G the `gradient_change`, and what is the same for every table (the
+    box, a penalty) cancels. The sampler must be exact: no total variation fits into a pure promise.
 
     >>> BoxExponential(inverse_temperature=100.0, half_side=2.0, gradient_change=0.00125, dimension=4).curve
     PureDP(epsilon=1)
