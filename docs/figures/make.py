@@ -519,6 +519,16 @@ def example(name: str, **seed: int) -> Callable[[], Figure]:
     return draw
 
 
+def of_page(page: str, name: str) -> Callable[[], Figure]:
+    """A figure of a page that has a file of its own here."""
+
+    def draw() -> Figure:
+        made: Figure = run_path(str(HERE / f"{page}.py"))[name]()
+        return made
+
+    return draw
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "tradeoff": tradeoff,
     "promise": promise,
@@ -530,6 +540,10 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "attack_coins": attack_coins,
     "synth_errors": synth_errors,
     "synth_certificate": synth_certificate,
+    "gibbs_pair": of_page("gibbs", "pair"),
+    "gibbs_duality": of_page("gibbs", "duality"),
+    "gibbs_sampler": of_page("gibbs", "sampler"),
+    "gibbs_slopes": of_page("gibbs", "slopes"),
     "example_plot_tradeoff": example("plot_tradeoff"),
     "example_plot_account": example("plot_account"),
     "example_release_counts": example("release_counts", seed=1),

@@ -26,7 +26,7 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:ProximalRounds.next",
         old="tangent.at - self._plan.spread * residual",
         new="tangent.at",
-        tests=(f"{DRAWS}::test_rounds_draw_the_density_and_do_not_without_the_accept_step",),
+        tests=(f"{DRAWS}::test_a_bad_tangent_costs_time_and_not_the_law",),
     ),
     Fault(
         name="gibbs: rounds for the divergence, not for the total variation",
@@ -88,10 +88,10 @@ FAULTS: tuple[Fault, ...] = (
         tests=(f"{METHOD}::test_a_declared_largest_number_of_rows_sets_the_rounds",),
     ),
     Fault(
-        name="kernel: a far gap of the logistic loss is zero (C)",
-        target="kernel:logistic_gap",
-        old="if (m >= 0)",
-        new="q = below(m); if (1)",
+        name="kernel: a far gap of the logistic loss as if it were near",
+        target="kernel:_logistic_gap",
+        old="np.where(t < 1, near, far)",
+        new="near",
         tests=("tests/kernel/test_bregman.py::test_far_predictions_do_not_overflow",),
     ),
 )

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from holdfast.learn.problem.losses import HuberHinge, HuberRegression
-from holdfast.learn.sampling import rounds
+from holdfast.learn.sampling import proximal, rounds
 from holdfast.learn.sampling.acceptance import Coins, is_kept
 from holdfast.learn.sampling.potential import Potential
+from holdfast.learn.sampling.proximal import ProximalRounds
 from holdfast.learn.sampling.sampled_risk import SampledRisk
 from holdfast.learn.sampling.start import certified_minimiser
 from holdfast.privacy.mechanisms.gibbs import share_below
@@ -48,6 +49,24 @@ def test_rounds_draw_the_density_and_do_not_without_the_accept_step(
         potential, proximal_draws(potential, 500), proximal_draws(potential, 500, accept=always)
     )
     assert wrong < 1e-6 < ENOUGH < right
+
+
+def test_a_bad_tangent_costs_time_and_not_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tangency is put elsewhere: what is left of the gradient moves the proposals instead."""
+    monkeypatch.setattr(rounds, "PROPOSALS", 20.0)
+    potential = potential_of(1)
+
+    near = ProximalRounds._near
+
+    def moved(self: ProximalRounds, y: Floats) -> tuple[proximal.Tangent, Floats]:
+        at = near(self, y)[0].at + 0.4
+        gradient, predictions = potential.gradient(at)
+        k, a, h = self._plan.inverse_temperature, self._plan.strong_convexity, self._plan.step
+        tangent = proximal.Tangent(at=at, gradient=gradient, predictions=predictions)
+        return tangent, k * gradient + a * at + (at - y) / h
+
+    monkeypatch.setattr(ProximalRounds, "_near", moved)
+    assert worst(potential, proximal_draws(potential, 400))[0] > ENOUGH
 
 
 @pytest.mark.parametrize("loss", [HuberHinge(width=0.5), HuberRegression()], ids=lambda loss: loss.name)
