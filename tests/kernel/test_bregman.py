@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast.errors import DataError, ParameterError
-from holdfast.kernel.bregman import Gaps, KeptRows, Verdict, gaps
+from holdfast.kernel.bregman import Gaps, KeptRows, ThinnedTest, gaps
 from holdfast.kernel.reference_bregman import ReferenceGaps, row_gaps, slopes
 from holdfast.learn.problem.losses import HuberHinge, HuberRegression, Logistic
 
@@ -65,7 +65,7 @@ def test_the_same_words_meet_the_same_rows(loss: str, sparse: bool) -> None:
         assert (one[0], one[2]) == (two[0], two[2])
         assert one[1] == pytest.approx(two[1], rel=1e-14)
         verdicts.add(one[0])
-    assert verdicts == set(Verdict)
+    assert verdicts == set(ThinnedTest)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -105,8 +105,8 @@ def test_the_chance_of_no_firing_is_the_exponential_of_the_gaps() -> None:
             predictions, v, bound=bound, until=weight * rows.count * bound,
             words=random.integers(2**64, size=1200, dtype=np.uint64), clock=0.0,
         )  # fmt: skip
-        assert verdict is not Verdict.MORE_WORDS
-        passed += verdict is Verdict.PASSED
+        assert verdict is not ThinnedTest.MORE_WORDS
+        passed += verdict is ThinnedTest.PASSED
     chance = np.exp(-1.2)
     assert abs(passed / runs - chance) < 4.5 * np.sqrt(chance * (1 - chance) / runs)
 

@@ -10,7 +10,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gibbs: proposals are never rejected",
         target="learn:is_kept",
-        old="return verdict is Verdict.PASSED",
+        old="return verdict is ThinnedTest.PASSED",
         new="return True",
         tests=(f"{DRAWS}::test_all_gaps_at_once_or_thinned_is_the_same_chance",),
     ),

@@ -24,7 +24,7 @@ SPARSE = 1.0 / 3.0
 """Rows with a smaller share of entries that are not zero are kept without the zeros."""
 
 
-class Verdict(IntEnum):
+class ThinnedTest(IntEnum):
     """How a thinned test ended, with the numbers of `enum hf_verdict` in bregman.h."""
 
     PASSED = 0
@@ -107,7 +107,7 @@ class Gaps(Protocol):
         until: float,
         words: WordArray,
         clock: float,
-    ) -> tuple[Verdict, float, int]:
+    ) -> tuple[ThinnedTest, float, int]:
         """Whether a row fired, how far the clock came, and how many words it took."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from holdfast.errors import DataError
 from holdfast.kernel._kernel import ffi, lib
-from holdfast.kernel.bregman import GAP_LOSSES, FloatArray, KeptRows, Verdict, WordArray
+from holdfast.kernel.bregman import GAP_LOSSES, FloatArray, KeptRows, ThinnedTest, WordArray
 
 
 def _address(array: np.ndarray[Any, Any] | None, ctype: str = "double *") -> Any:
@@ -54,7 +54,7 @@ class NativeGaps:
         until: float,
         words: WordArray,
         clock: float,
-    ) -> tuple[Verdict, float, int]:
+    ) -> tuple[ThinnedTest, float, int]:
         """Whether a row fired, how far the clock came, and how many words it took."""
         v = self._whole(v)
         self._clock[0] = clock
@@ -62,7 +62,7 @@ class NativeGaps:
             self._data, _address(predictions), _address(v), bound, until, _address(words, "uint64_t *"), words.size,
             self._clock, self._used,
         )  # fmt: skip
-        return Verdict(verdict), float(self._clock[0]), int(self._used[0])
+        return ThinnedTest(verdict), float(self._clock[0]), int(self._used[0])
 
     def _whole(self, vector: FloatArray) -> FloatArray:
         """As many numbers as there are columns, next to each other: C does not look."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernel.bregman import FloatArray, KeptRows, Verdict, WordArray
+from holdfast.kernel.bregman import FloatArray, KeptRows, ThinnedTest, WordArray
 
 BLOCK = 2_048
 LARGEST_WORD = 2**64 - 1
@@ -47,7 +47,7 @@ class ReferenceGaps:
         until: float,
         words: WordArray,
         clock: float,
-    ) -> tuple[Verdict, float, int]:
+    ) -> tuple[ThinnedTest, float, int]:
         """Whether a row fired, how far the clock came, and how many words it took."""
         count = self.kept.count
         whole = words[: len(words) // 3 * 3].reshape(-1, 3)
@@ -60,10 +60,10 @@ class ReferenceGaps:
         chances = (meetings[:within, 2] >> np.uint64(11)).astype(np.float64) * 2.0**-53
         fired = np.flatnonzero(chances * bound < self._gaps(predictions, v, places))
         if fired.size:
-            return Verdict.FIRED, float(times[fired[0]]), 3 * (int(counted[fired[0]]) + 1)
+            return ThinnedTest.FIRED, float(times[fired[0]]), 3 * (int(counted[fired[0]]) + 1)
         if within < len(times):
-            return Verdict.PASSED, float(times[within]), 3 * (int(counted[within]) + 1)
-        return Verdict.MORE_WORDS, float(times[-1]) if len(times) else clock, 3 * len(whole)
+            return ThinnedTest.PASSED, float(times[within]), 3 * (int(counted[within]) + 1)
+        return ThinnedTest.MORE_WORDS, float(times[-1]) if len(times) else clock, 3 * len(whole)
 
     def _gaps(self, predictions: FloatArray, v: FloatArray, places: NDArray[np.int64]) -> FloatArray:
         return row_gaps(

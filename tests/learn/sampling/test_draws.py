@@ -14,7 +14,7 @@ from holdfast.learn.sampling.potential import Potential
 from holdfast.learn.sampling.proximal import ProximalRounds
 from holdfast.learn.sampling.sampled_risk import SampledRisk
 from holdfast.learn.sampling.start import certified_minimiser
-from holdfast.privacy.mechanisms.gibbs import share_below
+from holdfast.privacy.mechanisms.tempered_risk import share_below
 
 from .sampling_cases import (
     Floats,

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.kernel.bregman import Verdict
+from holdfast.kernel.bregman import ThinnedTest
 from holdfast.learn.sampling.potential import Potential
 from holdfast.noise.source import Source
 
@@ -72,5 +72,5 @@ def is_kept(
             predictions, v, bound=bound, until=until, words=words, clock=clock
         )
         coins.use(used)
-        if verdict is not Verdict.MORE_WORDS:
-            return verdict is Verdict.PASSED
+        if verdict is not ThinnedTest.MORE_WORDS:
+            return verdict is ThinnedTest.PASSED
