@@ -148,16 +148,21 @@ def memory_cell(dense: bool) -> dict[str, Any]:
 
 def cells() -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
     """All of them, the quick ones first."""
-    for table in ("Pima", "Warfarin", "Adult", "Covertype"):
+    yield from _of_tables("Pima", "Warfarin", "Adult")
+    yield "dense", dense_cell
+    yield "memory/sparse", lambda: memory_cell(dense=False)
+    yield "memory/dense", lambda: memory_cell(dense=True)
+    yield from _of_tables("Covertype")
+
+
+def _of_tables(*tables: str) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
+    for table in tables:
         for epsilon in EPSILONS:
             for name in METHODS:
                 yield (
                     f"{table}/{name}/{epsilon:g}",
                     lambda t=table, m=name, e=epsilon: cell(t, m, e),  # type: ignore[misc]
                 )
-    yield "dense", dense_cell
-    yield "memory/sparse", lambda: memory_cell(dense=False)
-    yield "memory/dense", lambda: memory_cell(dense=True)
 
 
 def report(done: dict[str, Any]) -> str:

@@ -262,6 +262,8 @@ def slopes() -> Figure:
         panel.plot(x, both[:, 1], color=MUTED, label="bound d/k + µD²/2")
         panel.plot(x, both[:, 0], "o-", color=BLUE, label=f"measured, slope {slope:.2f}")
         panel.set(xscale="log", yscale="log", xlabel=label)
+        panel.set_xticks(x, [f"{one:g}" for one in x])
+        panel.minorticks_off()
         panel.legend(fontsize=8)
     panels[0].set_ylabel("excess risk")
     panels[0].set_title("Bound slope −1")

@@ -55,8 +55,9 @@ def gibbs_sampling(
     """Draw the weights from the density; all of the remaining budget goes into k.
 
     `diameter` is a public guess D of how far apart weights may lie: it sets k mu to 2 d / D^2, or, without delta, the
-    box. Without it k mu is the squared row norm, which is D = sqrt(2 d) for rows of norm 1. A `penalty` of the problem
-    is mu. `sampler="auto"` draws directly, which is exact, where a public bound allows, and else in public rounds.
+    box. Without it D is sqrt(2 d) for a slope and rows of at most 1, and has the units of the weights for others.
+    A `penalty` of the problem is mu. `sampler="auto"` draws directly, which is exact, where a public bound allows, and
+    else in public rounds.
 
     How long a draw takes depends on the rows: do not let others measure it.
     """
@@ -158,7 +159,9 @@ class _Recipe:
         if self._problem.penalty > 0:
             return self._problem.penalty * rate**2, self._problem.penalty
         # The bound d/k + penalty D^2 / 2 on the excess risk is least at k penalty = 2 d / D^2.
-        product = self._problem.row_norm**2 if self._diameter is None else 2.0 * d / self._diameter**2
+        # D = sqrt(2 d) slope / row norm has the units of weights: it grows with labels and falls with rows.
+        own = (self._problem.row_norm / self._problem.loss.slope) ** 2
+        product = own if self._diameter is None else 2.0 * d / self._diameter**2
         k = rate * math.sqrt(product)
         return k, product / k
 
