@@ -22,7 +22,7 @@ HEADLINE = {
     "how far one person moves a number": "counts_l1 counts_l2 sum_l2",
     "promise and pay": "Account Ledger Guarantee PureDP ApproxDP compose TradeOff Adjacency PrivacyUnit",
     "learn": """PrivateLogisticRegression PrivateLinearSVC PrivateLinearRegression PrivateRidge PrivateLasso
-        PrivateSearch load_model""",
+        PrivateHuberRegression PrivateSearch load_model""",
     "synthesise": "Synthesizer Workload Marginal",
     "publish": "Release Certificate Dossier verify_dossier",
     "check": "membership",

@@ -53,8 +53,8 @@ FIRST = {
     "holdfast.dossier": """Accuracy Bars Comparison Dossier DossierVerification Sureness compare compare_methods
         verify_dossier""",
     "holdfast.kernel": "SgdOptions SgdRun Status StepSize clip implementation start",
-    "holdfast.learn": """METHODS PrivateLasso PrivateLinearRegression PrivateLinearSVC PrivateLogisticRegression
-        PrivateRidge PrivateSearch load_model""",
+    "holdfast.learn": """METHODS PrivateHuberRegression PrivateLasso PrivateLinearRegression PrivateLinearSVC
+        PrivateLogisticRegression PrivateRidge PrivateSearch load_model""",
     "holdfast.ledger": "Dataset Ledger LedgerEntry SignedHead Verification create_key",
     "holdfast.privacy": """Account Adjacency ApproxDP BoundedRange DiscreteGaussian DiscreteLaplace Exponential
         Gaussian GaussianDP Guarantee Laplace LossDistribution MECHANISMS Mechanism ObjectivePerturbation Permit

@@ -540,9 +540,14 @@ def publishing_options() -> Figure:
     return figure
 
 
-def refutation(name: str) -> Callable[[], Figure]:
-    """A picture of the page about refutation (`refutation.py`)."""
-    return lambda: run_path(str(HERE / "refutation.py"))[name]()
+def of_page(page: str, name: str) -> Callable[[], Figure]:
+    """A figure of a page that has a file of its own here."""
+
+    def draw() -> Figure:
+        made: Figure = run_path(str(HERE / f"{page}.py"))[name]()
+        return made
+
+    return draw
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {
@@ -557,11 +562,15 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "attack_coins": attack_coins,
     "synth_errors": synth_errors,
     "synth_certificate": synth_certificate,
-    "refutation_replay": refutation("replay"),
-    "refutation_noise": refutation("noise"),
-    "refutation_sampling": refutation("sampling"),
-    "refutation_power": refutation("power"),
-    "refutation_forgers": refutation("forgers"),
+    "refutation_replay": of_page("refutation", "replay"),
+    "refutation_noise": of_page("refutation", "noise"),
+    "refutation_sampling": of_page("refutation", "sampling"),
+    "refutation_power": of_page("refutation", "power"),
+    "refutation_forgers": of_page("refutation", "forgers"),
+    "gibbs_pair": of_page("gibbs", "pair"),
+    "gibbs_duality": of_page("gibbs", "duality"),
+    "gibbs_sampler": of_page("gibbs", "sampler"),
+    "gibbs_slopes": of_page("gibbs", "slopes"),
     "example_plot_tradeoff": example("plot_tradeoff"),
     "example_plot_account": example("plot_account"),
     "example_release_counts": example("release_counts", seed=1),

@@ -49,6 +49,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
         {"l1_radius": 1.0, "arithmetic": "idealised"},
     ),
     "functional": ({"ridge": 0.1}, {"arithmetic": "idealised"}),
+    "gibbs": ({"sampler": "proximal"}, {"diameter": 3.0}, {"arithmetic": "strict"}),
     "noisy_gd": (
         {"preconditioner": "none", "steps": 8, "step": 1.0, "momentum": 0.5},
         {"share": 0.2, "ridge": 0.5, "steps": 5},

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from holdfast.learn import (
+    PrivateHuberRegression,
     PrivateLasso,
     PrivateLinearRegression,
     PrivateLinearSVC,
@@ -49,6 +50,7 @@ def every() -> list[Any]:
         PrivateLinearRegression(),
         PrivateRidge(),
         PrivateLasso(),
+        PrivateHuberRegression(),
     ]
 
 

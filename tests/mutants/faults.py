@@ -15,6 +15,7 @@ from . import (
     learning,
     nothing_lost,
     privacy,
+    sampling,
     synth,
 )
 from .fault import Fault
@@ -25,6 +26,7 @@ ROOMS = (
     keeping,
     nothing_lost,
     learning,
+    sampling,
     audit,
     synth,
     engines,

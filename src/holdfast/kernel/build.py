@@ -23,12 +23,13 @@ def declarations(header: str) -> str:
 
 
 ffibuilder = cffi.FFI()
-ffibuilder.cdef(declarations((HERE / "sgd.h").read_text(encoding="utf-8")))
+for header in ("sgd.h", "bregman.h"):
+    ffibuilder.cdef(declarations((HERE / header).read_text(encoding="utf-8")))
 ffibuilder.set_source(
     "holdfast.kernel._kernel",
-    '#include "sgd.h"',
-    sources=["src/holdfast/kernel/sgd.c"],
-    depends=["src/holdfast/kernel/sgd.h"],
+    '#include "sgd.h"\n#include "bregman.h"',
+    sources=["src/holdfast/kernel/sgd.c", "src/holdfast/kernel/bregman.c"],
+    depends=["src/holdfast/kernel/sgd.h", "src/holdfast/kernel/bregman.h"],
     include_dirs=["src/holdfast/kernel"],
     extra_compile_args=FLAGS,
     libraries=[] if sys.platform == "win32" else ["m"],

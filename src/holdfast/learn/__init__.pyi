@@ -4,6 +4,7 @@ from .estimators import load_model as load_model
 from .estimators.classifiers import PrivateLinearSVC as PrivateLinearSVC
 from .estimators.classifiers import PrivateLogisticRegression as PrivateLogisticRegression
 from .estimators.projection import RandomProjection as RandomProjection
+from .estimators.regressors import PrivateHuberRegression as PrivateHuberRegression
 from .estimators.regressors import PrivateLasso as PrivateLasso
 from .estimators.regressors import PrivateLinearRegression as PrivateLinearRegression
 from .estimators.regressors import PrivateRidge as PrivateRidge

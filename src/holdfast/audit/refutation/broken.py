@@ -60,11 +60,16 @@ def quieter(mechanism: Mechanism, factor: float = 2.0) -> Mechanism:
     for name in ("sigma", "scale"):
         if hasattr(changed, name):
             return _replaced(changed, name, float(getattr(changed, name)) / factor)
+    if hasattr(changed, "inverse_temperature"):
+        return _replaced(
+            changed, "inverse_temperature", float(changed.inverse_temperature) * factor**2
+        )  # of a density that is nearly normal
     if hasattr(changed, "base"):
         return _replaced(changed, "base", quieter(changed.base, factor))
     if not hasattr(changed, "epsilon"):
         raise ParameterError(
-            f"{mechanism.name} has none of the fields sigma, scale, epsilon, base; name its noise by one of them"
+            f"{mechanism.name} has none of the fields sigma, scale, epsilon, inverse_temperature, base; name its "
+            "noise by one of them"
         )
     return _replaced(changed, "epsilon", float(changed.epsilon) * factor)
 

@@ -60,7 +60,7 @@ _FORMS: dict[tuple[type, Any, str], NDArray[Any]] = {}
 
 def _form(step: Draw) -> NDArray[Any]:
     """An array as the mechanism releases it, or a single number: its shape and kind, found out once by a draw."""
-    if hasattr(step.value, "minimise"):
+    if hasattr(step.value, "dimension"):
         return np.zeros(step.value.dimension)
     value = np.asarray(step.value)
     key = type(step.mechanism), value.shape, value.dtype.str

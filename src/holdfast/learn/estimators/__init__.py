@@ -1,4 +1,4 @@
-"""The five estimators by their names, and a saved model ready to predict."""
+"""The six estimators by their names, and a saved model ready to predict."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from holdfast.errors import FormatError, ParameterError
 from holdfast.learn.estimators.classifiers import PrivateLinearSVC, PrivateLogisticRegression
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
-from holdfast.learn.estimators.regressors import PrivateLasso, PrivateLinearRegression, PrivateRidge
+from holdfast.learn.estimators.regressors import (
+    PrivateHuberRegression,
+    PrivateLasso,
+    PrivateLinearRegression,
+    PrivateRidge,
+)
 from holdfast.release import Release
 
 if TYPE_CHECKING:
@@ -21,8 +26,10 @@ MODELS = {
     "linear": "PrivateLinearRegression",
     "ridge": "PrivateRidge",
     "lasso": "PrivateLasso",
+    "huber": "PrivateHuberRegression",
 }
 ESTIMATORS: tuple[type[PrivateLinearEstimator], ...] = (
+    PrivateHuberRegression,
     PrivateLasso,
     PrivateLinearRegression,
     PrivateLinearSVC,

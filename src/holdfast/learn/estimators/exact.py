@@ -67,6 +67,12 @@ def _one_vs_all(features: Floats, labels: Floats, problem: Problem) -> Floats:
 
 
 _CLASSES = ("logistic", "softmax", "hinge", "huber", "one_vs_all")
+
+
+def _huber(features: Floats, labels: Floats, problem: Problem) -> Floats:
+    return _constrained(features, labels, problem, _project_l2)
+
+
 _SOLVERS: dict[str, Any] = {
     "logistic": _logistic,
     "softmax": _logistic,
@@ -74,6 +80,7 @@ _SOLVERS: dict[str, Any] = {
     "huber": _hinge,
     "squared": _squared,
     "one_vs_all": _one_vs_all,
+    "huber_regression": _huber,
 }
 
 

@@ -1,4 +1,4 @@
-"""Regressors: least squares, ridge and lasso."""
+"""Regressors: least squares, ridge, lasso and Huber's robust regression."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from holdfast.errors import ParameterError
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods.method import Learner
-from holdfast.learn.problem.losses import Squared
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import HuberRegression, Squared
 from holdfast.learn.problem.problem import LabelCoding, NumberLabels
 from holdfast.privacy.adjacency import Adjacency
 
@@ -199,3 +200,49 @@ class PrivateLasso(PrivateLinearRegressor):
 
     def _default_radius(self) -> float:
         return PREDICTIONS / float(self.row_norm)
+
+
+class PrivateHuberRegression(PrivateLinearRegressor):
+    """Huber's regression with a privacy promise: squares near the line, absolute errors far from it.
+
+    Its slope is bounded for all weights, so that methods which need a bounded gradient need no radius. `width` is where
+    the loss becomes linear, in units of half the distance between the target's bounds. The other parameters are those
+    of `PrivateLinearRegression`.
+
+    >>> import numpy as np
+    >>> X = np.tile([[0.5], [-0.5], [0.1]], (2000, 1))
+    >>> model = PrivateHuberRegression(epsilon=4.0, target_bounds=(0, 20), method="gibbs").fit(X, 10 + 6 * X[:, 0])
+    >>> bool(abs(model.predict([[0.5]])[0] - 13) < 1)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
+        row_norm: float = 1.0,
+        target_bounds: tuple[float, float] | None = None,
+        width: float = 0.5,
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            epsilon, delta, method=method, options=options, row_norm=row_norm, target_bounds=target_bounds,
+            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            arithmetic=arithmetic, random_state=random_state,
+        )  # fmt: skip
+        self.width = width
+
+    def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
+        return HuberRegression(width=self.width)
+
+    def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
+        return pure

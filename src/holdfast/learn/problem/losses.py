@@ -124,6 +124,40 @@ class Hinge:
         return np.zeros_like(z)
 
 
+@dataclass(frozen=True)
+class HuberRegression:
+    """(z - y)^2 / 2 up to |z - y| = `width`, then linear: a number's loss with a slope of at most `width`.
+
+    >>> HuberRegression(width=0.5).values(np.array([0.25, 2.0]), np.array([0.0, 0.0])).tolist()
+    [0.03125, 0.875]
+    """
+
+    width: float = 0.5
+    name: str = "huber_regression"
+    curvature: float = 1.0
+
+    def __post_init__(self) -> None:
+        require(0 < self.width < math.inf, "width", self.width, "> 0 and finite")
+
+    @property
+    def slope(self) -> float:
+        """`width`."""
+        return self.width
+
+    def values(self, z: Floats, y: Floats) -> Floats:
+        """A parabola between two lines."""
+        size = np.abs(z - y)
+        return np.where(size <= self.width, 0.5 * size**2, self.width * (size - 0.5 * self.width))
+
+    def slopes(self, z: Floats, y: Floats) -> Floats:
+        """z - y, cut at the width."""
+        return np.clip(z - y, -self.width, self.width)
+
+    def curvatures(self, z: Floats, y: Floats) -> Floats:
+        """1 within the width."""
+        return np.where(np.abs(z - y) < self.width, 1.0, 0.0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Squared:
     """(z - y)^2 / 2 with |y| <= `target_bound` and |z| <= `prediction_bound` (row norm times radius).
@@ -171,7 +205,7 @@ def along(loss: Any, labels: Floats, scales: Floats) -> Floats:
     >>> along(Squared(target_bound=1.0), np.array([0.5]), np.array([0.5])).tolist()
     [0.25]
     """
-    return labels * scales if isinstance(loss, Squared) else labels
+    return labels * scales if isinstance(loss, Squared | HuberRegression) else labels
 
 
 def as_codes(labels: Any, classes: int) -> NDArray[np.int64]:

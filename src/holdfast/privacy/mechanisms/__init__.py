@@ -8,6 +8,7 @@ from typing import Any
 from holdfast.errors import FormatError, HoldfastError
 from holdfast.extensions import Registry
 from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian, Gaussian
+from holdfast.privacy.mechanisms.gibbs import BoxExponential, RegularisedExponential
 from holdfast.privacy.mechanisms.laplace import DiscreteLaplace, Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism, qualified_name
 from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
@@ -19,6 +20,7 @@ from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
 __all__ = [
     "MECHANISMS",
     "REGISTRY",
+    "BoxExponential",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Exponential",
@@ -29,6 +31,7 @@ __all__ = [
     "PermuteAndFlip",
     "PureObjectivePerturbation",
     "RandomisedResponse",
+    "RegularisedExponential",
     "SubsampledGaussian",
     "SubsampledPure",
     "VectorLaplace",
@@ -49,6 +52,8 @@ MECHANISMS: tuple[type[Mechanism], ...] = (
     ObjectivePerturbation,
     PureObjectivePerturbation,
     FixedSizeGaussian,
+    RegularisedExponential,
+    BoxExponential,
 )
 """Names are stored in ledgers: they are never removed and never change their meaning."""
 REGISTRY = Registry(

@@ -26,7 +26,15 @@ from holdfast.errors import ParameterError
 from holdfast.learn.methods import METHODS, REGISTRY
 from holdfast.learn.methods.method import Learner
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, OneVsAll, Softmax, Squared
+from holdfast.learn.problem.losses import (
+    Hinge,
+    HuberHinge,
+    HuberRegression,
+    Logistic,
+    OneVsAll,
+    Softmax,
+    Squared,
+)
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -40,6 +48,7 @@ LOSSES: tuple[Any, ...] = (
     Logistic(),
     HuberHinge(),
     Hinge(),
+    HuberRegression(),
     Squared(target_bound=1.0, prediction_bound=RADIUS),
     Softmax(classes=3),
     OneVsAll(classes=3),

@@ -1,0 +1,251 @@
+"""The regularised exponential mechanism: one sample of exp(-k [f + (mu/2)|w|^2]), by a certified sampler.
+
+Gopi, Lee and Liu 2022, "Private convex optimization via exponential mechanism", theorem 4.1: the trade-off of a
+Gaussian mechanism, for convex Lipschitz losses. The theorem is about the density; what a sampler misses of it is a
+total variation, and is charged (soundness, sections 11 and 21). Without delta: the exponential mechanism on a box,
+by an exact draw or not at all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import BudgetExceeded, ParameterError, require
+from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
+from holdfast.learn.problem import Problem
+from holdfast.learn.rows.examples import ArrayExamples, Examples
+from holdfast.privacy.account import Account
+from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy.rounding import round_down
+
+if TYPE_CHECKING:
+    from holdfast.learn.sampling.rounds import SamplingPlan
+    from holdfast.privacy.mechanisms.gibbs import BoxExponential, RegularisedExponential
+
+Floats = NDArray[np.float64]
+Sampler = Literal["auto", "direct", "proximal"]
+LOSSES = ("logistic", "huber", "huber_regression")
+SLACK_SHARE = 0.1
+"""Of delta, for what the sampler may miss; the rest is the curve's."""
+HALF_SIDE = 2.0
+"""Of the box of pure draws, over the row norm: predictions of a single column reach this far."""
+MOST_COLUMNS = 4_096
+"""The proximal sampler keeps three matrices of so many columns squared."""
+MOST_BYTES = 2**34
+"""Rows of a table are read once and kept, up to this size."""
+SAFE = 1.0 - 1e-9
+ROUNDING = "the sampler's arithmetic is in doubles and analysed as real numbers"
+
+
+def gibbs_sampling(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    diameter: float | None = None,
+    sampler: Sampler = "auto",
+    count_bound: int | None = None,
+    arithmetic: Arithmetic = "idealised",
+) -> Fit:
+    """Draw the weights from the density; all of the remaining budget goes into k.
+
+    `diameter` is a public guess D of how far apart weights may lie: it sets k mu to 2 d / D^2, or, without delta, the
+    box. Without it D is sqrt(2 d) for a slope and rows of at most 1, and has the units of the weights for others.
+    A `penalty` of the problem is mu. `sampler="auto"` draws directly, which is exact, where a public bound allows, and
+    else in public rounds.
+
+    How long a draw takes depends on the rows: do not let others measure it.
+    """
+    require(
+        arithmetic == "idealised", "arithmetic", arithmetic, "'idealised' for gibbs", "objective has 'strict'"
+    )
+    require(diameter is None or 0 < diameter < math.inf, "diameter", diameter, "> 0 and finite, or None")
+    most, assumed = examples.largest_count(count_bound)
+    _require_room(examples, problem, most)
+    left = account.remaining()
+    pure = left.as_pure()
+    crowd = most / examples.public_count
+    recipe = _Recipe(problem, account, examples.public_count, crowd, diameter)
+    mechanism: RegularisedExponential | BoxExponential
+    if pure is None:
+        mechanism, plan = recipe.regularised(left, sampler)
+    else:
+        mechanism, plan = recipe.boxed(round_down(pure), sampler)
+    weights = _released(examples, problem, account, mechanism, plan)
+    return Fit(
+        weights=weights,
+        theorem=type(mechanism).theorem,
+        parameters={
+            "k": plan.inverse_temperature, "mu": plan.penalty, "sampler": "direct" if plan.is_direct else "proximal",
+            "rounds": plan.rounds, "eta": plan.total_variation, "mechanism": mechanism.to_json(),
+            "arithmetic": arithmetic,
+        },
+        assumptions=(ROUNDING, *assumed),
+    )  # fmt: skip
+
+
+class _Recipe:
+    """From what is left, to the constants of the density and the plan of its sampler: public numbers only."""
+
+    def __init__(
+        self, problem: Problem, account: Account, count: int, crowd: float, diameter: float | None
+    ) -> None:
+        self._problem, self._account, self._diameter = problem, account, diameter
+        self._change = problem.gradient_change(account.adjacency) / count
+        self._smoothness = problem.smoothness * crowd  # the trace, with as many rows as there may be
+
+    def regularised(
+        self, left: PrivacyCurve, sampler: Sampler
+    ) -> tuple[RegularisedExponential, SamplingPlan]:
+        """Directly, with all of delta, where the public bound allows; else in rounds, which cost a tenth of it."""
+        require(
+            math.isinf(self._problem.radius), "radius", self._problem.radius, "infinite for gibbs with delta > 0",
+            "the density is over the whole space; give diameter=... for a guess of its size",
+        )  # fmt: skip
+        exact = self._constants(_gaussian_mu(left, 1.0))
+        if sampler == "direct" or (sampler == "auto" and self._plan(exact, 1e-9).admits_direct):
+            return self._mechanism(exact, None), self._plan(exact, 0.0)
+        slack = _slack(left)
+        if slack <= 0:
+            raise ParameterError(
+                "a sampler in rounds has a total variation, and the account has no room for one: open it with "
+                f"currency='basic', or with a WithSlack limit, got {left!r}; sampler='direct' is exact, for few columns"
+            )
+        require(
+            self._problem.dimension <= MOST_COLUMNS, "dimension", self._problem.dimension, f"<= {MOST_COLUMNS}",
+            "use method='objective' or 'auto'",
+        )  # fmt: skip
+        constants = self._constants(_gaussian_mu(left, 1.0 - SLACK_SHARE))
+        return self._mechanism(constants, slack), self._plan(constants, slack)
+
+    def boxed(self, epsilon: float, sampler: Sampler) -> tuple[BoxExponential, SamplingPlan]:
+        """k = epsilon / (G D): no total variation fits into a pure promise, so the draw is direct."""
+        from holdfast.learn.sampling.rounds import SamplingPlan
+        from holdfast.privacy.mechanisms.gibbs import BoxExponential
+
+        if epsilon <= 0:
+            raise BudgetExceeded("nothing remains in the account; nothing was drawn")
+        require(
+            sampler != "proximal", "sampler", sampler, "'auto' or 'direct' without delta", "give delta > 0"
+        )
+        problem, d = self._problem, self._problem.dimension
+        declared = 2.0 * problem.radius if self._diameter is None else self._diameter
+        half = HALF_SIDE / problem.row_norm if math.isinf(declared) else declared / (2.0 * math.sqrt(d))
+
+        def at(k: float) -> BoxExponential:
+            return BoxExponential(
+                inverse_temperature=k, half_side=half, gradient_change=self._change, dimension=d,
+                adjacency=self._account.adjacency,
+            )  # fmt: skip
+
+        k = epsilon / float(at(1.0).curve.epsilon(0.0)) * SAFE
+        plan = SamplingPlan(
+            dimension=d,
+            inverse_temperature=k,
+            penalty=problem.penalty,
+            smoothness=self._smoothness,
+            half_side=half,
+        )
+        return at(k), plan
+
+    def _constants(self, mu: float) -> tuple[float, float]:
+        """k and the penalty with G sqrt(k / penalty) = mu: at a given penalty, or at a given product of both."""
+        d, rate = self._problem.dimension, mu / self._change
+        if self._problem.penalty > 0:
+            return self._problem.penalty * rate**2, self._problem.penalty
+        # The bound d/k + penalty D^2 / 2 on the excess risk is least at k penalty = 2 d / D^2.
+        # D = sqrt(2 d) slope / row norm has the units of weights: it grows with labels and falls with rows.
+        own = (self._problem.row_norm / self._problem.loss.slope) ** 2
+        product = own if self._diameter is None else 2.0 * d / self._diameter**2
+        k = rate * math.sqrt(product)
+        return k, product / k
+
+    def _plan(self, constants: tuple[float, float], slack: float) -> SamplingPlan:
+        from holdfast.learn.sampling.rounds import SamplingPlan
+
+        return SamplingPlan(
+            dimension=self._problem.dimension, inverse_temperature=constants[0], penalty=constants[1],
+            smoothness=self._smoothness, total_variation=slack,
+        )  # fmt: skip
+
+    def _mechanism(self, constants: tuple[float, float], slack: float | None) -> RegularisedExponential:
+        from holdfast.privacy.mechanisms.gibbs import RegularisedExponential
+
+        return RegularisedExponential(
+            inverse_temperature=constants[0], penalty=constants[1], gradient_change=self._change,
+            total_variation=slack, adjacency=self._account.adjacency,
+        )  # fmt: skip
+
+
+def _gaussian_mu(left: PrivacyCurve, share: float) -> float:
+    """The largest mu whose curve fits, at this share of delta where there is one."""
+    from holdfast.privacy.curves.slack import bare_and_slack
+    from holdfast.privacy.mechanisms.gaussian import Gaussian
+
+    point = left.as_approximate()
+    if point is not None:
+        if point[0] <= 0 or point[1] <= 0:
+            raise BudgetExceeded("nothing remains in the account; nothing was drawn")
+        limit: PrivacyCurve = ApproxDP(round_down(point[0]) * SAFE, round_down(point[1]) * share * SAFE)
+    else:
+        limit = bare_and_slack(left)[0]
+    return SAFE / float(Gaussian.within(limit, l2_sensitivity=1.0).sigma)
+
+
+def _slack(left: PrivacyCurve) -> float:
+    """eta: (1 + e^epsilon) eta is a tenth of delta; or the total variation that the limit has beside its curve."""
+    point = left.as_approximate()
+    if point is None:
+        return round_down(left.total_variation)
+    return SAFE * SLACK_SHARE * round_down(point[1]) / (1.0 + math.exp(float(point[0])))
+
+
+def _require_room(examples: Examples, problem: Problem, most: int) -> None:
+    """Rows that are not in memory yet must fit there: refused by public numbers."""
+    size = 8 * most * problem.dimension
+    if not isinstance(examples, ArrayExamples) and size > MOST_BYTES:
+        raise ParameterError(
+            f"gibbs keeps all rows in memory, {size / 2**30:.3g} GiB here and at most {MOST_BYTES / 2**30:g} GiB; use "
+            "method='auto', or declare a smaller count_bound"
+        )
+
+
+def _released(
+    examples: Examples,
+    problem: Problem,
+    account: Account,
+    mechanism: RegularisedExponential | BoxExponential,
+    plan: SamplingPlan,
+) -> Floats:
+    """Rows are read, then the draw is charged, then made."""
+    from holdfast.learn.sampling.potential import Potential, kept_rows
+    from holdfast.learn.sampling.sampled_risk import SampledRisk
+
+    potential = Potential(
+        rows=kept_rows(examples, problem), problem=problem, inverse_temperature=plan.inverse_temperature,
+        penalty=plan.penalty,
+    )  # fmt: skip
+    value = mechanism.check(SampledRisk(potential=potential, plan=plan))
+    point = account.remaining().as_approximate()
+    delta = round_down(point[1]) if point is not None and point[1] > 0 else None
+    drawn: Floats = account.permit(mechanism, times=1, delta=delta, label="gibbs").release(value)
+    return drawn
+
+
+METHOD = Learner(
+    name="gibbs",
+    run=gibbs_sampling,
+    paper="GLL22",
+    needs=("convex", "lipschitz", "smooth"),
+    pure=True,
+    currency="basic",
+    losses=LOSSES,
+    only="samples convex losses with a bounded second derivative that its kernel knows",
+    single_rows=SINGLE_ROWS,
+    behind="draws from a tempered posterior: behind objective perturbation to first order",
+)
