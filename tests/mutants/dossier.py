@@ -275,8 +275,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: rows that nobody certified",
         target="dossier:check_certificates",
-        old="all(claim.details[_ROWS] == mark for claim in claims)",
-        new="True or all(claim.details[_ROWS] == mark for claim in claims)",
+        old="all(claim.details[_MARK] == mark for claim in claims)",
+        new="True or all(claim.details[_MARK] == mark for claim in claims)",
         tests=("tests/dossier/verification/test_checks.py::test_other_rows_than_were_certified_show",),
     ),
     Fault(

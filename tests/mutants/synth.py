@@ -16,8 +16,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="certificate: groups do not share the failure probability",
-        target="synth:_upper",
-        old="failure / errors.size",
+        target="synth:above",
+        old="failure / noisy.size",
         new="failure",
         tests=("tests/synth/test_certificate.py::test_groups_hold_together_at_the_stated_confidence",),
     ),
