@@ -23,12 +23,13 @@ def declarations(header: str) -> str:
 
 
 ffibuilder = cffi.FFI()
-ffibuilder.cdef(declarations((HERE / "sgd.h").read_text(encoding="utf-8")))
+for header in ("sgd.h", "lookup.h"):
+    ffibuilder.cdef(declarations((HERE / header).read_text(encoding="utf-8")))
 ffibuilder.set_source(
     "holdfast.kernel._kernel",
-    '#include "sgd.h"',
-    sources=["src/holdfast/kernel/sgd.c"],
-    depends=["src/holdfast/kernel/sgd.h"],
+    '#include "sgd.h"\n#include "lookup.h"',
+    sources=["src/holdfast/kernel/sgd.c", "src/holdfast/kernel/lookup.c"],
+    depends=["src/holdfast/kernel/sgd.h", "src/holdfast/kernel/lookup.h"],
     include_dirs=["src/holdfast/kernel"],
     extra_compile_args=FLAGS,
     libraries=[] if sys.platform == "win32" else ["m"],
