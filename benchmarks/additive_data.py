@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
 from benchmarks.learning_data import COVERTYPE_RANGES, data_folder
+
 from holdfast.data import Categorical, Numeric, Schema
 
 FRIEDMAN_ROWS = 20_000
@@ -137,29 +137,50 @@ def pima() -> AdditiveTable:
                 null="category" if name in holes else "midpoint")
         for name, bounds in ranges.items()
     ]  # fmt: skip
-    return _split("Pima", frame, "label", Schema([*columns, Categorical("label", ["0", "1"])], adjacency="zero_out"))
+    return _split(
+        "Pima", frame, "label", Schema([*columns, Categorical("label", ["0", "1"])], adjacency="zero_out")
+    )
 
 
 def protein() -> AdditiveTable:
     """KDD 2004, 74 match scores with declared ranges of round numbers, 0.9 % positive; 70 / 30."""
-    frame = pd.read_parquet(data_folder() / "kddcup04_protein.parquet").drop(columns=["block_id", "example_id"])
+    frame = pd.read_parquet(data_folder() / "kddcup04_protein.parquet").drop(
+        columns=["block_id", "example_id"]
+    )
     frame["label"] = frame["label"].astype(str)
-    columns: list[Any] = []
-    for name in frame.columns[1:]:
-        # The public format says what a score can be only roughly: the next power of ten either way.
-        low, high = float(frame[name].min()), float(frame[name].max())
-        columns.append(Numeric(name, -(10.0 ** np.ceil(np.log10(-low))) if low < 0 else 0.0, 10.0 ** np.ceil(np.log10(max(high, 1.0)))))
-    return _split("KDD protein", frame, "label", Schema([*columns, Categorical("label", ["0", "1"])], adjacency="zero_out"))
+    # What a score can be is known roughly: the next power of ten either way.
+    columns: list[Any] = [
+        Numeric(name, -_power(-float(frame[name].min())), _power(float(frame[name].max()), least=1.0))
+        for name in frame.columns
+        if name != "label"
+    ]
+    schema = Schema([*columns, Categorical("label", ["0", "1"])], adjacency="zero_out")
+    return _split("KDD protein", frame, "label", schema)
+
+
+def _power(size: float, *, least: float = 0.0) -> float:
+    """The power of ten above; `least` for what is not positive."""
+    return float(10.0 ** np.ceil(np.log10(size))) if size > 0 else least
 
 
 def nist() -> AdditiveTable:
-    """PINCP_DECILE of the NIST excerpts: eleven classes ("N" among them), categories from the data dictionary; 70 / 30."""
+    """PINCP_DECILE of the NIST excerpts: eleven classes, categories from the data dictionary; 70 / 30."""
     folder = data_folder() / "nist_acs" / "national"
-    frame = pd.read_csv(folder / "national2019.csv", dtype=str).drop(columns=["PUMA", "PINCP"], errors="ignore")
-    listed = json.loads((data_folder() / "nist_acs" / "data_dictionary.json").read_text()) if (
-        data_folder() / "nist_acs" / "data_dictionary.json"
-    ).exists() else json.loads((folder / "data_dictionary.json").read_text())
-    ranges = {"AGEP": (0, 99), "DENSITY": (0, 60_000), "POVPIP": (0, 501), "PWGTP": (0, 2000), "WGTP": (0, 2000)}
+    frame = pd.read_csv(folder / "national2019.csv", dtype=str).drop(
+        columns=["PUMA", "PINCP"], errors="ignore"
+    )
+    listed = (
+        json.loads((data_folder() / "nist_acs" / "data_dictionary.json").read_text())
+        if (data_folder() / "nist_acs" / "data_dictionary.json").exists()
+        else json.loads((folder / "data_dictionary.json").read_text())
+    )
+    ranges = {
+        "AGEP": (0, 99),
+        "DENSITY": (0, 60_000),
+        "POVPIP": (0, 501),
+        "PWGTP": (0, 2000),
+        "WGTP": (0, 2000),
+    }
     columns: list[Any] = []
     for name in frame.columns:
         if name in ranges:
@@ -179,8 +200,14 @@ def gss() -> AdditiveTable:
     columns: list[Any] = []
     for name in frame.columns:
         if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].nunique() > 12 and name != "hapmar":
-            columns.append(Numeric(name, *{"year": (1970, 2020), "age": (18, 89), "educ": (0, 20)}.get(name, (0, 100)),
-                                   integer=True, null="category"))
+            columns.append(
+                Numeric(
+                    name,
+                    *{"year": (1970, 2020), "age": (18, 89), "educ": (0, 20)}.get(name, (0, 100)),
+                    integer=True,
+                    null="category",
+                )
+            )
         else:
             frame[name] = [None if pd.isna(value) else _text(value) for value in frame[name]]
             columns.append(Categorical(name, sorted(set(frame[name].dropna())), other="other", null="other"))
@@ -195,7 +222,11 @@ UNSEEN: dict[str, Callable[[], AdditiveTable]] = {
 
 
 def _text(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float | np.floating) and float(value).is_integer() else str(value)
+    return (
+        str(int(value))
+        if isinstance(value, float | np.floating) and float(value).is_integer()
+        else str(value)
+    )
 
 
 def _split(name: str, frame: pd.DataFrame, target: str, schema: Schema) -> AdditiveTable:

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
     implementation: str
 
-__all__ = ["SgdOptions", "SgdRun", "Status", "StepSize", "clip", "implementation", "implementation_module", "start"]
+__all__ = [
+    "SgdOptions",
+    "SgdRun",
+    "Status",
+    "StepSize",
+    "clip",
+    "implementation",
+    "implementation_module",
+    "start",
+]
 
 
 @cache
@@ -82,5 +91,7 @@ def clip(rows: ArrayLike, *, row_norm: float) -> FloatArray:
     import numpy as np
 
     require(1e-100 <= row_norm <= 1e100, "row_norm", row_norm, "in [1e-100, 1e100]")
-    clipped: FloatArray = implementation_module()[1].clip(np.atleast_2d(np.asarray(rows, dtype=np.float64)), row_norm)
+    clipped: FloatArray = implementation_module()[1].clip(
+        np.atleast_2d(np.asarray(rows, dtype=np.float64)), row_norm
+    )
     return clipped

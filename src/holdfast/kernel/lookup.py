@@ -1,8 +1,8 @@
 """Sums over rows whose features are looked up in tables: scores, and gradients that are clipped row by row.
 
-`lookup.c` says how; here are what it is told, the same in NumPy, and the choice between the two. Linear in the features
-means one number per cell, so a pass costs one look-up per row and column, however wide the features are. What comes back is
-private until a mechanism has released it.
+`lookup.c` says how; here are what it is told, the same in NumPy, and the choice between the two. Linear in the
+features means one number per cell, so a pass costs one look-up per row and column, however wide the features are.
+What comes back is private until a mechanism has released it.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class CellPlan:
     @cached_property
     def first_cell(self) -> NDArray[np.int64]:
         """Of each column."""
-        return np.concatenate([[0], np.cumsum(self.cells)[:-1]]).astype(np.int64)
+        return np.asarray(np.concatenate([[0], np.cumsum(self.cells)[:-1]]), dtype=np.int64)
 
     @cached_property
     def pair_cell(self) -> NDArray[np.int64]:
         """The first cell of each pair, behind those of the columns."""
-        return (sum(self.cells) + self.levels**2 * np.arange(len(self.pairs))).astype(np.int64)
+        return np.asarray(sum(self.cells) + self.levels**2 * np.arange(len(self.pairs)), dtype=np.int64)
 
     @property
     def total(self) -> int:
@@ -72,7 +72,7 @@ class CellPlan:
 
     def places(self, codes: Codes) -> NDArray[np.int64]:
         """Where the rows' numbers lie, (rows, columns + pairs)."""
-        mains = self.first_cell + np.minimum(codes.astype(np.int64), np.array(self.cells) - 1)
+        mains = np.asarray(self.first_cell + np.minimum(codes.astype(np.int64), np.array(self.cells) - 1))
         if not self.pairs:
             return mains
         left, right = np.array(self.pairs).T

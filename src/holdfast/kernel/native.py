@@ -99,9 +99,11 @@ def clip(rows: FloatArray, row_norm: float) -> FloatArray:
 
 def _plan(plan: CellPlan) -> tuple[Any, list[Any]]:
     """The plan as C reads it, and the arrays that must live as long."""
-    left, right = (np.ascontiguousarray(side, dtype=np.int32) for side in zip(*plan.pairs, strict=True)) if (
-        plan.pairs
-    ) else (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32))
+    left, right = (
+        (np.ascontiguousarray(side, dtype=np.int32) for side in zip(*plan.pairs, strict=True))
+        if (plan.pairs)
+        else (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32))
+    )
     cells = np.array(plan.cells, dtype=np.int64)
     made = ffi.new("hf_lookup *")
     made.columns, made.pairs, made.levels = len(plan.cells), len(plan.pairs), plan.levels

@@ -1,8 +1,8 @@
 """The features of one column: hats at three resolutions, or one-hot, turned so that they are uncorrelated.
 
-Hats stand at quantiles of a released histogram, blended with equal cells so that rare places are not forgotten: with u(c) the
-cumulated measure at cell c, m hats are linear in u between m equally spaced knots. Features are centred and turned to
-their principal axes under the released histogram; nothing here sees a row.
+Hats stand at quantiles of a released histogram, blended with the declared range so that rare places are not
+forgotten: with u(c) the cumulated measure at cell c, m hats are linear in u between m equally spaced knots. Features
+are centred and turned to their principal axes under the released histogram; nothing here sees a row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 RESOLUTIONS = ((8, 1.0), (32, 0.7), (128, 0.5))
 """Knots, and the weight of the hats on them: finer shapes must earn more to be seen."""
 UNIFORM = 0.3
-"""The share of equal cells in the measure whose quantiles the knots are."""
+"""The share of the declared range itself in the measure whose quantiles the knots are."""
 NEGLIGIBLE = 1e-9
 """Variances below it, and below this share of the largest, are rounding and nothing else."""
 
@@ -39,7 +39,7 @@ class Axes:
         """0, 1, 2, 2, 3, 3, 3, 3, ...: the resolution of each axis; a pair is one band."""
         if len(self.columns) == 2:
             return np.zeros(len(self.variances), dtype=np.int64)
-        return np.floor(np.log2(np.arange(len(self.variances)) + 1.0)).astype(np.int64)
+        return np.asarray(np.floor(np.log2(np.arange(len(self.variances)) + 1.0)), dtype=np.int64)
 
 
 def principal_axes(columns: tuple[int, ...], features: Floats, mass: Floats, *, scale: float) -> Axes:
@@ -66,11 +66,11 @@ def column_features(cells: ColumnCells, mass: Floats) -> Floats:
         return np.eye(cells.count)
     numbers = len(cells.middles)
     on_line = mass[:numbers] / max(float(mass[:numbers].sum()), 1e-300)
-    parts = []
+    parts: list[Floats] = []
     for knots, weight in RESOLUTIONS:
         if parts and knots >= 4 * numbers:
             break  # the coarser hats already tell all cells apart
-        parts.append(weight * _hats(on_line, min(knots, max(numbers, 2))))
+        parts.append(weight * _hats(on_line, cells.widths, min(knots, max(numbers, 2))))
     hats = np.hstack(parts)
     if not cells.missing:
         return hats
@@ -79,10 +79,10 @@ def column_features(cells: ColumnCells, mass: Floats) -> Floats:
     return np.vstack([np.hstack([hats, np.zeros((numbers, 1))]), alone])
 
 
-def _hats(mass: Floats, knots: int) -> Floats:
+def _hats(mass: Floats, widths: Floats, knots: int) -> Floats:
     """(cells, knots): each cell between the two knots that are nearest in the cumulated measure."""
     capped = np.minimum(mass, 1.0 / knots)
-    measure = (1.0 - UNIFORM) * capped / max(float(capped.sum()), 1e-300) + UNIFORM / len(mass)
+    measure = (1.0 - UNIFORM) * capped / max(float(capped.sum()), 1e-300) + UNIFORM * widths / widths.sum()
     middle = np.cumsum(measure) - measure / 2
     # The first and the last cell lie on the first and the last knot.
     reach = max(float(middle[-1] - middle[0]), 1e-300)

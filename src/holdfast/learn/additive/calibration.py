@@ -1,8 +1,8 @@
 """Calibration: a released scale and shift of the scores, so that probabilities mean what they say.
 
-Clipped and averaged steps leave scores too small or too large. Five noisy steps fit f -> s f + t on (clip(f, +-6) / 3, 1): a record's
-gradient has norm at most |r| sqrt(5), with |r| <= 1 for two classes and sqrt(2) for several. The scale and the
-shift are folded into the shapes, which stay additive.
+Clipped and averaged steps leave scores too small or too large. Five noisy steps fit f -> s f + t on (clip(f, +-6) /
+3, 1): a record's gradient has norm at most |r| sqrt(5), with |r| <= 1 for two classes and sqrt(2) for several. The
+scale and the shift are folded into the shapes, which stay additive.
 """
 
 from __future__ import annotations

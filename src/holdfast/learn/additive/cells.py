@@ -1,9 +1,9 @@
 """The public grid of every column: cells that follow from the declaration alone, and the code of each row's cell.
 
-A number has 128 equal cells on its declared range and 128 that grow geometrically away from zero (from the nearer bound,
-where zero is not inside), so that a range declared too wide still has cells where the rows are. The smallest
-geometric cell is one unit for whole numbers, and a millionth of the range for others. Whole numbers are cut at halves. A
-missing number has a cell of its own where the schema says so, and is the declared number otherwise.
+A number has 128 equal cells on its declared range and 128 that grow geometrically away from zero (from the nearer
+bound, where zero is not inside), so that a range declared too wide still has cells where the rows are. The smallest
+geometric cell is one unit for whole numbers, and a millionth of the range for others. Whole numbers are cut at
+halves. A missing number has a cell of its own where the schema says so, and is the declared number otherwise.
 """
 
 from __future__ import annotations
@@ -79,13 +79,22 @@ class ColumnCells:
         return len(self.edges) + 1 + self.missing if isinstance(self.column, Numeric) else self.column.cells
 
     @cached_property
+    def widths(self) -> Floats:
+        """Of a number's cells; the missing one left out."""
+        column = self.column
+        assert isinstance(column, Numeric)
+        return np.diff(np.concatenate([[column.low], self.edges, [column.high]])) + 1e-300
+
+    @cached_property
     def middles(self) -> Floats:
         """One number for each cell of a number; the missing one left out."""
         column = self.column
         assert isinstance(column, Numeric)
         ends = np.concatenate([[column.low], self.edges, [column.high]])
         middles = ends[:-1] + np.diff(ends) / 2
-        return np.asarray(np.clip(np.floor(middles + 0.5), column.low, column.high) if column.integer else middles)
+        return np.asarray(
+            np.clip(np.floor(middles + 0.5), column.low, column.high) if column.integer else middles
+        )
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -111,7 +120,8 @@ def _geometric(low: float, high: float, *, whole: bool) -> Floats:
     unit = 1.0 if whole else FINEST * (high - low)
     sides = [(sign, reach) for sign, reach in ((-1.0, anchor - low), (1.0, high - anchor)) if reach > unit]
     parts = [
-        anchor + sign * unit * (reach / unit) ** (np.arange(GEOMETRIC // len(sides)) / (GEOMETRIC // len(sides)))
+        anchor
+        + sign * unit * (reach / unit) ** (np.arange(GEOMETRIC // len(sides)) / (GEOMETRIC // len(sides)))
         for sign, reach in sides
     ]
     return np.concatenate([[anchor], *parts])

@@ -1,7 +1,7 @@
 """CodedRows: every row as its cells, two bytes per column, with its label; read once, from any engine.
 
-Codes and labels are kept where they fit, so that a fit of many passes reads its table once; a larger table is read again
-in every pass. Nothing depends on the order of rows: what is summed over them is whole numbers.
+Codes and labels are kept where they fit, so that a fit of many passes reads its table once; a larger table is read
+again in every pass. Nothing depends on the order of rows: what is summed over them is whole numbers.
 """
 
 from __future__ import annotations
@@ -73,9 +73,7 @@ class CodedRows:
                 counts += np.bincount(codes[:, place], minlength=counts.size)
         return made
 
-    def gradient(
-        self, plan: CellPlan, *, loss: Loss, table: Floats, constant: Floats, clip: float
-    ) -> Floats:
+    def gradient(self, plan: CellPlan, *, loss: Loss, table: Floats, constant: Floats, clip: float) -> Floats:
         """Per cell, and last for the constant, the sum of clipped slopes: exact multiples of a public grid."""
         steps_per_unit = 2.0 ** (GRID_BITS - np.ceil(np.log2(clip)))
         total = np.zeros((plan.total + 1, plan.outputs), dtype=np.int64)
@@ -83,7 +81,7 @@ class CodedRows:
             total += plan.gradient(
                 codes, labels, loss=loss, table=table, constant=constant, clip=clip, steps_per_unit=steps_per_unit
             )  # fmt: skip
-        return total / steps_per_unit
+        return np.asarray(total / steps_per_unit)
 
 
 def batches_of_matrix(schema: Schema, features: Floats, labels: Floats) -> Iterator[tuple[Batch, Floats]]:
@@ -92,6 +90,7 @@ def batches_of_matrix(schema: Schema, features: Floats, labels: Floats) -> Itera
     for start in range(0, len(features), CHUNK_ROWS):
         part = features[start : start + CHUNK_ROWS]
         values = {
-            column.name: np.clip(part[:, place], column.low, column.high) for place, column in enumerate(columns)
+            column.name: np.clip(part[:, place], column.low, column.high)
+            for place, column in enumerate(columns)
         }
         yield Batch(schema=schema, values=values, rows=len(part)), labels[start : start + CHUNK_ROWS]

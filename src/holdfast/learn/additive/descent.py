@@ -1,8 +1,8 @@
 """Noisy descent on looked-up features: each record's gradient is clipped, summed exactly, released and followed.
 
-|r z| <= C by clipping, so one row moves the sum by C, by 2 C under replace, and c rows by c times as much (soundness, sections
-18, 20 and 24). T releases of noise sigma = C sqrt(T) / mu are mu-GDP together. Steps, averages and the guard look at
-released numbers only.
+|r z| <= C by clipping, so one row moves the sum by C, by 2 C under replace, and c rows by c times as much (soundness,
+sections 18, 20 and 24). T releases of noise sigma = C sqrt(T) / mu are mu-GDP together. Steps, averages and the guard
+look at released numbers only.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from holdfast.progress import progress
 Floats = NDArray[np.float64]
 SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
-CLIP_AT_MOST, CLIP_BY_SIGNAL = 1.0, 0.06
-SQUARED_CLIP = 0.25
-"""Residuals of targets in [-1, 1] are smaller than slopes of the logistic loss."""
+CLIPS = {"classes": (0.0, 0.06, 1.0), "squared": (0.06, 0.013, 0.25)}
+"""At least, per root of the signal, and at most: residuals of targets in [-1, 1] are smaller than logistic slopes."""
+CURVATURES = {"logistic": 0.04, "squared": 0.3, "softmax": 0.6}
+"""Of the loss at typical scores, of one class among several times their number."""
 STEPS_BY_LOSS = {"logistic": 3.0, "softmax": 3.0, "squared": 0.75}
 
 
@@ -53,8 +54,9 @@ class AdditiveTask:
 
     def clip(self, effective_dimension: float) -> float:
         """C: in units of the typical length of features, the smaller the less is seen above the noise."""
-        c = min(CLIP_AT_MOST, CLIP_BY_SIGNAL * math.sqrt(self.signal / effective_dimension))
-        return c * math.sqrt(effective_dimension) * (SQUARED_CLIP if self.loss == "squared" else 1.0)
+        least, by_signal, most = CLIPS["squared" if self.loss == "squared" else "classes"]
+        c = min(most, max(least, by_signal * math.sqrt(self.signal / effective_dimension)))
+        return c * math.sqrt(effective_dimension)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,7 +103,7 @@ def descend(
 
 def _noise_of_mean(task: AdditiveTask, steps: int, averaged: int) -> float:
     """The variance of the mean iterate over that of one gradient, where the loss curves as usual."""
-    curvature = {"logistic": 0.15, "squared": 1.0, "softmax": 0.6 / max(task.outputs, 2)}[task.loss]
+    curvature = CURVATURES[task.loss] / (max(task.outputs, 2) if task.loss == "softmax" else 1)
     keep = max(0.0, 1.0 - task.step * curvature)
     total = 0.0
     for drawn in range(steps):

@@ -22,13 +22,16 @@ GROWTH = 1.4
 LEAST_DIMENSION = 5.0
 SIGNAL_PER_DIMENSION = 15.0
 ROWS_PER_DIMENSION = 200.0
+STRONG = 3.0
+"""From mu = 1/3 on, rows pay for up to twice as many."""
 UNSEEN = 0.01
 """Axes whose variance is below this share of the floor are left out: their noise would cost time and show nothing."""
 
 
 def dimension_limit(signal: float, rows: float) -> float:
     """What the effective dimension may be; signal is mu n."""
-    return max(LEAST_DIMENSION, min(signal / SIGNAL_PER_DIMENSION, rows / ROWS_PER_DIMENSION))
+    per_row = min(2.0, max(1.0, STRONG * signal / rows)) / ROWS_PER_DIMENSION
+    return max(LEAST_DIMENSION, min(signal / SIGNAL_PER_DIMENSION, rows * per_row))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +97,20 @@ class AdditiveDesign:
     def rounding(self, most: int) -> float:
         """What rounding may add to |gather|, over the clipping norm, for that many rows.
 
-        Sums over cells are exact. Each row has at most C in every block, and the products over a block's cells are added up
-        with a relative error of at most (cells + 4) units of roundoff (Higham 2002, section 3.1).
+        Sums over cells are exact. Each row has at most C in every block, and the products over a block's cells are
+        added up with a relative error of at most (cells + 4) units of roundoff (Higham 2002, section 3.1).
         """
         worst = max(len(table) for table in self.tables) + 4.0
         return worst * 2.0**-53 * (1.0 + len(self.tables)) * most
 
 
 def whitened(
-    plan: CellPlan, blocks: tuple[Axes, ...], *, signal: float, rows: float, shrink: tuple[Floats, ...] | None = None
+    plan: CellPlan,
+    blocks: tuple[Axes, ...],
+    *,
+    signal: float,
+    rows: float,
+    shrink: tuple[Floats, ...] | None = None,
 ) -> AdditiveDesign:
     """The design whose floor keeps the effective dimension within what mu n = `signal` and n = `rows` allow.
 

@@ -1,7 +1,8 @@
 """The whole fit: histograms, main shapes, pairs, shrinkage, a last descent, calibration.
 
-Shares of mu^2 are public and add up to one. What a phase is told, features, floors, clipping norms, which columns pair, follows
-from released values; so the fit is adaptive composition of Gaussian mechanisms (soundness, sections 19 and 24).
+Shares of mu^2 are public and add up to one. What a phase is told, features, floors, clipping norms, which columns
+pair, follows from released values; so the fit is adaptive composition of Gaussian mechanisms (soundness, sections 19
+and 24).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from holdfast.learn.additive.coded_rows import CodedRows
 from holdfast.learn.additive.descent import AdditiveTask, Descent, descend
 from holdfast.learn.additive.design import AdditiveDesign, whitened
 from holdfast.learn.additive.histograms import Histograms, release_histograms
-from holdfast.learn.additive.pairs import LEVELS, levels_of, pair_axes, paired_columns
+from holdfast.learn.additive.pairs import levels_of, pair_axes, pair_capacity, pair_levels, paired_columns
 from holdfast.learn.risk.descent import gaussian_square
 from holdfast.learn.rows.examples import one_thread
 from holdfast.privacy.account import Account
@@ -48,6 +49,7 @@ class AdditiveFit:
     pairs: tuple[tuple[int, int], ...]
     levels: tuple[NDArray[np.uint8], ...]
     pair_shapes: tuple[Floats, ...]
+    pair_levels: int
     shares: tuple[Floats, ...]
     parameters: dict[str, float | int]
 
@@ -81,11 +83,11 @@ def fit_additive(
     columns = len(rows.cells)
     return AdditiveFit(
         constant=scale * found.weights[:, 0] + shift, shapes=tuple(values[:columns]), pairs=design.plan.pairs,
-        levels=levels, pair_shapes=tuple(values[columns:]), shares=seen.shares,
+        levels=levels, pair_shapes=tuple(values[columns:]), pair_levels=pair_levels(task.count), shares=seen.shares,
         parameters={
             "effective_dimension": design.effective_dimension, "dimension": design.dimension,
-            "pairs": len(design.plan.pairs), "clip": task.clip(design.effective_dimension), "scale": scale,
-            "steps": FINAL_STEPS,
+            "pairs": len(design.plan.pairs), "pair_levels": pair_levels(task.count), "scale": scale,
+            "clip": task.clip(design.effective_dimension), "steps": FINAL_STEPS,
         },
     )  # fmt: skip
 
@@ -94,37 +96,41 @@ def _phases(
     task: AdditiveTask, seen: Histograms, square: Fraction, *, interactions: bool, unpaired: frozenset[int]
 ) -> tuple[AdditiveDesign, Descent, tuple[NDArray[np.uint8], ...]]:
     cells = task.rows.cells
-    scale = math.sqrt(len(cells) + 1.0)
+    scale, count = math.sqrt(len(cells) + 1.0), pair_levels(task.count)
     mains = tuple(
         principal_axes((place,), column_features(column, mass), mass, scale=scale)
         for place, (column, mass) in enumerate(zip(cells, seen.shares, strict=True))
     )
-    allowed = np.array([interactions and place not in unpaired for place in range(len(cells))])
+    capacity = (
+        pair_capacity(cells, seen.shares, count) if interactions else np.zeros(len(cells), dtype=np.int64)
+    )
+    capacity[list(unpaired)] = 0
     counts = tuple(column.count for column in cells)
     plan = CellPlan(cells=counts, outputs=task.outputs)
     design = whitened(plan, mains, signal=task.signal, rows=task.count)
     start = np.zeros((task.outputs, design.dimension))
     levels: tuple[NDArray[np.uint8], ...] = ()
-    # Whether any pair is affordable does not depend on which: decided before the first phase is paid for.
-    if paired_columns(np.ones(len(cells)), signal=task.signal / task.outputs, allowed=allowed):
+    # Whether any pair is affordable: decided before the first phase is paid for.
+    if paired_columns(
+        1.0 / np.maximum(capacity, 1) ** 2, capacity, signal=task.signal / task.outputs, rows=task.count
+    ):
         first = descend(task, design, start, square=square * MAINS, steps=MAIN_STEPS, label="main shapes")
         square *= 1 - MAINS
         shapes = design.values(first.weights)
         importance = np.array([_energy(shape, mass) for shape, mass in zip(shapes, seen.shares, strict=True)])
-        pairs = paired_columns(importance, signal=task.signal / task.outputs, allowed=allowed)
+        pairs = paired_columns(importance, capacity, signal=task.signal / task.outputs, rows=task.count)
         levels = tuple(
-            levels_of(column, mass, shape) for column, mass, shape in zip(cells, seen.shares, shapes, strict=True)
+            levels_of(column, mass, shape, count)
+            for column, mass, shape in zip(cells, seen.shares, shapes, strict=True)
         )
-        plan = CellPlan(cells=counts, outputs=task.outputs, pairs=pairs, levels=LEVELS, level_of=levels)
-        blocks = (*mains, *(pair_axes(pair, levels, seen.shares, scale=scale) for pair in pairs))
+        plan = CellPlan(cells=counts, outputs=task.outputs, pairs=pairs, levels=count, level_of=levels)
+        blocks = (*mains, *(pair_axes(pair, levels, seen.shares, scale=scale, count=count) for pair in pairs))
         joint = whitened(plan, blocks, signal=task.signal, rows=task.count)
         start = _carried(design, first.weights, joint)
         design = joint
     second = descend(task, design, start, square=square * JOINT, steps=JOINT_STEPS, label="all shapes")
     shrink = _shrinkage(design, second)
-    final = whitened(
-        design.plan, design.blocks, signal=task.signal, rows=task.count, shrink=shrink
-    )
+    final = whitened(design.plan, design.blocks, signal=task.signal, rows=task.count, shrink=shrink)
     start = _carried(design, second.weights, final, shrink)
     last = descend(task, final, start, square=square * (1 - JOINT), steps=FINAL_STEPS, label="final shapes")
     return final, last, levels
@@ -163,5 +169,3 @@ def _carried(
             ratio = ratio * shrink[place][:few] ** 2
         made[:, new.ends[place] : new.ends[place] + few] = part[:, :few] * ratio
     return made
-
-
