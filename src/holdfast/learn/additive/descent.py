@@ -27,7 +27,7 @@ from holdfast.progress import progress
 Floats = NDArray[np.float64]
 SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
-CLIPS = {"classes": (0.0, 0.06, 1.0), "squared": (0.06, 0.013, 0.25)}
+CLIPS = {"classes": (0.0, 0.06, 1.0), "numbers": (0.06, 0.013, 0.25)}
 """At least, per root of the signal, and at most: residuals of targets in [-1, 1] are smaller than logistic slopes."""
 CURVATURES = {"logistic": 0.04, "squared": 0.3, "softmax": 0.6}
 """Of the loss at typical scores, of one class among several times their number."""
@@ -48,13 +48,18 @@ class AdditiveTask:
     arithmetic: Arithmetic
 
     @property
+    def target(self) -> str:
+        """What is predicted, for rules that differ."""
+        return "numbers" if self.loss == "squared" else "classes"
+
+    @property
     def step(self) -> float:
         """For features of unit variance: a softmax of K classes curves by about 1 / K."""
         return STEPS_BY_LOSS[self.loss] * (min(self.outputs, 8) / 4 if self.loss == "softmax" else 1.0)
 
     def clip(self, effective_dimension: float) -> float:
         """C: in units of the typical length of features, the smaller the less is seen above the noise."""
-        least, by_signal, most = CLIPS["squared" if self.loss == "squared" else "classes"]
+        least, by_signal, most = CLIPS[self.target]
         c = min(most, max(least, by_signal * math.sqrt(self.signal / effective_dimension)))
         return c * math.sqrt(effective_dimension)
 

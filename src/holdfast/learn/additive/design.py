@@ -16,7 +16,7 @@ from holdfast.kernel.lookup import CellPlan
 from holdfast.learn.additive.basis import Axes
 
 Floats = NDArray[np.float64]
-FIRST_FLOOR = 4.5
+FIRST_FLOOR = {"classes": 7.0, "numbers": 4.5}
 """Over mu n: where the floor starts."""
 GROWTH = 1.4
 LEAST_DIMENSION = 5.0
@@ -110,6 +110,7 @@ def whitened(
     *,
     signal: float,
     rows: float,
+    target: str = "classes",
     shrink: tuple[Floats, ...] | None = None,
 ) -> AdditiveDesign:
     """The design whose floor keeps the effective dimension within what mu n = `signal` and n = `rows` allow.
@@ -117,7 +118,7 @@ def whitened(
     `shrink` multiplies axes that an earlier phase showed to be mostly noise.
     """
     held = tuple(np.ones(len(block.variances)) for block in blocks) if shrink is None else shrink
-    floor = FIRST_FLOOR / signal
+    floor = FIRST_FLOOR[target] / signal
     limit = dimension_limit(signal, rows)
     variances = np.concatenate([block.variances for block in blocks])
     weights = np.concatenate(held) ** 2

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,32 +106,36 @@ def _phases(
         pair_capacity(cells, seen.shares, count) if interactions else np.zeros(len(cells), dtype=np.int64)
     )
     capacity[list(unpaired)] = 0
+    paying: dict[str, Any] = {
+        "signal": task.signal / task.outputs, "rows": task.count,
+        "target": task.target,
+    }  # fmt: skip
     counts = tuple(column.count for column in cells)
     plan = CellPlan(cells=counts, outputs=task.outputs)
-    design = whitened(plan, mains, signal=task.signal, rows=task.count)
+    design = whitened(plan, mains, signal=task.signal, rows=task.count, target=task.target)
     start = np.zeros((task.outputs, design.dimension))
     levels: tuple[NDArray[np.uint8], ...] = ()
     # Whether any pair is affordable: decided before the first phase is paid for.
-    if paired_columns(
-        1.0 / np.maximum(capacity, 1) ** 2, capacity, signal=task.signal / task.outputs, rows=task.count
-    ):
+    if paired_columns(1.0 / np.maximum(capacity, 1) ** 2, capacity, **paying):
         first = descend(task, design, start, square=square * MAINS, steps=MAIN_STEPS, label="main shapes")
         square *= 1 - MAINS
         shapes = design.values(first.weights)
         importance = np.array([_energy(shape, mass) for shape, mass in zip(shapes, seen.shares, strict=True)])
-        pairs = paired_columns(importance, capacity, signal=task.signal / task.outputs, rows=task.count)
+        pairs = paired_columns(importance, capacity, **paying)
         levels = tuple(
             levels_of(column, mass, shape, count)
             for column, mass, shape in zip(cells, seen.shares, shapes, strict=True)
         )
         plan = CellPlan(cells=counts, outputs=task.outputs, pairs=pairs, levels=count, level_of=levels)
         blocks = (*mains, *(pair_axes(pair, levels, seen.shares, scale=scale, count=count) for pair in pairs))
-        joint = whitened(plan, blocks, signal=task.signal, rows=task.count)
+        joint = whitened(plan, blocks, signal=task.signal, rows=task.count, target=task.target)
         start = _carried(design, first.weights, joint)
         design = joint
     second = descend(task, design, start, square=square * JOINT, steps=JOINT_STEPS, label="all shapes")
     shrink = _shrinkage(design, second)
-    final = whitened(design.plan, design.blocks, signal=task.signal, rows=task.count, shrink=shrink)
+    final = whitened(
+        design.plan, design.blocks, signal=task.signal, rows=task.count, target=task.target, shrink=shrink
+    )
     start = _carried(design, second.weights, final, shrink)
     last = descend(task, final, start, square=square * (1 - JOINT), steps=FINAL_STEPS, label="final shapes")
     return final, last, levels
