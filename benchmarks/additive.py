@@ -103,7 +103,7 @@ def boosted(table: AdditiveTable) -> dict[str, Any]:
     return {"scores": judged(chosen, Named), "cpu": spent}
 
 
-def peers(table: AdditiveTable, epsilon: float, python: str, folder: Path) -> list[dict[str, Any]]:
+def peers(table: AdditiveTable, epsilon: float, python: str, folder: Path, fits: int) -> list[dict[str, Any]]:
     paths = {}
     for part, frame in (("train", table.train), ("test", table.test)):
         path = folder / f"{table.name}-{part}.parquet".replace(" ", "_")
@@ -114,7 +114,7 @@ def peers(table: AdditiveTable, epsilon: float, python: str, folder: Path) -> li
     target: Any = table.schema[table.target]
     told = paths | {
         "target": table.target, "columns": [column.name for column in columns], "epsilon": epsilon,
-        "delta": table.delta, "classes": table.classes,
+        "delta": table.delta, "classes": table.classes, "fits": fits,
         "bounds": {column.name: (column.low, column.high) for column in columns if isinstance(column, Numeric)},
         "target_bounds": None if table.classes else (target.low, target.high),
     }  # fmt: skip
@@ -140,11 +140,12 @@ def measure(tables: dict[str, Callable[[], AdditiveTable]], python: str | None) 
             for epsilon in EPSILONS:
                 for _ in range(FITS - len(store.get(f"{name}|{OURS}|{epsilon}", []))):
                     keep(store, f"{name}|{OURS}|{epsilon}", ours(table, epsilon))
-            for epsilon in EPSILONS if python else ():
-                for _ in range(FITS - len(store.get(f"{name}|DP-EBM, {PEERS[0]}|{epsilon}", []))):
-                    for one in peers(table, epsilon, str(python), Path(folder)):
-                        keep(store, f"{name}|DP-EBM, {one.pop('setting')}|{epsilon}", one)
             print(name, flush=True)
+        for name, make in tables.items() if python else ():
+            for epsilon in EPSILONS:
+                missing = FITS - len(store.get(f"{name}|DP-EBM, {PEERS[0]}|{epsilon}", []))
+                for one in peers(make(), epsilon, str(python), Path(folder), missing) if missing > 0 else ():
+                    keep(store, f"{name}|DP-EBM, {one.pop('setting')}|{epsilon}", one)
 
 
 def page(store: Store) -> str:

@@ -28,6 +28,8 @@ REQUIRED = [
     "holdfast/dossier/templates/page.js.j2",
     "holdfast/kernel/sgd.c",
     "holdfast/kernel/sgd.h",
+    "holdfast/kernel/lookup.c",
+    "holdfast/kernel/lookup.h",
     "holdfast/kernel/build.py",
     "holdfast/kernel/reference.py",
 ]

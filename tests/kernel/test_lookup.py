@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import holdfast.kernel
 from holdfast.errors import ParameterError
 from holdfast.kernel.lookup import CellPlan, Loss, NumpyLookup, lookup_slopes
 
@@ -99,3 +103,27 @@ def test_tables_and_codes_of_a_wrong_shape_are_refused() -> None:
         plan.scores(codes, table[:-1], constant)
     with pytest.raises(ParameterError, match="codes"):
         plan.scores(codes[:, :2], table, constant)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_the_source_is_c99_and_what_it_says_is_what_numpy_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cffi, native = pytest.importorskip("cffi"), pytest.importorskip("holdfast.kernel.native")
+    source, library = Path(holdfast.kernel.__file__).parent, tmp_path / "lookup.so"
+    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-ffp-contract=off"]
+    command = ["cc", "-shared", "-fPIC", *strict, str(source / "lookup.c"), "-o", str(library), "-lm"]
+    subprocess.run(command, check=True)
+    here = cffi.FFI()
+    header = (source / "lookup.h").read_text(encoding="utf-8")
+    here.cdef("\n".join(line for line in header.splitlines() if not line.startswith("#")))
+    monkeypatch.setattr(native, "ffi", here)
+    monkeypatch.setattr(native, "lib", here.dlopen(str(library)))
+    for loss, outputs in CASES:
+        plan, codes, table, constant = drawn(outputs)
+        y = labels(loss, len(codes))
+        made = native.lookup_gradient(plan, codes, y, loss, table, constant, CLIP, STEPS)
+        twin = NumpyLookup.lookup_gradient(plan, codes, y, loss, table, constant, CLIP, STEPS)
+        assert np.abs(made - twin).max() <= len(codes)
+        scores = native.lookup_scores(plan, codes, table, constant)
+        assert scores == pytest.approx(NumpyLookup.lookup_scores(plan, codes, table, constant), abs=1e-12)
