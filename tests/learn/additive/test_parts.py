@@ -14,8 +14,8 @@ from holdfast.errors import ParameterError
 from holdfast.kernel.lookup import CellPlan
 from holdfast.learn.additive.basis import column_features, principal_axes
 from holdfast.learn.additive.calibration import clipped_scores
+from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import ColumnCells
-from holdfast.learn.additive.coded_rows import CodedRows, batches_of_matrix
 from holdfast.learn.additive.descent import AdditiveTask, descend, gradient_sensitivity
 from holdfast.learn.additive.design import whitened
 from holdfast.learn.additive.histograms import projected, release_histograms, tree_shares
@@ -25,20 +25,20 @@ from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.gaussian import GaussianDP
 
 
-def coded(rows: int = 200, *, columns: int = 3, adjacency: str = "zero_out", max_rows: int = 1) -> CodedRows:
+def coded(rows: int = 200, *, columns: int = 3, adjacency: str = "zero_out", max_rows: int = 1) -> CellRows:
     random = np.random.default_rng(1)
     schema = Schema([Numeric(f"x{place}", 0, 1) for place in range(columns)])
     x = random.uniform(size=(rows, columns))
     y = np.where(x[:, 0] > 0.5, 1.0, -1.0)
     unit = PrivacyUnit() if max_rows == 1 else PrivacyUnit.user("who", max_rows=max_rows)
-    return CodedRows(
+    return CellRows(
         cells=tuple(ColumnCells(column) for column in schema.columns),  # type: ignore[arg-type]
         read=lambda: batches_of_matrix(schema, x, y), adjacency=Adjacency.of(adjacency), unit=unit,
         public_count=rows // max_rows,
     )  # fmt: skip
 
 
-def account_of(rows: CodedRows, mu: float = 1.0) -> Account:
+def account_of(rows: CellRows, mu: float = 1.0) -> Account:
     return Account(GaussianDP(mu), adjacency=rows.adjacency, unit=rows.unit, currency="gdp", seed=1)
 
 

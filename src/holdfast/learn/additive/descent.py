@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from holdfast.data.sensitivity import sum_l2
 from holdfast.kernel.lookup import Loss
-from holdfast.learn.additive.coded_rows import CodedRows
+from holdfast.learn.additive.cell_rows import CellRows
 from holdfast.learn.additive.design import AdditiveDesign
 from holdfast.learn.risk.descent import gaussian_for
 from holdfast.privacy.account import Account
@@ -38,7 +38,7 @@ STEPS_BY_LOSS = {"logistic": 3.0, "softmax": 3.0, "squared": 0.75}
 class AdditiveTask:
     """What stays the same from phase to phase: rows, loss, account, and the released number of rows."""
 
-    rows: CodedRows
+    rows: CellRows
     loss: Loss
     outputs: int
     account: Account

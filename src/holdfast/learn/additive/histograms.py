@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.sensitivity import counts_l2
+from holdfast.learn.additive.cell_rows import CellRows
 from holdfast.learn.additive.cells import ColumnCells
-from holdfast.learn.additive.coded_rows import CodedRows
 from holdfast.learn.risk.descent import gaussian_for
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
@@ -31,7 +31,7 @@ class Histograms:
 
 
 def release_histograms(
-    rows: CodedRows, account: Account, *, square: Fraction, arithmetic: Arithmetic
+    rows: CellRows, account: Account, *, square: Fraction, arithmetic: Arithmetic
 ) -> Histograms:
     """At mu^2 = `square`."""
     sensitivity = counts_l2(account.adjacency, account.unit, marginals=len(rows.cells))
@@ -95,7 +95,7 @@ def tree_shares(noisy: Floats, widths: Floats, total: float, noise_std: float) -
     )
 
 
-def _row_count(parts: list[Floats], rows: CodedRows) -> float:
+def _row_count(parts: list[Floats], rows: CellRows) -> float:
     """The public number of rows; where it is not public, what the released counts say, within what is possible.
 
     Each column counts every row, so the sums of several columns are estimates of one number; that of a column with

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from holdfast.kernel.lookup import CellPlan, Loss
 from holdfast.learn.additive.basis import column_features, principal_axes
 from holdfast.learn.additive.calibration import calibrate_scores
-from holdfast.learn.additive.coded_rows import CodedRows
+from holdfast.learn.additive.cell_rows import CellRows
 from holdfast.learn.additive.descent import AdditiveTask, Descent, descend
 from holdfast.learn.additive.design import AdditiveDesign, whitened
 from holdfast.learn.additive.histograms import Histograms, release_histograms
@@ -56,7 +56,7 @@ class AdditiveFit:
 
 
 def fit_additive(
-    rows: CodedRows,
+    rows: CellRows,
     *,
     loss: Loss,
     outputs: int,

@@ -14,8 +14,8 @@ from holdfast.data.rows import Batch
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
+from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import cells_of_columns
-from holdfast.learn.additive.coded_rows import CodedRows, batches_of_matrix
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.prepare import COUNT_READ
 from holdfast.privacy.adjacency import Adjacency
@@ -31,7 +31,7 @@ FEATURES_ASSUMED = "bounds was not declared: features are clipped to the default
 class AdditiveInput:
     """Rows behind their cells. `read` is what nobody declared, of which callers are warned."""
 
-    rows: CodedRows
+    rows: CellRows
     coding: Any
     schema: Schema
     columns: tuple[str, ...]
@@ -63,7 +63,7 @@ def additive_table(
         for batch in table.batches([*columns, name], order=Order.irrelevant()):
             yield batch, coded.encode_column(batch, name)
 
-    rows = CodedRows(
+    rows = CellRows(
         cells=cells_of_columns([table.schema[column] for column in columns]), read=read, adjacency=table.adjacency,
         unit=table.unit, public_count=count,
     )  # fmt: skip
@@ -92,7 +92,7 @@ def additive_arrays(
         read = (*read, COUNT_READ)
     else:
         require(n_public >= 1, "n_public", n_public, ">= 1")
-    rows = CodedRows(
+    rows = CellRows(
         cells=cells_of_columns(list(schema.columns)), read=lambda: batches_of_matrix(schema, X, labels),
         adjacency=adjacency, unit=schema.unit, public_count=n_public or len(X),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""CodedRows: every row as its cells, two bytes per column, with its label; read once, from any engine.
+"""CellRows: every row as its cells, two bytes per column, with its label; read once, from any engine.
 
 Codes and labels are kept where they fit, so that a fit of many passes reads its table once; a larger table is read
 again in every pass. Nothing depends on the order of rows: what is summed over them is whole numbers.
@@ -29,7 +29,7 @@ GRID_BITS = 30
 
 
 @dataclass(kw_only=True, eq=False)
-class CodedRows:
+class CellRows:
     """Rows behind their cells. `read` reads rows and labels once, in any order; all of it is private."""
 
     cells: tuple[ColumnCells, ...]
