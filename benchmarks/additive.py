@@ -178,7 +178,8 @@ def cell(fits: list[dict[str, Any]]) -> str:
     if not fine:
         return "failed" if fits else ""
     shown = " / ".join(f"{value:.4f}" for value in np.mean(fine, axis=0))
-    return shown + (f" ({np.std([one[0] for one in fine]):.4f})" if len(fine) > 1 else "")
+    spread = f" ({np.std([one[0] for one in fine]):.4f})" if len(fine) > 1 else ""
+    return shown + spread + ("" if len(fine) in (1, FITS) else f", {len(fine)} fits")
 
 
 def table_lines(store: Store, name: str) -> list[str]:
