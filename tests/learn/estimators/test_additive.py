@@ -13,6 +13,7 @@ import pytest
 from holdfast import Account, ApproxDP, Categorical, Identifier, Numeric, Schema, load_model, open_table
 from holdfast.errors import AssumptionWarning, NotPrivateWarning, ParameterError
 from holdfast.learn import PrivateAdditiveClassifier, PrivateAdditiveRegressor
+from holdfast.learn.estimators import estimator_of
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.adjacency import PrivacyUnit
 
@@ -214,3 +215,13 @@ def test_pictures_are_drawn() -> None:
     titles = [axes.get_title() for axes in figure.axes]
     assert "age" in titles
     assert any(" x " in title for title in titles)
+
+
+def test_the_command_line_makes_them_by_the_target() -> None:
+    declared = schema(ILL)
+    asked: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "method": "auto", "row_norm": 1.0, "radius": None}
+    assert isinstance(estimator_of(declared, "ill", "additive", **asked), PrivateAdditiveClassifier)
+    assert isinstance(estimator_of(declared, "dose", "additive", **asked), PrivateAdditiveRegressor)
+    for told in ({"penalty": 0.1}, {"row_norm": 2.0}, {"method": "output"}):
+        with pytest.raises(ParameterError, match="must not be given for model='additive'"):
+            estimator_of(declared, "ill", "additive", **(asked | told))

@@ -167,7 +167,8 @@ def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output:
 
 def _draw_shape(axes: Any, shape: Shape, output: int) -> None:
     values, cells = shape.values[:, output], shape.cells
-    axes.axhline(0.0, color="0.8", linewidth=0.8)
+    zero = axes.axhline if cells.numeric else axes.axvline
+    zero(0.0, color="0.8", linewidth=0.8)
     axes.set_title(cells.name, fontsize=9)
     axes.tick_params(labelsize=7)
     if cells.numeric:
