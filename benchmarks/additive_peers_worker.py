@@ -40,7 +40,7 @@ def main() -> None:
         for name, (low, high) in told["bounds"].items():
             frame[name] = frame[name].astype(float).fillna((low + high) / 2).clip(low, high)
         for name in set(columns) - set(told["bounds"]):
-            frame[name] = frame[name].astype(str)
+            frame[name] = frame[name].astype(object).where(frame[name].notna(), "missing").astype(str)
     bounds = {name: tuple(pair) for name, pair in told["bounds"].items()}
     for setting, options in [one for _ in range(told["fits"]) for one in SETTINGS.items()]:
         shared = {
