@@ -35,6 +35,7 @@ HEADLINE = """
     Account Adjacency PrivacyUnit Guarantee TradeOff PureDP ApproxDP compose
     Ledger Release Certificate
     PrivateLogisticRegression PrivateLinearSVC PrivateLinearRegression PrivateRidge PrivateLasso PrivateSearch
+    PrivateAdditiveClassifier PrivateAdditiveRegressor
     load_model Synthesizer Workload Marginal membership Dossier verify_dossier
 """.split()
 ROOMS = "attack audit data dossier errors learn ledger plan privacy release synth testing".split()

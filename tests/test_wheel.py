@@ -30,6 +30,8 @@ REQUIRED = [
     "holdfast/kernel/sgd.h",
     "holdfast/kernel/bregman.c",
     "holdfast/kernel/bregman.h",
+    "holdfast/kernel/lookup.c",
+    "holdfast/kernel/lookup.h",
     "holdfast/kernel/build.py",
     "holdfast/kernel/reference.py",
 ]

@@ -29,6 +29,8 @@ from .data.sensitivity import counts_l2 as counts_l2
 from .data.sensitivity import sum_l2 as sum_l2
 from .dossier import Dossier as Dossier
 from .dossier import verify_dossier as verify_dossier
+from .learn import PrivateAdditiveClassifier as PrivateAdditiveClassifier
+from .learn import PrivateAdditiveRegressor as PrivateAdditiveRegressor
 from .learn import PrivateLasso as PrivateLasso
 from .learn import PrivateLinearRegression as PrivateLinearRegression
 from .learn import PrivateLinearSVC as PrivateLinearSVC

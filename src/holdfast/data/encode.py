@@ -110,7 +110,7 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Floats:
         """The feature rows of a data frame, Arrow table, mapping, `Batch` or array (columns in order)."""
-        return self.encode(X if isinstance(X, Batch) else self._read(X))
+        return self.encode(X if isinstance(X, Batch) else self.read(X))
 
     def encode(self, batch: Batch) -> Floats:
         """The feature rows of a batch; the null rows that pad users are 0."""
@@ -138,7 +138,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         missing = batch.missing[name][:, None]
         return [np.where(missing, 0.0, number), missing.astype(np.float64)]
 
-    def _read(self, X: Any) -> Batch:
+    def read(self, X: Any) -> Batch:
+        """The rows as the schema reads them, before they become features."""
         from holdfast.data.rows import arrow_columns
 
         chosen = self.schema.select(*self.columns_)

@@ -22,8 +22,10 @@ from holdfast.audit.power import NOTICED
 from holdfast.dossier.charts import DARK, STYLE, bar_chart, budget_chart, coefficient_chart
 from holdfast.dossier.charts.bars import share_text
 from holdfast.dossier.charts.curves import drawn_curves, drawn_trade_offs, percent_text
+from holdfast.dossier.charts.shapes import shape_charts
 from holdfast.dossier.record import Record
 from holdfast.dossier.section import Placed, Places
+from holdfast.dossier.shape_section import AdditiveUtility
 from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release.archive import parse_json
@@ -217,6 +219,8 @@ def _told(value: Any) -> str:
 
 
 def _coefficients(utility: Utility) -> str:
+    if isinstance(utility, AdditiveUtility):
+        return shape_charts(utility)
     if not isinstance(utility, ModelUtility) or not utility.rows:
         return ""
     rows = utility.rows[:24]

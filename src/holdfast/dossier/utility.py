@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from holdfast.dossier.section import Audience, Section
+from holdfast.dossier.shape_section import AdditiveUtility, additive_utility
 from holdfast.errors import FormatError, require
 from holdfast.release import Release
 
@@ -93,7 +94,7 @@ class PlainUtility(Section):
     left_out: int = 0
 
 
-Utility: TypeAlias = ModelUtility | SyntheticUtility | TablesUtility | PlainUtility
+Utility: TypeAlias = ModelUtility | AdditiveUtility | SyntheticUtility | TablesUtility | PlainUtility
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,6 +199,7 @@ def rows_and_columns(value: Any) -> PlainUtility | None:
 
 READERS: tuple[Callable[[Any], Utility | None], ...] = (
     coefficients,
+    additive_utility,
     measurements,
     tables,
     rows_and_columns,

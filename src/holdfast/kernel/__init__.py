@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
     implementation: str
 
-__all__ = ["SgdOptions", "SgdRun", "Status", "StepSize", "clip", "implementation", "start"]
+__all__ = [
+    "SgdOptions",
+    "SgdRun",
+    "Status",
+    "StepSize",
+    "clip",
+    "implementation",
+    "implementation_module",
+    "start",
+]
 
 
 @cache
@@ -41,13 +50,14 @@ def _loaded(wanted: str) -> tuple[str, Any]:
     return "numpy", import_module("holdfast.kernel.reference")
 
 
-def _module() -> tuple[str, Any]:
+def implementation_module() -> tuple[str, Any]:
+    """What runs, "c" or "numpy", and the module that holds it."""
     return _loaded(os.environ.get("HOLDFAST_KERNEL", ""))
 
 
 def __getattr__(name: str) -> str:
     if name == "implementation":
-        return _module()[0]
+        return implementation_module()[0]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -61,7 +71,7 @@ def start(options: SgdOptions, weights: ArrayLike | None = None) -> SgdRun:
     >>> run.final().round(4)
     array([ 0.4037, -0.045 ])
     """
-    name, module = _module()
+    name, module = implementation_module()
     run: SgdRun = (module.NativeSgd if name == "c" else module.ReferenceSgd)(options, weights)
     return run
 
@@ -81,5 +91,7 @@ def clip(rows: ArrayLike, *, row_norm: float) -> FloatArray:
     import numpy as np
 
     require(1e-100 <= row_norm <= 1e100, "row_norm", row_norm, "in [1e-100, 1e100]")
-    clipped: FloatArray = _module()[1].clip(np.atleast_2d(np.asarray(rows, dtype=np.float64)), row_norm)
+    clipped: FloatArray = implementation_module()[1].clip(
+        np.atleast_2d(np.asarray(rows, dtype=np.float64)), row_norm
+    )
     return clipped

@@ -23,13 +23,15 @@ def declarations(header: str) -> str:
 
 
 ffibuilder = cffi.FFI()
-for header in ("sgd.h", "bregman.h"):
-    ffibuilder.cdef(declarations((HERE / header).read_text(encoding="utf-8")))
+NAMES = ("sgd", "bregman", "lookup")
+for name in NAMES:
+    ffibuilder.cdef(declarations((HERE / f"{name}.h").read_text(encoding="utf-8")))
 ffibuilder.set_source(
     "holdfast.kernel._kernel",
-    '#include "sgd.h"\n#include "bregman.h"',
-    sources=["src/holdfast/kernel/sgd.c", "src/holdfast/kernel/bregman.c"],
-    depends=["src/holdfast/kernel/sgd.h", "src/holdfast/kernel/bregman.h"],
+    "
+".join(f'#include "{name}.h"' for name in NAMES),
+    sources=[f"src/holdfast/kernel/{name}.c" for name in NAMES],
+    depends=[f"src/holdfast/kernel/{name}.h" for name in NAMES],
     include_dirs=["src/holdfast/kernel"],
     extra_compile_args=FLAGS,
     libraries=[] if sys.platform == "win32" else ["m"],

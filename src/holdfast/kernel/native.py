@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast.errors import ParameterError
 from holdfast.kernel._kernel import ffi, lib
+from holdfast.kernel.lookup import LOOKUP_LOSSES
 from holdfast.kernel.options import (
     LOSSES,
     FloatArray,
@@ -19,6 +20,9 @@ from holdfast.kernel.options import (
     first_weights,
     positions,
 )
+
+if TYPE_CHECKING:
+    from holdfast.kernel.lookup import CellPlan
 
 _SHARED = ("dimension", "batch", "width", "label_bound", "row_norm", "penalty", "radius", "average_from")
 
@@ -87,4 +91,61 @@ def clip(rows: FloatArray, row_norm: float) -> FloatArray:
     source = np.ascontiguousarray(rows)
     for x, clipped in zip(source, out, strict=True):
         lib.hf_clip(_address(x), x.size, row_norm, _address(clipped))
+    return out
+
+
+# Look-ups (lookup.c); what they mean is said in `holdfast.kernel.lookup`.
+
+
+def _plan(plan: CellPlan) -> tuple[Any, list[Any]]:
+    """The plan as C reads it, and the arrays that must live as long."""
+    left, right = (
+        (np.ascontiguousarray(side, dtype=np.int32) for side in zip(*plan.pairs, strict=True))
+        if (plan.pairs)
+        else (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32))
+    )
+    cells = np.array(plan.cells, dtype=np.int64)
+    made = ffi.new("hf_lookup *")
+    made.columns, made.pairs, made.levels = len(plan.cells), len(plan.pairs), plan.levels
+    made.outputs = plan.outputs
+    made.first_cell = _address(plan.first_cell, "int64_t *")
+    made.column_cells = _address(cells, "int64_t *")
+    made.level = _address(plan.level, "uint8_t *")
+    made.left, made.right = _address(left, "int32_t *"), _address(right, "int32_t *")
+    made.pair_cell = _address(plan.pair_cell, "int64_t *")
+    return made, [left, right, cells, np.empty(len(plan.cells) + len(plan.pairs), dtype=np.int64)]
+
+
+def lookup_scores(plan: CellPlan, codes: Any, table: FloatArray, constant: FloatArray) -> FloatArray:
+    """(rows, K)."""
+    told, kept = _plan(plan)
+    table, constant = np.ascontiguousarray(table), np.ascontiguousarray(constant, dtype=np.float64)
+    out = np.empty((len(codes), plan.outputs))
+    lib.hf_lookup_scores(
+        told, _address(codes, "uint16_t *"), len(codes), _address(table), _address(constant),
+        _address(kept[-1], "int64_t *"), _address(out),
+    )  # fmt: skip
+    return out
+
+
+def lookup_gradient(
+    plan: CellPlan,
+    codes: Any,
+    labels: FloatArray,
+    loss: str,
+    table: FloatArray,
+    constant: FloatArray,
+    clip: float,
+    steps_per_unit: float,
+) -> Any:
+    """Whole multiples of the grid, (cells + 1, K)."""
+    told, kept = _plan(plan)
+    table, constant = np.ascontiguousarray(table), np.ascontiguousarray(constant, dtype=np.float64)
+    labels, work = np.ascontiguousarray(labels, dtype=np.float64), np.empty(plan.outputs)
+    out = np.zeros((plan.total + 1, plan.outputs), dtype=np.int64)
+    lib.hf_lookup_gradient(
+        told, LOOKUP_LOSSES[loss], _address(codes, "uint16_t *"), len(codes), _address(labels), _address(table),
+        _address(constant), clip, steps_per_unit, _address(kept[-1], "int64_t *"), _address(work),
+        _address(out, "int64_t *"),
+    )  # fmt: skip
     return out

@@ -1,6 +1,8 @@
 """Private learning: methods with proofs, behind scikit-learn's faces."""
 
 from .estimators import load_model as load_model
+from .estimators.additive import PrivateAdditiveClassifier as PrivateAdditiveClassifier
+from .estimators.additive import PrivateAdditiveRegressor as PrivateAdditiveRegressor
 from .estimators.classifiers import PrivateLinearSVC as PrivateLinearSVC
 from .estimators.classifiers import PrivateLogisticRegression as PrivateLogisticRegression
 from .estimators.projection import RandomProjection as RandomProjection

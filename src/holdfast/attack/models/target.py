@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from holdfast.attack.records import Records
 from holdfast.data.engines.files import numeric_column, read_table
 from holdfast.data.rows import Kind, kind_of
-from holdfast.errors import DataError, FormatError, ParameterError, require, withholding
+from holdfast.errors import DataError, ParameterError, require, withholding
 from holdfast.privacy.guarantee import Guarantee
 
 Floats = NDArray[np.float64]
@@ -254,14 +254,9 @@ def _opened(model: Any) -> tuple[Any, Guarantee | None]:
 
         return _opened(Release.load(Path(model)))
     if hasattr(model, "provenance") and hasattr(model, "guarantee"):
-        from holdfast.learn.estimators import ESTIMATORS
-        from holdfast.learn.estimators.linear_model import LinearModel
+        from holdfast.learn.estimators import model_of_release
 
-        name = LinearModel.of_value(model.value).model
-        for estimator in ESTIMATORS:
-            if estimator.__name__ == name:
-                return estimator.from_release(model), model.guarantee
-        raise FormatError("the release holds a model of a kind that this version does not know")
+        return model_of_release(model), model.guarantee
     release = getattr(model, "release_", None)
     return model, None if release is None else release.guarantee
 

@@ -1,4 +1,4 @@
-"""The six estimators by their names, and a saved model ready to predict."""
+"""The estimators by their names, and a saved model ready to predict."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import FormatError, ParameterError
+from holdfast.learn.additive.model import AdditiveModel, holds_additive
+from holdfast.learn.estimators.additive import PrivateAdditiveClassifier, PrivateAdditiveRegressor
 from holdfast.learn.estimators.classifiers import PrivateLinearSVC, PrivateLogisticRegression
-from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.estimators.regressors import (
     PrivateHuberRegression,
@@ -27,8 +28,13 @@ MODELS = {
     "ridge": "PrivateRidge",
     "lasso": "PrivateLasso",
     "huber": "PrivateHuberRegression",
+    "additive": "PrivateAdditiveClassifier",
 }
-ESTIMATORS: tuple[type[PrivateLinearEstimator], ...] = (
+ADDITIVE = "additive"
+"""For classes or numbers, as the target is."""
+ESTIMATORS: tuple[type[Any], ...] = (
+    PrivateAdditiveClassifier,
+    PrivateAdditiveRegressor,
     PrivateHuberRegression,
     PrivateLasso,
     PrivateLinearRegression,
@@ -42,7 +48,13 @@ ESTIMATORS: tuple[type[PrivateLinearEstimator], ...] = (
 def load_model(path: str | os.PathLike[str]) -> Any:
     """The estimator that `release_.save(path)` wrote, whichever it is; `FormatError` for another file."""
     release = Release.load(path)
-    name = LinearModel.of_value(release.value).model
+    return model_of_release(release)
+
+
+def model_of_release(release: Release[Any]) -> Any:
+    """The estimator that a release holds."""
+    kind = AdditiveModel if holds_additive(release.value) else LinearModel
+    name = kind.of_value(release.value).model
     for estimator in ESTIMATORS:
         if estimator.__name__ == name:
             return estimator.from_release(release)
@@ -56,6 +68,20 @@ def estimator_of(
     chosen = model or ("logistic" if schema[target].kind == "categorical" else "ridge")
     if chosen not in MODELS:
         raise ParameterError(f"model must be one of {', '.join(sorted(MODELS))}, got model={chosen!r}")
+    if chosen == ADDITIVE:
+        return _additive(schema, target, penalty=penalty, **settings)
     own = {} if penalty is None else {"penalty": penalty}
     (kind,) = (one for one in ESTIMATORS if one.__name__ == MODELS[chosen])
     return kind(**settings, **own)
+
+
+def _additive(schema: Schema, target: str, *, penalty: float | None, **settings: Any) -> Any:
+    """Linear models' settings must be left as they are: shapes have none of them."""
+    for name, default in {"method": "auto", "row_norm": 1.0, "radius": None}.items():
+        given = settings.pop(name, default)
+        if given != default:
+            raise ParameterError(f"{name} must not be given for model='additive', got {name}={given!r}")
+    if penalty is not None:
+        raise ParameterError(f"penalty must not be given for model='additive', got penalty={penalty}")
+    kind = PrivateAdditiveClassifier if schema[target].kind == "categorical" else PrivateAdditiveRegressor
+    return kind(**settings)

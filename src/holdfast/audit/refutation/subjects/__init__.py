@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from holdfast.audit.refutation.subject import NamedSubject, Subject, matching, mechanism_subjects
+from holdfast.audit.refutation.subjects.additive import additive_subjects
 from holdfast.audit.refutation.subjects.claims import sound_claims
 from holdfast.audit.refutation.subjects.data import data_subjects
 from holdfast.audit.refutation.subjects.learners import learner_subjects
@@ -16,6 +17,7 @@ REGISTRY: tuple[Callable[[], Iterable[NamedSubject]], ...] = (
     data_subjects,
     sound_claims,
     learner_subjects,
+    additive_subjects,
     synthesiser_subjects,
     tuning_subjects,
 )

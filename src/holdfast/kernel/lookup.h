@@ -1,0 +1,35 @@
+/* Sums over rows whose features are looked up in tables: the declarations that Python (cffi) reads.
+ * A row is one cell per column. Whatever is linear in its features needs one number per cell: see lookup.c. */
+#ifndef HOLDFAST_LOOKUP_H
+#define HOLDFAST_LOOKUP_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum hf_lookup_loss { HF_LOOKUP_LOGISTIC, HF_LOOKUP_SOFTMAX, HF_LOOKUP_SQUARED };
+
+/* Which numbers a row looks up. All cells lie behind each other: those of the columns, then those of the pairs. */
+typedef struct {
+    size_t columns;
+    const int64_t *first_cell;    /* of each column */
+    const int64_t *column_cells;  /* how many each has; a code beyond them counts as the last */
+    const uint8_t *level;         /* for each cell of a column, its level in pairs */
+    size_t pairs;
+    const int32_t *left;          /* the two columns of each pair */
+    const int32_t *right;
+    const int64_t *pair_cell;     /* its first cell; the others follow by level of left, then of right */
+    int64_t levels;               /* of right: the stride of a pair's cells */
+    size_t outputs;               /* K scores per row */
+} hf_lookup;
+
+/* Scores: constant[k] + the sum over the row's cells of table[cell * (K + 1) + k]. `at` holds columns + pairs numbers. */
+void hf_lookup_scores(const hf_lookup *o, const uint16_t *codes, size_t rows, const double *table,
+                      const double *constant, int64_t *at, double *out);
+
+/* The clipped gradient, cell by cell, in whole multiples of a public grid: exact, whatever the order of rows. The last
+ * entry of a cell's table row is the squared length of its features; the constant's is 1. `out` has K per cell, then K
+ * for the constant; `work` has K entries. */
+void hf_lookup_gradient(const hf_lookup *o, int32_t loss, const uint16_t *codes, size_t rows, const double *labels,
+                        const double *table, const double *constant, double clip, double steps_per_unit,
+                        int64_t *at, double *work, int64_t *out);
+
+#endif

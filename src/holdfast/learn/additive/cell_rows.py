@@ -1,0 +1,96 @@
+"""CellRows: every row as its cells, two bytes per column, with its label; read once, from any engine.
+
+Codes and labels are kept where they fit, so that a fit of many passes reads its table once; a larger table is read
+again in every pass. Nothing depends on the order of rows: what is summed over them is whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.rows import Batch
+from holdfast.data.schema import Schema
+from holdfast.data.table import CHUNK_ROWS
+from holdfast.kernel.lookup import CellPlan, Loss
+from holdfast.learn.additive.cells import ColumnCells, code_rows
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+
+Floats = NDArray[np.float64]
+CodedChunk = tuple[NDArray[np.uint16], Floats]
+KEPT_BYTES = 2**30
+"""Codes and labels up to this size are kept in memory."""
+GRID_BITS = 30
+"""Gradients are summed in whole multiples of 2^-30 of (about) their largest size: 2^32 of them fit into 63 bits."""
+
+
+@dataclass(kw_only=True, eq=False)
+class CellRows:
+    """Rows behind their cells. `read` reads rows and labels once, in any order; all of it is private."""
+
+    cells: tuple[ColumnCells, ...]
+    read: Callable[[], Iterator[tuple[Batch, Floats]]]
+    adjacency: Adjacency
+    unit: PrivacyUnit
+    public_count: int
+    kept_bytes: int = KEPT_BYTES
+    _kept: list[CodedChunk] | None = None
+    _too_large: bool = False
+
+    def chunks(self) -> Iterator[CodedChunk]:
+        """All rows."""
+        if self._kept is not None:
+            yield from self._kept
+            return
+        kept: list[CodedChunk] = []
+        size = 0
+        for batch, labels in self.read():
+            chunk = code_rows(self.cells, batch), labels
+            size += chunk[0].nbytes + chunk[1].nbytes
+            self._too_large = self._too_large or size > self.kept_bytes
+            if self._too_large:
+                kept.clear()
+            else:
+                kept.append(chunk)
+            yield chunk
+        if not self._too_large:
+            self._kept = kept
+
+    def largest_count(self) -> int:
+        """A bound on the rows of every table that the schema admits, generous where the number of units is private."""
+        admitted = self.public_count * self.unit.max_rows
+        return admitted if self.adjacency.count_is_public else 16 * admitted
+
+    def counts(self) -> list[NDArray[np.int64]]:
+        """Rows in each cell of each column; exact."""
+        made = [np.zeros(column.count, dtype=np.int64) for column in self.cells]
+        for codes, _ in self.chunks():
+            for place, counts in enumerate(made):
+                counts += np.bincount(codes[:, place], minlength=counts.size)
+        return made
+
+    def gradient(self, plan: CellPlan, *, loss: Loss, table: Floats, constant: Floats, clip: float) -> Floats:
+        """Per cell, and last for the constant, the sum of clipped slopes: exact multiples of a public grid."""
+        steps_per_unit = 2.0 ** (GRID_BITS - np.ceil(np.log2(clip)))
+        total = np.zeros((plan.total + 1, plan.outputs), dtype=np.int64)
+        for codes, labels in self.chunks():
+            total += plan.gradient(
+                codes, labels, loss=loss, table=table, constant=constant, clip=clip, steps_per_unit=steps_per_unit
+            )  # fmt: skip
+        return np.asarray(total / steps_per_unit)
+
+
+def batches_of_matrix(schema: Schema, features: Floats, labels: Floats) -> Iterator[tuple[Batch, Floats]]:
+    """Rows of an array, a number per declared column, clipped to its bounds."""
+    columns: list[Any] = list(schema.columns)
+    for start in range(0, len(features), CHUNK_ROWS):
+        part = features[start : start + CHUNK_ROWS]
+        values = {
+            column.name: np.clip(part[:, place], column.low, column.high)
+            for place, column in enumerate(columns)
+        }
+        yield Batch(schema=schema, values=values, rows=len(part)), labels[start : start + CHUNK_ROWS]

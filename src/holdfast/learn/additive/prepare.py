@@ -1,0 +1,116 @@
+"""Rows and labels for an additive fit, from arrays or from a table, with what reading them assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.order import Order
+from holdfast.data.rows import Batch
+from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.data.table import Table
+from holdfast.errors import ParameterError, require
+from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
+from holdfast.learn.additive.cells import cells_of_columns
+from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.prepare import COUNT_READ
+from holdfast.privacy.adjacency import Adjacency
+
+Floats = NDArray[np.float64]
+Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
+FEATURE_BOUNDS = (-1.0, 1.0)
+"""What features of an array are clipped to where no bounds are declared."""
+FEATURES_ASSUMED = "bounds was not declared: features are clipped to the default [-1, 1]"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AdditiveInput:
+    """Rows behind their cells. `read` is what nobody declared, of which callers are warned."""
+
+    rows: CellRows
+    coding: Any
+    schema: Schema
+    columns: tuple[str, ...]
+    read: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+    from_arrays: bool = False
+
+
+def additive_table(
+    table: Table,
+    target: str | None,
+    *,
+    coding: Callable[[Numeric | Categorical], LabelCoding],
+    n_public: int | None,
+) -> AdditiveInput:
+    """A table of any engine: every declared column but the target has a shape."""
+    if target is None:
+        raise ParameterError("target must be the name of a column where a Table is fitted, got target=None")
+    coded, name = coding(table.schema[target]), target
+    columns = tuple(column for column in table.schema.names if column != target)
+    counted: tuple[str, ...] = ()
+    if n_public is not None and table.n_public is None and not table.adjacency.count_is_public:
+        count = n_public
+    else:
+        count, counted = table.public_count()
+        require(n_public in (None, count), "n_public", n_public, "what the table declares", "leave it out")
+
+    def read() -> Iterator[tuple[Batch, Floats]]:
+        for batch in table.batches([*columns, name], order=Order.irrelevant()):
+            yield batch, coded.encode_column(batch, name)
+
+    rows = CellRows(
+        cells=cells_of_columns([table.schema[column] for column in columns]), read=read, adjacency=table.adjacency,
+        unit=table.unit, public_count=count,
+    )  # fmt: skip
+    return AdditiveInput(
+        rows=rows, coding=coded, schema=table.schema, columns=columns, declared=(*counted, *table.assumptions)
+    )
+
+
+def additive_arrays(
+    X: Floats,
+    targets: tuple[LabelCoding, tuple[str, ...]],
+    y: Any,
+    *,
+    names: tuple[str, ...],
+    bounds: Bounds | None,
+    adjacency: Adjacency,
+    n_public: int | None,
+) -> AdditiveInput:
+    """A matrix of numbers within declared bounds."""
+    coding, read = targets
+    labels = coding.encode(y)
+    schema = Schema(_declared(names, bounds), adjacency=adjacency)
+    if adjacency.count_is_public:
+        require(n_public in (None, len(X)), "n_public", n_public, "the number of rows", "leave it out")
+    elif n_public is None:
+        read = (*read, COUNT_READ)
+    else:
+        require(n_public >= 1, "n_public", n_public, ">= 1")
+    rows = CellRows(
+        cells=cells_of_columns(list(schema.columns)), read=lambda: batches_of_matrix(schema, X, labels),
+        adjacency=adjacency, unit=schema.unit, public_count=n_public or len(X),
+    )  # fmt: skip
+    assumed = (FEATURES_ASSUMED,) if bounds is None else ()
+    return AdditiveInput(
+        rows=rows, coding=coding, schema=schema, columns=names, read=(*read, *assumed), from_arrays=True
+    )
+
+
+def _declared(names: tuple[str, ...], bounds: Any) -> list[Numeric]:
+    """Numbers within the declared bounds: one pair for all columns, one each, or by name."""
+    given = FEATURE_BOUNDS if bounds is None else bounds
+    if isinstance(given, Mapping):
+        require(set(given) == set(names), "bounds", sorted(map(str, given)), f"one pair for each of {names}")
+        pairs = [given[name] for name in names]
+    else:
+        shape = np.shape(given)
+        good = shape in ((2,), (len(names), 2))
+        require(good, "bounds", given, f"(low, high), or {len(names)} such pairs")
+        pairs = [given] * len(names) if shape == (2,) else list(given)
+    return [Numeric(name, float(low), float(high)) for name, (low, high) in zip(names, pairs, strict=True)]

@@ -1,0 +1,178 @@
+"""Additive models: shape functions of single columns and of pairs, private, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from holdfast.data.schema import Categorical, Numeric
+from holdfast.errors import ParameterError, require
+from holdfast.learn.additive.model import AdditiveModel
+from holdfast.learn.additive.prepare import Bounds
+from holdfast.learn.estimators.additive_estimator import PrivateAdditiveEstimator
+from holdfast.learn.estimators.classifiers import LABELS_READ
+from holdfast.learn.estimators.regressors import BOUNDS_ASSUMED, DEFAULT_BOUNDS
+from holdfast.learn.problem.problem import ClassLabels, LabelCoding, NumberLabels
+from holdfast.privacy.adjacency import Adjacency
+
+Floats = NDArray[np.float64]
+
+
+class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveEstimator):  # type: ignore[misc]
+    """A sum of shape functions of single columns and of pairs, with a privacy promise; two classes or several.
+
+    Parameters
+    ----------
+    epsilon, delta : the promise, for one fit; delta > 0. Ignored where `fit` is given an account.
+    bounds : for arrays, where features lie: (low, high) for all, one pair per column, or by name. Values outside are
+        clipped. A `Table` declares its own. If not given, [-1, 1], with a warning.
+    classes : the set of labels, if it is public and no schema declares it.
+    interactions : whether pairs of columns may have a shape of their own, where the budget pays for them.
+    monotone : columns whose shape must rise (+1) or fall (-1), as `{"age": +1}`; they stay out of pairs. Declare it
+        from what is known, not from the data.
+    adjacency : `"replace"` (default), `"zero_out"` or `"add_remove"`.
+    n_public : the public number of rows, needed under `add_remove`; else read from the data, as an assumption.
+    random_state : None for secure noise. A seed makes the run repeatable and not private, and the release says so.
+
+    >>> import numpy as np
+    >>> X = np.tile([[0.2], [0.5], [0.8]], (3000, 1))
+    >>> model = PrivateAdditiveClassifier(epsilon=2.0, bounds=(0, 1), classes=["no", "yes"])
+    >>> y = np.where(abs(X[:, 0] - 0.5) < 0.1, "yes", "no")
+    >>> model.fit(X, y).predict([[0.2], [0.5], [0.8]]).tolist()
+    ['no', 'yes', 'no']
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        bounds: Bounds | None = None,
+        classes: Sequence[Any] | None = None,
+        interactions: bool = True,
+        monotone: Mapping[str, int] | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.classes = classes
+        self.interactions = interactions
+        self.monotone = monotone
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.random_state = random_state
+
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+        if self.classes is None:
+            check_classification_targets(y)
+        read = () if self.classes is not None else (LABELS_READ,)
+        return ClassLabels(classes=np.unique(y if self.classes is None else np.asarray(self.classes))), read
+
+    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+        return ClassLabels.of_column(column, self.classes)
+
+    def _loss(self, coding: Any) -> tuple[Any, int]:
+        return ("logistic", 1) if coding.binary else ("softmax", len(coding.classes))
+
+    def _take(self, model: AdditiveModel) -> None:
+        super()._take(model)
+        self.classes_ = np.asarray(model.classes)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores: above 0 for the second class; with several classes, one column each."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class, as the model sees it."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        return np.asarray(np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveEstimator):  # type: ignore[misc]
+    """The same for numbers: targets are clipped to `target_bounds`, which a schema gives for tables.
+
+    The other parameters are those of `PrivateAdditiveClassifier`.
+
+    >>> import numpy as np
+    >>> X = np.tile([[0.2], [0.5], [0.8]], (3000, 1))
+    >>> model = PrivateAdditiveRegressor(epsilon=4.0, bounds=(0, 1), target_bounds=(0, 10))
+    >>> model = model.fit(X, np.where(abs(X[:, 0] - 0.5) < 0.1, 8.0, 2.0))
+    >>> bool(abs(model.predict([[0.5]])[0] - 8) < 1)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        bounds: Bounds | None = None,
+        target_bounds: tuple[float, float] | None = None,
+        interactions: bool = True,
+        monotone: Mapping[str, int] | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.interactions = interactions
+        self.monotone = monotone
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.random_state = random_state
+
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+        read = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
+        given = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
+        require(np.shape(given) == (2,), "target_bounds", given, "two numbers (low, high)")
+        low, high = (float(bound) for bound in given)
+        require(math.isfinite(low) and math.isfinite(high), "target_bounds", given, "finite")
+        return NumberLabels(low=low, high=high, centred=True), read
+
+    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+        if self.target_bounds is not None:
+            return self._targets(None)[0]
+        if not isinstance(column, Numeric):
+            raise ParameterError(f"target must be a numeric column for a regression, got {column.name!r}")
+        return NumberLabels(low=column.low, high=column.high, centred=True)
+
+    def _loss(self, coding: Any) -> tuple[Any, int]:
+        return "squared", 1
+
+    def _unit(self, coding: Any) -> tuple[float, float]:
+        return coding.scale, coding.centre
+
+    def predict(self, X: Any) -> Floats:
+        """The number for each row."""
+        return np.asarray(self._scores(X)[:, 0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags

@@ -1,0 +1,191 @@
+"""Parts of the additive fit: cells from declarations, what one unit moves, and features under a histogram."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holdfast.data import Categorical, Numeric, Schema
+from holdfast.errors import ParameterError
+from holdfast.kernel.lookup import CellPlan
+from holdfast.learn.additive.basis import column_features, principal_axes
+from holdfast.learn.additive.calibration import clipped_scores
+from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
+from holdfast.learn.additive.cells import ColumnCells
+from holdfast.learn.additive.descent import AdditiveTask, descend, gradient_sensitivity
+from holdfast.learn.additive.design import whitened
+from holdfast.learn.additive.histograms import projected, release_histograms, tree_shares
+from holdfast.learn.additive.pairs import levels_of, paired_columns
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.curves.gaussian import GaussianDP
+
+
+def coded(rows: int = 200, *, columns: int = 3, adjacency: str = "zero_out", max_rows: int = 1) -> CellRows:
+    random = np.random.default_rng(1)
+    schema = Schema([Numeric(f"x{place}", 0, 1) for place in range(columns)])
+    x = random.uniform(size=(rows, columns))
+    y = np.where(x[:, 0] > 0.5, 1.0, -1.0)
+    unit = PrivacyUnit() if max_rows == 1 else PrivacyUnit.user("who", max_rows=max_rows)
+    return CellRows(
+        cells=tuple(ColumnCells(column) for column in schema.columns),  # type: ignore[arg-type]
+        read=lambda: batches_of_matrix(schema, x, y), adjacency=Adjacency.of(adjacency), unit=unit,
+        public_count=rows // max_rows,
+    )  # fmt: skip
+
+
+def account_of(rows: CellRows, mu: float = 1.0) -> Account:
+    return Account(GaussianDP(mu), adjacency=rows.adjacency, unit=rows.unit, currency="gdp", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "factor"), [("zero_out", 1.0), ("add_remove", 1.0), ("replace", math.sqrt(2))]
+)
+@pytest.mark.parametrize("max_rows", [1, 4])
+def test_histograms_are_charged_for_every_column(adjacency: str, factor: float, max_rows: int) -> None:
+    rows = coded(columns=5, adjacency=adjacency, max_rows=max_rows)
+    account = account_of(rows)
+    release_histograms(rows, account, square=Fraction(1, 4), arithmetic="strict")
+    (entry,) = account.journal.entries
+    sigma = float(Fraction(str(entry.charge.mechanism["sigma"])))
+    # Soundness, section 24: sqrt(F), sqrt(2 F) under replace; c rows may share all cells.
+    assert sigma == pytest.approx(factor * max_rows * math.sqrt(5) / 0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "max_rows", "expected"), [("zero_out", 1, 1), ("replace", 1, 2), ("replace", 3, 6)]
+)
+def test_gradients_are_charged_for_the_clip(adjacency: str, max_rows: int, expected: float) -> None:
+    task, design = prepared(adjacency=adjacency, max_rows=max_rows)
+    assert gradient_sensitivity(task, 2.0, design) == pytest.approx(2.0 * expected, rel=1e-8)
+    assert gradient_sensitivity(task, 2.0, design) > 2.0 * expected
+
+
+def prepared(**options: Any) -> tuple[AdditiveTask, Any]:
+    rows = coded(**options)
+    account = account_of(rows)
+    task = AdditiveTask(
+        rows=rows,
+        loss="logistic",
+        outputs=1,
+        account=account,
+        count=200.0,
+        signal=2000.0,
+        arithmetic="strict",
+    )
+    mass = [np.full(cells.count, 1.0 / cells.count) for cells in rows.cells]
+    blocks = tuple(
+        principal_axes((place,), column_features(cells, mass[place]), mass[place], scale=2.0)
+        for place, cells in enumerate(rows.cells)
+    )
+    plan = CellPlan(cells=tuple(cells.count for cells in rows.cells))
+    return task, whitened(plan, blocks, signal=2000.0, rows=20_000.0)
+
+
+def test_steps_of_a_phase_compose_to_its_share() -> None:
+    task, design = prepared()
+    descend(task, design, np.zeros((1, design.dimension)), square=Fraction(1, 4), steps=8, label="test")
+    spent = task.account.spent().as_gdp()
+    assert spent is not None
+    assert 0.2499 < float(spent) <= 0.25
+
+
+def test_the_sum_of_gradients_is_what_its_rows_say() -> None:
+    task, design = prepared()
+    weights = 0.1 * np.random.default_rng(2).normal(size=(1, design.dimension))
+    clip = 1.5
+    sums = task.rows.gradient(
+        design.plan, loss="logistic", table=design.lookup(weights), constant=weights[:, 0], clip=clip
+    )
+    ((codes, labels),) = task.rows.chunks()
+    expected = np.zeros(design.dimension)
+    for row, label in zip(codes, labels, strict=True):
+        z = np.concatenate([[1.0], *(table[code] for table, code in zip(design.tables, row, strict=True))])
+        slope = -label / (1 + math.exp(label * float(weights[0] @ z)))
+        expected += slope * z * min(1.0, clip / abs(slope) / float(np.linalg.norm(z)))
+    assert design.gather(sums)[0] == pytest.approx(expected, abs=1e-5)
+
+
+def test_features_are_centred_uncorrelated_and_of_unit_variance() -> None:
+    cells = ColumnCells(Numeric("x", 0, 10, null="category"))
+    mass = np.random.default_rng(0).dirichlet(np.ones(cells.count))
+    axes = principal_axes((0,), column_features(cells, mass), mass, scale=3.0)
+    assert mass @ axes.features == pytest.approx(0.0, abs=1e-12)
+    assert axes.features.T @ (mass[:, None] * axes.features) == pytest.approx(
+        np.diag(axes.variances), abs=1e-12
+    )
+    assert (np.diff(axes.variances) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        Numeric("x", 0, 1), Numeric("x", -1e12, 1e12), Numeric("x", 5, 5000, integer=True),
+        Numeric("x", -2**49, 2**49, integer=True),
+        Numeric("x", 0, 1, integer=True), Numeric("x", -1e-8, 1e-8, null="category"), Numeric("x", 1e9, 1e9 + 1),
+    ],
+)  # fmt: skip
+def test_cells_of_every_declaration_rise_and_stay_inside(column: Numeric) -> None:
+    cells = ColumnCells(column)
+    assert (np.diff(cells.edges) > 0).all()
+    assert cells.count <= 258
+    assert len(cells.middles) == len(cells.edges) + 1 == len(cells.labels) - cells.missing
+    if len(cells.edges):
+        assert column.low < cells.edges[0]
+        assert cells.edges[-1] < column.high
+
+
+def test_a_range_declared_too_wide_still_has_cells_near_zero() -> None:
+    cells = ColumnCells(Numeric("x", -1e6, 1e6))
+    near = cells.edges[(cells.edges > 0) & (cells.edges < 1000)]
+    assert len(near) > 20
+
+
+def test_too_many_categories_are_refused() -> None:
+    with pytest.raises(ParameterError, match="at most 65536 categories"):
+        ColumnCells(Categorical("x", [str(place) for place in range(70_000)]))
+
+
+def test_shares_do_not_swallow_the_positive_half_of_the_noise() -> None:
+    random = np.random.default_rng(0)
+    noisy = np.where(np.arange(200) == 7, 1000.0, 0.0) + random.normal(0, 20, 200)
+    tree = tree_shares(noisy, np.ones(200), 1000.0, 20.0)
+    assert tree.sum() == pytest.approx(1000.0)
+    assert tree[7] > 850
+    assert projected(noisy, 1000.0).sum() == pytest.approx(1000.0)
+    assert projected(noisy, 1000.0)[7] > 800
+    assert np.maximum(noisy, 0).sum() > 2000  # what clipping alone would give
+
+
+def test_pairs_cost_what_the_signal_pays() -> None:
+    importance, capacity = np.array([1.0, 3.0, 2.0, 0.5]), np.array([5, 5, 5, 0])
+    assert paired_columns(importance, capacity, signal=500.0, rows=1e5) == ()
+    assert paired_columns(importance, capacity, signal=2300.0, rows=2e4) == ((1, 2),)
+    every = paired_columns(importance, capacity, signal=1e6, rows=2e4)
+    assert set(every) == {(1, 2), (0, 1), (0, 2)}
+
+
+def test_levels_follow_the_line_or_the_released_shape() -> None:
+    line = ColumnCells(Numeric("x", 0, 11, integer=True))
+    levels = levels_of(line, np.full(12, 1 / 12), np.zeros((12, 1)), 6)
+    assert (np.diff(levels) >= 0).all()
+    kinds = ColumnCells(Categorical("k", list("abc")))
+    order = levels_of(kinds, np.full(3, 1 / 3), np.array([[3.0], [1.0], [2.0]]), 6)
+    assert order[1] < order[2] < order[0]
+
+
+def test_scores_are_clipped_for_calibration() -> None:
+    scores = np.array([[100.0, 0.0], [0.3, 0.3], [-50.0, -50.0]])
+    assert (np.linalg.norm(clipped_scores(scores, 2.0), axis=1) <= 2.0 + 1e-12).all()
+
+
+def test_a_table_that_is_not_kept_is_read_again() -> None:
+    rows = coded()
+    rows.kept_bytes = 10
+    first = [counts.copy() for counts in rows.counts()]
+    assert all((a == b).all() for a, b in zip(first, rows.counts(), strict=True))
+    assert rows._kept is None
