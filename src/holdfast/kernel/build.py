@@ -28,8 +28,7 @@ for name in NAMES:
     ffibuilder.cdef(declarations((HERE / f"{name}.h").read_text(encoding="utf-8")))
 ffibuilder.set_source(
     "holdfast.kernel._kernel",
-    "
-".join(f'#include "{name}.h"' for name in NAMES),
+    "\n".join(f'#include "{name}.h"' for name in NAMES),
     sources=[f"src/holdfast/kernel/{name}.c" for name in NAMES],
     depends=[f"src/holdfast/kernel/{name}.h" for name in NAMES],
     include_dirs=["src/holdfast/kernel"],
