@@ -35,7 +35,7 @@ HEADLINE = """
     Account Adjacency PrivacyUnit Guarantee TradeOff PureDP ApproxDP compose
     Ledger Release Certificate
     PrivateLogisticRegression PrivateLinearSVC PrivateLinearRegression PrivateRidge PrivateLasso PrivateSearch
-    PrivateAdditiveClassifier PrivateAdditiveRegressor
+    PrivateAdditiveClassifier PrivateAdditiveRegressor PrivateHuberRegression attribute_risk
     load_model Synthesizer Workload Marginal membership Dossier verify_dossier
 """.split()
 ROOMS = "attack audit data dossier errors learn ledger plan privacy release synth testing".split()
@@ -54,7 +54,7 @@ FIRST = {
     "holdfast.dossier": """Accuracy Bars Comparison Dossier DossierVerification Sureness compare compare_methods
         verify_dossier""",
     "holdfast.kernel": "SgdOptions SgdRun Status StepSize clip implementation start",
-    "holdfast.learn": """METHODS PrivateHuberRegression PrivateLasso PrivateLinearRegression PrivateLinearSVC
+    "holdfast.learn": """METHODS PrivateLasso PrivateLinearRegression PrivateLinearSVC
         PrivateLogisticRegression PrivateRidge PrivateSearch load_model""",
     "holdfast.ledger": "Dataset Ledger LedgerEntry SignedHead Verification create_key",
     "holdfast.privacy": """Account Adjacency ApproxDP BoundedRange DiscreteGaussian DiscreteLaplace Exponential

@@ -30,7 +30,10 @@ OTHERS = {
     "studies": "how many trials, and the results of all",
 }
 #: A room may be wider than others for a reason.
-WIDE = {"cli": "one file for each verb, as the command is typed"}
+WIDE = {
+    "cli": "one file for each verb, as the command is typed",
+    "kernel": "each loop three times: in C, in NumPy as its oracle, and the face of both",
+}
 
 #: Public names with several homes, and why they are one thing. Commands, too, may be named like what they call.
 SHARED = {

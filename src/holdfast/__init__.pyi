@@ -31,6 +31,7 @@ from .dossier import Dossier as Dossier
 from .dossier import verify_dossier as verify_dossier
 from .learn import PrivateAdditiveClassifier as PrivateAdditiveClassifier
 from .learn import PrivateAdditiveRegressor as PrivateAdditiveRegressor
+from .learn import PrivateHuberRegression as PrivateHuberRegression
 from .learn import PrivateLasso as PrivateLasso
 from .learn import PrivateLinearRegression as PrivateLinearRegression
 from .learn import PrivateLinearSVC as PrivateLinearSVC

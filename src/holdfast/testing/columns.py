@@ -53,7 +53,7 @@ def _reading(batch: Batch, name: str) -> list[tuple[float, int, bool]]:
     return [(float(value), int(cell), bool(absent)) for value, cell, absent in both]
 
 
-def its_declaration_is_complete(column: Declared) -> None:
+def the_kind_is_declared(column: Declared) -> None:
     """A kind of its own, as many labels as cells, and a file gives back what was written."""
     kind = type(column)
     ensure(len(column.labels) == column.cells, f"{len(column.labels)} labels for {column.cells} cells")
@@ -146,7 +146,7 @@ def _counts(column: Declared, values: list[Any]) -> Any:
 
 
 EACH_COLUMN: tuple[Callable[[Declared], None], ...] = (
-    its_declaration_is_complete,
+    the_kind_is_declared,
     each_row_is_read_by_itself,
     every_value_is_read_within_the_declaration,
     a_released_value_is_read_as_itself,
@@ -159,7 +159,7 @@ def column_checks(column: Declared) -> Iterator[Check]:
     """What must hold of a column of this kind.
 
     >>> next(column_checks(Numeric("age", 0, 100))).name
-    'its_declaration_is_complete'
+    'the_kind_is_declared'
     """
     for check in EACH_COLUMN:
         yield Check(name=check.__name__, run=partial(check, column))

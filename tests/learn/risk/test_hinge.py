@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.learn.methods.output import certified_minimiser, minimiser_sensitivity
+from holdfast.learn.methods.output import certified_weights, minimiser_sensitivity
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge
 from holdfast.learn.risk.hinge import HingeRisk, minimise_hinge
@@ -91,7 +91,7 @@ def test_one_record_moves_the_minimiser_by_no_more_than_declared_and_nearly_as_f
             rows = ArrayExamples(
                 features=features.copy(), labels=np.ones(count), adjacency=Adjacency.of(adjacency), public_count=count
             )  # fmt: skip
-            found.append(certified_minimiser(rows, problem, inexactness=1e-3))
+            found.append(certified_weights(rows, problem, inexactness=1e-3))
         reached = max(reached, float(np.linalg.norm(found[0] - found[1])) / declared)
     assert 0.98 < reached <= 1.0
 
@@ -101,6 +101,6 @@ def test_a_ball_comes_after_the_noise() -> None:
     rows = ArrayExamples(
         features=np.tile([[0.9, 0.1]], (20, 1)), labels=np.ones(20), adjacency=Adjacency.replace, public_count=20
     )  # fmt: skip
-    inside = certified_minimiser(rows, dataclasses.replace(free, radius=0.2), inexactness=1e-3)
-    np.testing.assert_allclose(inside, certified_minimiser(rows, free, inexactness=1e-3), atol=1e-3)
+    inside = certified_weights(rows, dataclasses.replace(free, radius=0.2), inexactness=1e-3)
+    np.testing.assert_allclose(inside, certified_weights(rows, free, inexactness=1e-3), atol=1e-3)
     assert math.hypot(*inside) > 0.2

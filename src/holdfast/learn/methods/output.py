@@ -52,7 +52,7 @@ def output_perturbation(
     noise = noise_within(
         account, l2_sensitivity=sensitivity, dimension=problem.weights, arithmetic=arithmetic
     )
-    centre = certified_minimiser(examples, problem, inexactness=inexactness)
+    centre = certified_weights(examples, problem, inexactness=inexactness)
     weights = account.release(noise.mechanism, centre, label="output")
     if not _on_ball(problem):
         # The minimiser of the whole space was released: the ball comes after the noise.
@@ -76,7 +76,7 @@ def _on_ball(problem: Problem) -> bool:
     return problem.outputs == "one" and math.isfinite(problem.smoothness)
 
 
-def certified_minimiser(examples: Examples, problem: Problem, *, inexactness: float) -> Floats:
+def certified_weights(examples: Examples, problem: Problem, *, inexactness: float) -> Floats:
     """Within tolerance / penalty of the minimiser, as a vector or as a row for each class; private before noise."""
     tolerance, count = _tolerance(problem, examples.public_count, inexactness), float(examples.public_count)
     if _on_ball(problem):
