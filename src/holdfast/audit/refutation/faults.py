@@ -6,6 +6,7 @@ coins (sampling). Each names its function, and the subjects that it breaks.
 
 from __future__ import annotations
 
+from holdfast.audit.refutation.noise_faults import NOISE_FAULTS
 from holdfast.audit.refutation.planting import PlantedFault
 
 ACCOUNT, NOISE = "privacy.account.account", "noise"
@@ -29,13 +30,6 @@ FAULTS: tuple[PlantedFault, ...] = (
         "noisy = draw() if first is None else checked + first\n"
         "self._first = noisy - checked",
         "all uses of a permit get the noise of the first", "noisy_gd replace",
-    ),
-    _fault(
-        "fixed_noise_seed", f"{ACCOUNT}:_draw",
-        "return source.drawn(account, mechanism, checked)",
-        "source._noise = Source(7)\nreturn source.drawn(account, mechanism, checked)",
-        "every draw has the same noise (TensorFlow Privacy's bolt-on optimiser fixes a seed)", "noisy_gd replace",
-        test="freshness",
     ),
     _fault(
         "noisy_gd_one_noise_for_all_rounds", f"{DESCENT}:noisy_descent", "noisy = permit.release(gradient(weights))",
@@ -132,6 +126,12 @@ FAULTS: tuple[PlantedFault, ...] = (
         "replacing a record of the batch moves the sum by 2 L", "bst14 replace",
     ),
     _fault(
+        "bst14_blank_counts_once", f"{LEARN}.bst14:noise_for", "iota = 2.0 * problem.lipschitz",
+        "iota = (2.0 if account.adjacency.value == 'replace' else 1.0) * problem.lipschitz",
+        "a blanked record of a fixed batch moves the sum by L; the proof exchanges it for another, which moves 2 L",
+        "bst14 zero_out",
+    ),
+    _fault(
         "dp_sgd_half_the_clip", f"{LEARN}.dp_sgd:Sgd.l2_sensitivity", "return self.clip *", "return 0.5 * self.clip *",
         "half of the norm to which gradients are clipped", "dp_sgd add_remove",
     ),
@@ -144,8 +144,13 @@ FAULTS: tuple[PlantedFault, ...] = (
         "|x|_1 taken for 1 where it is sqrt(d)", "functional zero_out",
     ),
     _fault(
-        "functional_replace_halved", f"{LEARN}.functional:Quadratic.l1_sensitivity", "adjacency.gradient_factor *", "",
+        "functional_replace_counts_once", f"{LEARN}.functional:Quadratic.l1_sensitivity",
+        "self.exchanged if adjacency.gradient_factor == 2 else self.one_row", "self.one_row",
         "two rows differ under replace, one is counted", "functional replace",
+    ),
+    _fault(
+        "functional_rows_opposite", f"{LEARN}.functional:Quadratic.exchanged", "sine = (", "sine = 0.25 * (",
+        "the angle at which two rows do their worst is taken for a smaller one", "functional replace",
     ),
     _fault(
         "objective_replace_counts_once", "privacy.mechanisms.objective:_Perturbed._records",
@@ -159,6 +164,11 @@ FAULTS: tuple[PlantedFault, ...] = (
     _fault(
         "adassp_cross_counts_once", f"{LEARN}.adassp:Statistics.of", "cross=factor *", "cross=0.5 *",
         "X^T y is scaled to less than one record moves it by", "adassp zero_out",
+    ),
+    _fault(
+        "adassp_three_count_as_two", f"{LEARN}.adassp:Statistics.of",
+        "9.0 / (4.0 * math.sqrt(2.0)) if factor == 2", "math.sqrt(2.0) if factor == 2",
+        "the three statistics are taken to move as two", "adassp replace",
     ),
     _fault(
         "ridge_residual_from_data", f"{LEARN}.ridge:RidgeBounds.residual",
@@ -195,6 +205,11 @@ FAULTS: tuple[PlantedFault, ...] = (
         test="sampling",
     ),
     _fault(
+        "frank_wolfe_rows_drawn_too_often", f"{ROWS}.batches:poisson_sample", "p=rate,",
+        "p=min(Fraction(1), rate * 2),", "rows are drawn with twice the rate that is paid for", "frank_wolfe zero_out",
+        test="sampling",
+    ),
+    _fault(
         "one_batch_for_all_steps", f"{ROWS}.batches:poisson_sample", "bernoulli(source,", "bernoulli(Source(3),",
         "the same rows are drawn in every step", "dp_sgd zero_out",
         test="sampling",
@@ -221,6 +236,20 @@ FAULTS: tuple[PlantedFault, ...] = (
         "scoring.release(noise.mechanism, np.array([error]))\nreturn float(error), fit",
         "the best of the exact scores is released", "tuning choose_by_random_stopping replace",
     ),
+    _fault(
+        "search_parts_overlap", f"{ROWS}.batches:partition",
+        "features=features[part == number], labels=labels[part == number],",
+        "features=features[part <= number], labels=labels[part <= number],",
+        "the same where an estimator is searched for", "search parts",
+    ),
+    _fault(
+        "search_score_halved", f"{TUNING}.candidates:score_change", "score.bound / count", "0.5 * score.bound / count",
+        "half of how far one row moves a mean score", "search random_stopping",
+    ),
+    _fault(
+        "estimator_replace_counts_once", "privacy.mechanisms.objective:_Perturbed._records",
+        "2 if self.adjacency in (None, Adjacency.replace) else 1", "1", "G = L under replace", "estimator auto",
+    ),
     # Data.
     _fault(
         "counts_root_forgotten", "data.sensitivity:counts_l2", "rows * marginals", "rows",
@@ -242,7 +271,11 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "fem_selection_halved", f"{SYNTH}.fem:play", "sensitivity=SCORE_SENSITIVITY", "sensitivity=0.5",
-        "half the sensitivity of a selection", "fem replace", "sep_fem replace",
+        "half the sensitivity of a selection", "fem replace",
+    ),
+    _fault(
+        "sep_fem_selection_halved", f"{SYNTH}.fem:play", "sensitivity=SCORE_SENSITIVITY", "sensitivity=0.5",
+        "the same over separator sets", "sep_fem replace",
     ),
     _fault(
         "dual_query_past_forgotten", f"{SYNTH}.dual_query:draw", "past * SCORE_SENSITIVITY", "SCORE_SENSITIVITY",
@@ -281,4 +314,6 @@ FAULTS: tuple[PlantedFault, ...] = (
         "np.split(exact, borders)",
         "the model is made of exact counts", "independent replace",
     ),
+    # Noise, under every method.
+    *NOISE_FAULTS,
 )  # fmt: skip
