@@ -314,6 +314,53 @@ FAULTS: tuple[PlantedFault, ...] = (
         "np.split(exact, borders)",
         "the model is made of exact counts", "independent replace",
     ),
+    # Prices.
+    _fault(
+        "gdp_limit_too_large", "privacy.account.currency:GaussianCurrency.translate",
+        "_largest(GaussianDP, point) ** 2", "_largest(GaussianDP, point) ** 2 * Fraction(5, 4)",
+        "an (epsilon, delta) limit becomes more GDP than it is", "noisy_gd replace", test="analysis",
+    ),
+    _fault(
+        "zcdp_limit_too_large", "privacy.account.currency:ConcentratedCurrency.translate", "_largest(ZCDP, point)",
+        "_largest(ZCDP, point) * Fraction(5, 4)", "an (epsilon, delta) limit becomes more zCDP than it is",
+        "mwem replace", test="analysis",
+    ),
+    _fault(
+        "renyi_limit_forgets_delta", "privacy.account.currency:RenyiCurrency._left", "offset * (1 +",
+        "0.5 * offset * (1 +", "half of what delta costs at an order is forgotten", "dp_sgd zero_out",
+        test="analysis",
+    ),
+    # Found by planting what nobody had listed.
+    _fault(
+        "ridge_users_count_once", f"{LEARN}.ridge:RidgeBounds.l2_sensitivity",
+        "adjacency.gradient_factor * rows_per_unit", "adjacency.gradient_factor",
+        "a user of several rows counts as one row", "ridge zero_out",
+    ),
+    _fault(
+        "one_vs_all_counts_one_class", "learn.problem.losses:OneVsAll.slope", "math.sqrt(self.classes)", "1.0",
+        "every row is in all K problems, and one is counted", "softmax zero_out",
+    ),
+    _fault(
+        "squares_replace_counts_once", "learn.whitened_examples:squares_sensitivity", "adjacency.gradient_factor *",
+        "", "a replaced row moves squares of two columns", "objective replace",
+    ),
+    _fault(
+        "certificate_root_forgotten", "synth.certificate:certificate_noise",
+        "each * math.nextafter(math.sqrt(maxima), math.inf)", "each",
+        "sqrt(G) of G maxima forgotten", "adaptive replace",
+    ),
+    _fault(
+        "rows_of_users_count_once", f"{SYNTH}.measure:noisy_rows", "counts_l2(data.adjacency, data.unit)", "1.0",
+        "the number of rows moves by all rows of a user", "adaptive add_remove",
+    ),
+    _fault(
+        "model_knows_the_exact_count", f"{SYNTH}.measure:total_of", "rows = data.public_rows",
+        "rows = float(data(data.names[0]).sum())", "a private number of rows scales the model", "gaussian add_remove",
+    ),
+    _fault(
+        "adaptive_columns_as_one", f"{SYNTH}.adaptive:_Run.measure_columns", "marginals=len(names)", "marginals=1",
+        "all 1-way tables at the price of one", "adaptive replace",
+    ),
     # Noise, under every method.
     *NOISE_FAULTS,
 )  # fmt: skip

@@ -17,6 +17,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from holdfast.audit.refutation.freshness import FreshnessTrial
 from holdfast.audit.refutation.neighbours import PointNeighbours
+from holdfast.audit.refutation.price import PriceTrial
 from holdfast.audit.refutation.replay import Setup, World, recorded
 from holdfast.audit.refutation.replay_trial import ReplayTrial
 from holdfast.audit.refutation.sampling import SamplingTrial, declares_a_rate, draws_fixed_batches
@@ -203,7 +204,7 @@ def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
     trials: list[Trial] = []
     for place, setting in enumerate(found):
         wide = setting.problem.dimension == WIDE
-        pairs, climbs = (8, 0) if wide else (20, 24) if place < 2 else (10, 8)
+        pairs, climbs = (6, 0) if wide else (16, 20) if place < 2 else (10, 6)
         trials.append(ReplayTrial(case=setting.case(), pairs=pairs, climbs=climbs))
     firsts = {setting.limit: setting for setting in reversed(found)}
     bases = [setting.problem for setting in found if setting.fits > 1]
@@ -212,6 +213,8 @@ def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
         # Noise does not know who is a neighbour of whom, nor do secret coins know the loss.
         if adjacency.value == method.adjacencies[0] and setting is firsts[setting.limit]:
             trials.append(FreshnessTrial(case=case, rows=rows))
+        if setting is firsts[setting.limit]:
+            trials.append(PriceTrial(case=case, rows=rows))
         usual = setting.problem in bases and (setting.fits, setting.rows_per_unit) == (1, 1)
         if (
             usual
