@@ -32,6 +32,13 @@ FAULTS: tuple[PlantedFault, ...] = (
         "all uses of a permit get the noise of the first", "noisy_gd replace",
     ),
     _fault(
+        "fixed_noise_seed", f"{ACCOUNT}:_draw",
+        "return source.drawn(account, mechanism, checked)",
+        "source._noise = Source(7)\nreturn source.drawn(account, mechanism, checked)",
+        "every draw has the same noise (TensorFlow Privacy's bolt-on optimiser fixes a seed)", "noisy_gd replace",
+        test="freshness",
+    ),
+    _fault(
         "noisy_gd_one_noise_for_all_rounds", f"{DESCENT}:noisy_descent", "noisy = permit.release(gradient(weights))",
         "exact = gradient(weights)\n"
         "kept = permit.release(exact) - exact if number == 0 else kept\n"
