@@ -54,7 +54,7 @@ class Statistics:
         these.
 
         >>> Statistics.of(Adjacency.replace, row_norm=1.0, target_bound=1.0)
-        Statistics(least_eigenvalue=1.0, gram=1.4142135623730951, cross=2.0, together=1.5909902576697319)
+        Statistics(least_eigenvalue=1.0, gram=1.4142135623730951, cross=2.0, together=1.590990257669732)
         """
         factor = adjacency.gradient_factor
         square = rows_per_unit * row_norm**2
