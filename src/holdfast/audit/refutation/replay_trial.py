@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from holdfast.audit.refutation.prefixes import Prefix, hostile
+from holdfast.audit.refutation.prefixes import MAGNITUDES, Prefix, hostile
 from holdfast.audit.refutation.replay import TOLERANCE, Compared, Setup, World, replayed_on
 from holdfast.audit.refutation.trial import Outcome, Test
 from holdfast.noise.source import Source
@@ -66,7 +66,9 @@ class _Search:
         for place, pair in enumerate(itertools.islice(self.case.pairs(random), count)):
             if 2 * place >= count and all(best >= POWER for best, _, _ in self.best.values()):
                 return None  # the rest is for those that have not come near their bound yet
-            for prefix in (Prefix(kind="drawn", seed=place), huge[place % 4], next(pasts)):
+            # A row of the first class meets weights that are sure of another.
+            sure = [Prefix(kind="classes", size=MAGNITUDES[-1], after=1)] if place == 0 else []
+            for prefix in (Prefix(kind="drawn", seed=place), huge[place % 4], next(pasts), *sure):
                 # Every third is recorded on the other side: then the past is one of the neighbour's.
                 found = self._look(pair, prefix, turned=place % 3 == 1)
                 if found is not None:
