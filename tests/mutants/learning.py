@@ -62,6 +62,43 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/learn/methods/test_ridge.py::test_no_neighbour_moves_the_solution_further",),
     ),
     Fault(
+        name="ridge: weights bounded by half of what is attained",
+        target="learn:RidgeBounds.weight_norm",
+        old="(2.0 * math.sqrt(self.ridge))",
+        new="(4.0 * math.sqrt(self.ridge))",
+        tests=("tests/learn/methods/test_ridge.py::test_the_worst_table_of_the_notes",),
+    ),
+    Fault(
+        name="bolt-on: an average at the price of the last iterate",
+        target="learn:Pass.l2_sensitivity",
+        old="averaging_from(self.average_from, steps=self.count) if self.average_from else None",
+        new="None",
+        tests=(
+            "tests/learn/methods/test_bolt_on.py::test_uniform_averaging_costs_more_than_the_last_iterate",
+        ),
+    ),
+    Fault(
+        name="bolt-on: steps beyond the contraction",
+        target="learn:largest_stable_step",
+        old="else 2.0 / problem.smoothness",
+        new="else 8.0 / problem.smoothness",
+        tests=("tests/learn/methods/test_bolt_on.py::test_steps_never_pass_what_the_contraction_allows",),
+    ),
+    Fault(
+        name="adassp: three statistics move as two",
+        target="learn:Statistics.of",
+        old="9.0 / (4.0 * math.sqrt(2.0)) if factor == 2",
+        new="math.sqrt(2.0) if factor == 2",
+        tests=("tests/learn/methods/test_adassp.py::test_the_three_together_attain_their_bound",),
+    ),
+    Fault(
+        name="functional: rows do their worst at a smaller angle",
+        target="learn:Quadratic.exchanged",
+        old="sine = (",
+        new="sine = 0.25 * (",
+        tests=("tests/learn/methods/test_functional.py::test_two_halves_come_near_the_bound_under_replace",),
+    ),
+    Fault(
         name="adassp: sensitivity 1 under replace",
         target="learn:Statistics.of",
         old="math.sqrt(factor) * square",

@@ -349,7 +349,7 @@ def _split(data: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
     return rows, names
 
 
-def load(function: str) -> Callable[[Any], Any]:
+def load(function: str) -> Callable[..., Any]:
     """The function that MODULE:FUNCTION names, from the current folder or an installed package.
 
     Where it fails, only the kind of its error is passed on: its words may quote the rows that it was given.
@@ -365,10 +365,10 @@ def load(function: str) -> Callable[[Any], Any]:
         found = None
     if not callable(found):
         raise ParameterError(f"function must be MODULE:FUNCTION of something importable, got {function!r}")
-    train: Callable[[Any], Any] = found
+    train: Callable[..., Any] = found
 
-    def withheld(data: Any) -> Any:
+    def withheld(*given: Any) -> Any:
         with withholding(f"the function {function}", "train"):
-            return train(data)
+            return train(*given)
 
     return withheld

@@ -8,12 +8,17 @@ sum of gradients by twice the Lipschitz constant, which is what is declared.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from holdfast.errors import require
+from holdfast.errors import ParameterError, require
+from holdfast.learn.methods import METHODS
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import HuberHinge
 from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 
 HINGE = Problem(loss=HuberHinge(width=0.1), dimension=2)
@@ -49,3 +54,22 @@ def opposite_records(
         ArrayExamples(features=features, labels=labels, adjacency=relation, public_count=rows),
         ArrayExamples(features=other, labels=names, adjacency=relation, public_count=rows),
     )
+
+
+def learner_under_audit(name: str, **options: Any) -> tuple[Callable[[Any, Account], Any], str]:
+    """A learning method of holdfast as code for a transcript audit on such a pair, and the currency of its account.
+
+    >>> from holdfast.privacy import GaussianDP
+    >>> train, currency = learner_under_audit("noisy_gd", preconditioner="none", steps=4)
+    >>> account = Account(GaussianDP(1.0), adjacency="replace", seed=1)
+    >>> train(opposite_records(rows=20)[0], account).weights.shape, currency
+    ((2,), 'gdp')
+    """
+    known = {method.name: method for method in METHODS}
+    if name not in known:
+        raise ParameterError(
+            f"function must be MODULE:FUNCTION or a learning method, one of {', '.join(known)}, got {name!r}"
+        )
+    method = known[name]
+    problem = PENALISED_HINGE if "strongly_convex" in method.needs else HINGE
+    return lambda table, account: method.fit(table, problem, account=account, **options), method.currency

@@ -10,12 +10,16 @@ import click
 
 
 @click.command()
-@click.argument("function", metavar="MODULE:FUNCTION")
+@click.argument("function", metavar="MODULE:FUNCTION|METHOD")
 @click.option(
     "--data",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    required=True,
-    help="Numbers only: Parquet, CSV or NPY.",
+    help="Numbers only: Parquet, CSV or NPY. Needed unless METHOD has public tables of its own.",
+)
+@click.option(
+    "--neighbour",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Of transcripts: the same table with one record changed.",
 )
 @click.option("--label", help="The column of labels; without it the function gets rows only.")
 @click.option("--classes", nargs=2, help="The two labels, in order.")
@@ -24,10 +28,10 @@ import click
 @click.option("--adjacency", type=click.Choice(["replace", "add_remove"]), required=True, help="The claim.")
 @click.option(
     "--kind",
-    type=click.Choice(["one-run", "multi-run", "sequential"]),
+    type=click.Choice(["one-run", "multi-run", "sequential", "transcript"]),
     default="one-run",
     show_default=True,
-    help="One training with many planted records, or many trainings with one.",
+    help="One training with many planted records, many trainings with one, or many runs on two public tables.",
 )
 @click.option(
     "--bound",
@@ -35,7 +39,9 @@ import click
     help="One run: path (default), geometric, fixed, gaussian. Many: clopper-pearson (default), gaussian, bayesian.",
 )
 @click.option("--canaries", type=int, default=1000, show_default=True, help="Planted records, in one run.")
-@click.option("--runs", type=int, default=400, show_default=True, help="Trainings, in many runs.")
+@click.option("--runs", type=int, help="Trainings, in many runs: 400; on each of two tables: 4000.")
+@click.option("--seconds", type=float, help="Of transcripts: at most so many CPU seconds.")
+@click.option("--currency", help="Of transcripts: what the function's account counts in.")
 @click.option("--row-norm", type=float, default=1.0, show_default=True, help="The length of planted records.")
 @click.option(
     "--rows",
@@ -48,7 +54,8 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def audit(
     function: str,
-    data: Path,
+    data: Path | None,
+    neighbour: Path | None,
     label: str | None,
     classes: tuple[str, str] | None,
     epsilon: float,
@@ -57,7 +64,9 @@ def audit(
     kind: Any,
     bound: Any,
     canaries: int,
-    runs: int,
+    runs: int | None,
+    seconds: float | None,
+    currency: str | None,
     row_norm: float,
     rows: Any,
     confidence: float,
@@ -68,14 +77,17 @@ def audit(
     """How much a training function leaks at least, and whether its claim survives.
 
     FUNCTION takes an array of rows (or a pair (X, y) with --label) and returns a vector of weights or a model.
-    Exit code 1 when the claim is refuted.
+    With --kind transcript it takes rows and an account of holdfast, from which it draws all its noise, and METHOD may
+    stand for it, a learning method, which then runs on public tables made to be bad. Runs and CPU seconds are said
+    first. Exit code 1 when the claim is refuted.
 
     \b
-    Example:
+    Examples:
       holdfast audit mymodel:train --data rows.npy --epsilon 1 --delta 1e-6 --adjacency add_remove
+      holdfast audit noisy_gd --kind transcript --epsilon 1 --delta 1e-3 --adjacency replace --seconds 60
     """
     from holdfast.audit import audit as run
-    from holdfast.audit.run import load
+    from holdfast.audit.run import RUNS, load
     from holdfast.data.engines.files import read_arrays
     from holdfast.privacy.curves.curve import ApproxDP
     from holdfast.progress import progress
@@ -84,6 +96,18 @@ def audit(
     if plot is not None:
         require_writable(plot, force=True, name="plot")
     claim = ApproxDP(epsilon, delta)
+    if kind == "transcript":
+        result = _transcripts(
+            function, data, neighbour, label=label, claim=claim, adjacency=adjacency, runs=runs, seconds=seconds,
+            currency=currency, bound=bound, rows=rows, seed=seed, delta=delta, quiet=as_json,
+        )  # fmt: skip
+        _tell(result, claim, confidence, plot, as_json=as_json)
+        return
+    if data is None:
+        raise click.UsageError(f"--data is needed for --kind {kind}")
+    if neighbour is not None or seconds is not None or currency is not None:
+        raise click.UsageError("--neighbour, --seconds and --currency are for --kind transcript")
+    runs = runs or RUNS
     features, labels = read_arrays(data, label)
     named = None if labels is None else _as_labels(classes or (), labels)
     with progress(desc="training", total=1 if kind == "one-run" else runs) as bar:
@@ -103,6 +127,53 @@ def audit(
             seed=seed,
             progress=lambda done, total: bar.update(done - bar.n),
         )
+    _tell(result, claim, confidence, plot, as_json=as_json)
+
+
+def _transcripts(
+    function: str, data: Path | None, neighbour: Path | None, *, label: str | None, claim: Any, currency: str | None,
+    quiet: bool, runs: int | None, rows: Any, **settings: Any,
+) -> Any:  # fmt: skip
+    """Of a function on two tables of yours, or of a learning method on public ones."""
+    from holdfast.audit import audit as run
+    from holdfast.audit.run import TRANSCRIPTS, load
+    from holdfast.audit.worst_pairs import learner_under_audit, opposite_records
+    from holdfast.data.engines.files import read_arrays
+    from holdfast.progress import progress
+
+    pair: Any
+    train: Any
+    if ":" in function:
+        if data is None or neighbour is None:
+            raise click.UsageError("a function needs two tables: --data and --neighbour")
+        train = load(function)
+        pair = tuple(_table(*read_arrays(path, label)) for path in (data, neighbour))
+    else:
+        if data is not None or neighbour is not None:
+            raise click.UsageError(
+                "a learning method has public tables of its own; leave out --data and --neighbour"
+            )
+        train, known = learner_under_audit(function)
+        currency, rows = currency or known, "public"
+        pair = opposite_records(rows=200, adjacency=settings["adjacency"])
+
+    def announce(budget: Any) -> None:
+        if not quiet:
+            click.echo(f"planned: {budget.summary()}")
+
+    with progress(desc="transcripts", total=runs or TRANSCRIPTS) as bar:
+        return run(
+            train, pair, claim=claim, kind="transcript", currency=currency, runs=runs, rows=rows, announce=announce,
+            progress=lambda done, total: bar.update(done - bar.n), **settings,
+        )  # fmt: skip
+
+
+def _table(features: Any, labels: Any) -> Any:
+    return features if labels is None else (features, labels)
+
+
+def _tell(result: Any, claim: Any, confidence: float, plot: Path | None, *, as_json: bool) -> None:
+    """What was found, in words or for machines, and as a picture; ends with 1 where the claim is refuted."""
     verdict = result.verdict(claim, confidence)
     if as_json:
         found = {

@@ -109,12 +109,12 @@ def test_a_fault_that_shows_only_far_from_the_origin_is_found_by_a_hostile_past(
 
     honest = replayed_on(case(grows), world(1.0, 1.0), world(1.0, 0.5))
     assert honest.disagreement == ""
-    outcome = ReplayTrial(case=case(grows), pairs=1, climbs=60).run(Source(seed=1), error=0.0)
+    outcome = ReplayTrial(case=case(grows), pairs=1, climbs=100).run(Source(seed=1), error=0.0)
     assert outcome.refuted
 
 
 def test_the_climb_comes_to_the_bound() -> None:
-    outcome = ReplayTrial(case=case(noisy_sum), pairs=1, climbs=60).run(Source(seed=1), error=0.0)
+    outcome = ReplayTrial(case=case(noisy_sum), pairs=1, climbs=100).run(Source(seed=1), error=0.0)
     assert not outcome.refuted
     assert outcome.power is not None
     assert outcome.power > 0.95

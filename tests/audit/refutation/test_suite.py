@@ -67,7 +67,9 @@ def test_a_replay_without_power_is_called_weak_and_counted() -> None:
             test: Test = "replay"
 
             def run(self, source: Source, *, error: float) -> Outcome:
-                return Outcome(test="replay", what="", statistic=power, bound=1.0, error=0.0, power=power)
+                return Outcome(
+                    test="replay", what="", statistic=power, bound=1.0, error=0.0, reached={"all": power}
+                )
 
         return Subject(name=f"at {power}", claim="", trials=(Replayed(),))
 
@@ -77,6 +79,22 @@ def test_a_replay_without_power_is_called_weak_and_counted() -> None:
     assert "0.400 weak" in found.table()
     assert "0.990" in found.table()
     assert found.passed
+
+
+def test_a_kind_of_release_without_power_is_named_though_others_have_it() -> None:
+    @dataclass(frozen=True)
+    class Replayed:
+        spends: bool = False
+        test: Test = "replay"
+
+        def run(self, source: Source, *, error: float) -> Outcome:
+            reached = {"gradients": 1.0, "squares": 0.5}
+            return Outcome(test="replay", what="", statistic=1.0, bound=1.0, error=0.0, reached=reached)
+
+    found = refute([Subject(name="two kinds", claim="", trials=(Replayed(),))])
+    assert not found.weak()
+    assert found.verdicts[0].thin() == {"squares": 0.5}
+    assert "1 kinds of release below 0.98 (two kinds: squares 0.50)" in found.summary()
 
 
 def test_fixed_seeds_repeat_and_do_not_depend_on_company() -> None:

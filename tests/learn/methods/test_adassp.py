@@ -60,7 +60,7 @@ def test_two_orthogonal_rows_attain_the_sensitivity_under_replace() -> None:
     first, second = parts(one, np.ones(1), statistics), parts(other, np.ones(1), statistics)
     assert np.linalg.norm(first[1] - second[1]) == pytest.approx(1.0)
     # "Sensitivity 1 under replace" is refuted by the same pair.
-    wrong = Statistics(least_eigenvalue=1.0, gram=1.0, cross=2.0)
+    wrong = Statistics(least_eigenvalue=1.0, gram=1.0, cross=2.0, together=math.sqrt(3.0))
     assert np.linalg.norm(parts(one, np.ones(1), wrong)[1] - parts(other, np.ones(1), wrong)[1]) > 1.4
     opposite = parts(one, -np.ones(1), statistics)
     assert np.linalg.norm(first[2] - opposite[2]) == pytest.approx(1.0), "2 X Y is attained"
@@ -95,6 +95,31 @@ def test_no_unit_moves_a_statistic_further(
     )
     for a, b in zip(first, second, strict=True):
         assert np.linalg.norm(a - b) <= 1 + 1e-9
+    assert np.linalg.norm(np.concatenate(first) - np.concatenate(second)) <= statistics.together * (1 + 1e-9)
+
+
+def test_the_three_together_attain_their_bound() -> None:
+    """Under replace in the limit of many other rows: two rows of product 1/8, one in the empty direction."""
+    turn = 0.5 * (math.pi / 2 - math.acos(1 / 8))
+    one = np.array([[math.sin(turn), math.cos(turn)]])
+    other = one[:, ::-1]
+    crowd = np.tile([1.0, 0.0], (100_000, 1))
+    for adjacency, (rows, labels) in {
+        Adjacency.replace: (other, -np.ones(1)),
+        Adjacency.add_remove: (np.zeros((0, 2)), np.ones(0)),
+    }.items():
+        statistics = Statistics.of(adjacency, row_norm=1.0, target_bound=1.0)
+        mine = one if adjacency is Adjacency.replace else np.array([[0.0, 1.0]])
+        first = np.concatenate(
+            parts(np.vstack([crowd, mine]), np.append(np.zeros(len(crowd)), 1.0), statistics)
+        )
+        second = np.concatenate(
+            parts(np.vstack([crowd, rows]), np.append(np.zeros(len(crowd)), labels), statistics)
+        )
+        assert np.linalg.norm(first - second) == pytest.approx(statistics.together, rel=1e-4)
+    assert Statistics.of(Adjacency.replace, row_norm=3.0, target_bound=2.0).together ** 2 == pytest.approx(
+        81 / 32
+    )
 
 
 def regression(n: int) -> tuple[Floats, Floats, Floats]:
@@ -143,10 +168,10 @@ def test_the_noise_has_the_declared_deviations() -> None:
             rows, problem_of(dimension=2), account=Watched(GaussianDP(0.5), seed=seed), arithmetic="idealised"
         )
     noise = np.array(mechanisms)
-    # Three statistics, each moving by 1 in its units: sigma = sqrt(3) / mu.
-    assert np.sqrt(np.mean(noise**2)) == pytest.approx(math.sqrt(3) / 0.5, rel=0.05)
+    # Three statistics that move together by 9 / (4 sqrt(2)) of their units, over mu.
+    assert np.sqrt(np.mean(noise**2)) == pytest.approx(9 / (4 * math.sqrt(2)) / 0.5, rel=0.05)
     gram = np.array([statistics.unstack(row, 2)[1].gram for row in noise])
-    deviation = math.sqrt(3) / 0.5 * math.sqrt(2)
+    deviation = statistics.together / 0.5 * math.sqrt(2)
     assert np.std(gram[:, 0, 0]) == pytest.approx(deviation, rel=0.12)
     assert np.std(gram[:, 0, 1]) == pytest.approx(deviation / math.sqrt(2), rel=0.12)
     assert np.array_equal(gram[:, 0, 1], gram[:, 1, 0])

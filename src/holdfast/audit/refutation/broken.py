@@ -23,6 +23,9 @@ from holdfast.noise.source import Source
 from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 
+CRASHES = ("NameError", "AttributeError", "UnboundLocalError")
+"""A mistake that crashes wherever it is met is no broken version: it would fall to anything."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class UnderFault:
@@ -42,6 +45,10 @@ class UnderFault:
                 chances = max(1, sum(trial.spends for trial in subject.trials)) * len(chosen)
                 for trial in sorted(subject.trials, key=lambda one: one.test != self.fault.test):
                     last = trial.run(source, error=error / chances)
+                    if any(word in last.detail for word in CRASHES):
+                        raise ParameterError(
+                            f"{self.fault.name} does not run as it is written: {last.detail}"
+                        )
                     if last.refuted:
                         return dataclasses.replace(last, what=f"{subject.name}: {last.what}")
         if last is None:

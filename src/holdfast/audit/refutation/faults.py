@@ -6,6 +6,7 @@ coins (sampling). Each names its function, and the subjects that it breaks.
 
 from __future__ import annotations
 
+from holdfast.audit.refutation.noise_faults import NOISE_FAULTS
 from holdfast.audit.refutation.planting import PlantedFault
 
 ACCOUNT, NOISE = "privacy.account.account", "noise"
@@ -132,6 +133,12 @@ FAULTS: tuple[PlantedFault, ...] = (
         "replacing a record of the batch moves the sum by 2 L", "bst14 replace",
     ),
     _fault(
+        "bst14_blank_counts_once", f"{LEARN}.bst14:noise_for", "iota = 2.0 * problem.lipschitz",
+        "iota = (2.0 if account.adjacency.value == 'replace' else 1.0) * problem.lipschitz",
+        "a blanked record of a fixed batch moves the sum by L; the proof exchanges it for another, which moves 2 L",
+        "bst14 zero_out",
+    ),
+    _fault(
         "dp_sgd_half_the_clip", f"{LEARN}.dp_sgd:Sgd.l2_sensitivity", "return self.clip *", "return 0.5 * self.clip *",
         "half of the norm to which gradients are clipped", "dp_sgd add_remove",
     ),
@@ -144,8 +151,13 @@ FAULTS: tuple[PlantedFault, ...] = (
         "|x|_1 taken for 1 where it is sqrt(d)", "functional zero_out",
     ),
     _fault(
-        "functional_replace_halved", f"{LEARN}.functional:Quadratic.l1_sensitivity", "adjacency.gradient_factor *", "",
+        "functional_replace_counts_once", f"{LEARN}.functional:Quadratic.l1_sensitivity",
+        "self.exchanged if adjacency.gradient_factor == 2 else self.one_row", "self.one_row",
         "two rows differ under replace, one is counted", "functional replace",
+    ),
+    _fault(
+        "functional_rows_opposite", f"{LEARN}.functional:Quadratic.exchanged", "sine = (", "sine = 0.25 * (",
+        "the angle at which two rows do their worst is taken for a smaller one", "functional replace",
     ),
     _fault(
         "objective_replace_counts_once", "privacy.mechanisms.objective:_Perturbed._records",
@@ -159,6 +171,11 @@ FAULTS: tuple[PlantedFault, ...] = (
     _fault(
         "adassp_cross_counts_once", f"{LEARN}.adassp:Statistics.of", "cross=factor *", "cross=0.5 *",
         "X^T y is scaled to less than one record moves it by", "adassp zero_out",
+    ),
+    _fault(
+        "adassp_three_count_as_two", f"{LEARN}.adassp:Statistics.of",
+        "9.0 / (4.0 * math.sqrt(2.0)) if factor == 2", "math.sqrt(2.0) if factor == 2",
+        "the three statistics are taken to move as two", "adassp replace",
     ),
     _fault(
         "ridge_residual_from_data", f"{LEARN}.ridge:RidgeBounds.residual",
@@ -195,6 +212,11 @@ FAULTS: tuple[PlantedFault, ...] = (
         test="sampling",
     ),
     _fault(
+        "frank_wolfe_rows_drawn_too_often", f"{ROWS}.batches:poisson_sample", "p=rate,",
+        "p=min(Fraction(1), rate * 2),", "rows are drawn with twice the rate that is paid for", "frank_wolfe zero_out",
+        test="sampling",
+    ),
+    _fault(
         "one_batch_for_all_steps", f"{ROWS}.batches:poisson_sample", "bernoulli(source,", "bernoulli(Source(3),",
         "the same rows are drawn in every step", "dp_sgd zero_out",
         test="sampling",
@@ -221,6 +243,20 @@ FAULTS: tuple[PlantedFault, ...] = (
         "scoring.release(noise.mechanism, np.array([error]))\nreturn float(error), fit",
         "the best of the exact scores is released", "tuning choose_by_random_stopping replace",
     ),
+    _fault(
+        "search_parts_overlap", f"{ROWS}.batches:partition",
+        "features=features[part == number], labels=labels[part == number],",
+        "features=features[part <= number], labels=labels[part <= number],",
+        "the same where an estimator is searched for", "search parts",
+    ),
+    _fault(
+        "search_score_halved", f"{TUNING}.candidates:score_change", "score.bound / count", "0.5 * score.bound / count",
+        "half of how far one row moves a mean score", "search random_stopping",
+    ),
+    _fault(
+        "estimator_replace_counts_once", "privacy.mechanisms.objective:_Perturbed._records",
+        "2 if self.adjacency in (None, Adjacency.replace) else 1", "1", "G = L under replace", "estimator auto",
+    ),
     # Data.
     _fault(
         "counts_root_forgotten", "data.sensitivity:counts_l2", "rows * marginals", "rows",
@@ -242,7 +278,11 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "fem_selection_halved", f"{SYNTH}.fem:play", "sensitivity=SCORE_SENSITIVITY", "sensitivity=0.5",
-        "half the sensitivity of a selection", "fem replace", "sep_fem replace",
+        "half the sensitivity of a selection", "fem replace",
+    ),
+    _fault(
+        "sep_fem_selection_halved", f"{SYNTH}.fem:play", "sensitivity=SCORE_SENSITIVITY", "sensitivity=0.5",
+        "the same over separator sets", "sep_fem replace",
     ),
     _fault(
         "dual_query_past_forgotten", f"{SYNTH}.dual_query:draw", "past * SCORE_SENSITIVITY", "SCORE_SENSITIVITY",
@@ -281,4 +321,53 @@ FAULTS: tuple[PlantedFault, ...] = (
         "np.split(exact, borders)",
         "the model is made of exact counts", "independent replace",
     ),
+    # Prices.
+    _fault(
+        "gdp_limit_too_large", "privacy.account.currency:GaussianCurrency.translate",
+        "_largest(GaussianDP, point) ** 2", "_largest(GaussianDP, point) ** 2 * Fraction(5, 4)",
+        "an (epsilon, delta) limit becomes more GDP than it is", "noisy_gd replace", test="analysis",
+    ),
+    _fault(
+        "zcdp_limit_too_large", "privacy.account.currency:ConcentratedCurrency.translate", "_largest(ZCDP, point)",
+        "_largest(ZCDP, point) * Fraction(5, 4)", "an (epsilon, delta) limit becomes more zCDP than it is",
+        "mwem replace", test="analysis",
+    ),
+    _fault(
+        "renyi_limit_forgets_delta", "privacy.account.currency:RenyiCurrency._left", "offset * (1 +",
+        "0.5 * offset * (1 +", "half of what delta costs at an order is forgotten", "dp_sgd zero_out",
+        test="analysis",
+    ),
+    # Found by planting what nobody had listed.
+    _fault(
+        "ridge_users_count_once", f"{LEARN}.ridge:RidgeBounds.l2_sensitivity",
+        "adjacency.gradient_factor * rows_per_unit", "adjacency.gradient_factor",
+        "a user of several rows counts as one row", "ridge zero_out",
+    ),
+    _fault(
+        "one_vs_all_counts_one_class", "learn.problem.losses:OneVsAll.slope", "math.sqrt(self.classes)", "1.0",
+        "every row is in all K problems, and one is counted", "softmax zero_out",
+    ),
+    _fault(
+        "squares_replace_counts_once", "learn.whitened_examples:squares_sensitivity", "adjacency.gradient_factor *",
+        "", "a replaced row moves squares of two columns", "objective replace",
+    ),
+    _fault(
+        "certificate_root_forgotten", "synth.certificate:certificate_noise",
+        "each * math.nextafter(math.sqrt(maxima), math.inf)", "each",
+        "sqrt(G) of G maxima forgotten", "adaptive replace",
+    ),
+    _fault(
+        "rows_of_users_count_once", f"{SYNTH}.measure:noisy_rows", "counts_l2(data.adjacency, data.unit)", "1.0",
+        "the number of rows moves by all rows of a user", "adaptive add_remove",
+    ),
+    _fault(
+        "model_knows_the_exact_count", f"{SYNTH}.measure:total_of", "rows = data.public_rows",
+        "rows = float(data(data.names[0]).sum())", "a private number of rows scales the model", "gaussian add_remove",
+    ),
+    _fault(
+        "adaptive_columns_as_one", f"{SYNTH}.adaptive:_Run.measure_columns", "marginals=len(names)", "marginals=1",
+        "all 1-way tables at the price of one", "adaptive replace",
+    ),
+    # Noise, under every method.
+    *NOISE_FAULTS,
 )  # fmt: skip

@@ -22,6 +22,8 @@ from holdfast.privacy.adjacency import Adjacency
 
 Floats = NDArray[np.float64]
 Pair = tuple[World, World]
+CHANGES = 11
+"""Kinds of changes of one unit."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +44,9 @@ class PointNeighbours:
     rows_per_unit: int = 1
     strange: bool = True
     """Also rows that are not finite or far too long; arrays that scikit-learn's own checks meet first have none."""
+    exchanged: bool = False
+    """Whether a blanked record also changes places with another: for batches of a fixed size, whose proof compares
+    those that hold a record with those that hold another in its place (`_changed_places`)."""
 
     # Tables.
 
@@ -50,7 +55,10 @@ class PointNeighbours:
         changes, crowds = list(self._changes()), list(self._crowds(random))
         order = sorted(itertools.product(range(len(crowds)), range(len(changes))), key=self._turn)
         for place, (crowd, change) in enumerate(order):
-            yield self._pair(*crowds[crowd], changes[change], first=place % 3 == 2)
+            pair = self._pair(*crowds[crowd], changes[change], first=place % 3 == 2)
+            yield pair
+            if self.exchanged:
+                yield self._changed_places(pair)
             if self.strange and place < len(self._strange):
                 strange = self._block(self._strange[place], self._labels[0])
                 yield self._pair(*crowds[0], (strange, changes[0][1]), first=False)
@@ -60,7 +68,21 @@ class PointNeighbours:
     @staticmethod
     def _turn(places: tuple[int, int]) -> tuple[int, int]:
         """Diagonals first: every crowd and every change is met soon."""
-        return (places[1] - places[0]) % 8, places[0]
+        return (places[1] - places[0]) % CHANGES, places[0]
+
+    def _changed_places(self, pair: Pair) -> Pair:
+        """The neighbour with its blank record and one of the others in each other's place.
+
+        A batch of fixed size draws places, all sets of them with one chance, so a table may be told with two of its
+        places exchanged: coins are then coupled such that a batch with the record meets the batch that has another in
+        its stead, which is the comparison that the proof of amplification makes (Wang, Balle and Kasiviswanathan 2019).
+        """
+        whole, blank = pair
+        mine = int(np.flatnonzero(blank.identifiers >= self.others)[0])
+        order = np.arange(len(blank.identifiers))
+        order[[mine, mine - 1]] = order[[mine - 1, mine]]
+        moved = Points(features=blank.rows.features[order], labels=blank.rows.labels[order])
+        return whole, World(rows=moved, identifiers=blank.identifiers[order])
 
     @property
     def _strange(self) -> list[Floats]:
@@ -132,6 +154,8 @@ class PointNeighbours:
             last = np.zeros((n, d))
             last[:, -1] = norm
             yield last, np.full(n, self._labels[0])
+            # Nobody in one direction: what enters it is the least eigenvalue of all.
+            yield norm * np.eye(d)[np.arange(n) % (d - 1)], np.full(n, self._labels[0])
         yield (
             np.stack([self._sphere(random) for _ in range(n)]) if n else axis,
             random.choice(self._labels, size=n),
@@ -145,26 +169,36 @@ class PointNeighbours:
         corner = np.full(d, norm / math.sqrt(d))
         other = np.where(np.arange(d) % 2, -1.0, 1.0) * corner
         # Almost at right angles to the direction in which a constant past has pushed the weights, and far along it.
-        side = (
-            np.where(np.arange(d) == 0, 1.0, np.where(np.arange(d) == d - 1, -1.0, 0.0))
-            * norm
-            / math.sqrt(2.0)
-        )
+        side = (axis - last) / math.sqrt(2.0)
         slant, mirrored = (
             (0.1 * corner + sign * math.sqrt(0.99) * side) if d > 1 else axis for sign in (1.0, -1.0)
         )
         across = 0.5 * axis + math.sqrt(0.75) * last if d > 1 else axis
+        # Two rows whose product is 1/8, one in the last direction: second moments move the most (`adassp`).
+        turn = 0.5 * (math.pi / 2.0 - math.acos(1.0 / 8.0))
+        leaning = math.sin(turn) * axis + math.cos(turn) * last if d > 1 else axis
         for mine, label, theirs, told in (
             (slant, labels[0], mirrored, labels[0]),
             (axis, labels[0], -axis, labels[0]),
             (slant, labels[-1], mirrored, labels[-1]),
             (axis, labels[0], last if d > 1 else 0.0 * axis, labels[-1]),
             (corner, labels[0], -corner, labels[0]),
+            (leaning, labels[0], leaning[::-1], labels[-1]),
+            (self._halves(0.096), labels[0], self._halves(0.934), labels[-1]),
+            (self._halves(0.34), labels[0], self._halves(0.34 + math.pi / 2.0), labels[-1]),
             (corner, labels[0], corner, labels[-1]),
             (corner, labels[-1], other, labels[0]),
             (across, labels[0], across * np.where(np.arange(d) == d - 1, -1.0, 1.0), labels[0]),
         ):
             yield self._block(mine, label), self._block(theirs, told)
+
+    def _halves(self, angle: float) -> Floats:
+        """One number in the first half of the columns, another in the rest: products of columns move the most."""
+        d = self.problem.dimension
+        first = (d + 1) // 2
+        row = np.full(d, math.cos(angle) / math.sqrt(first))
+        row[first:] = math.sin(angle) / math.sqrt(max(1, d - first))
+        return self.problem.row_norm * row
 
     def _block(self, row: Floats, label: float) -> tuple[Floats, Floats]:
         return np.tile(row, (self.rows_per_unit, 1)), np.full(self.rows_per_unit, label)

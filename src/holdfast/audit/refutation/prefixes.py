@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from holdfast.noise.source import Source
 from holdfast.privacy.account.witness import Draw
 
-Kind = Literal["drawn", "zero", "constant", "alternating", "random"]
+Kind = Literal["drawn", "zero", "constant", "alternating", "classes", "random"]
 MAGNITUDES = (1.0, 1e4)
 
 
@@ -48,11 +48,20 @@ class Prefix:
             "zero": np.zeros(array.shape),
             "constant": np.ones(array.shape),
             "alternating": np.full(array.shape, 1.0 if step.number % 2 else -1.0),
+            "classes": _against_the_first(array.shape),
         }.get(self.kind)
         if self.after > step.number:
             return np.zeros(array.shape, dtype=array.dtype)
         made = self.size * (random.normal(size=array.shape) if signs is None else signs)
         return made.astype(array.dtype)
+
+
+def _against_the_first(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """One row for each class: descending along these, all other classes beat the first, the second most of all."""
+    signs = np.ones(shape)
+    if signs.ndim == 2:
+        signs[1:] = -1.0 / np.arange(1, shape[0])[:, None]
+    return signs
 
 
 _FORMS: dict[tuple[type, Any, str], NDArray[Any]] = {}

@@ -74,6 +74,12 @@ def declares_a_rate(case: Setup, rows: int) -> bool:
     return any(_rate(step) < 1 for step in seen.transcript.steps)
 
 
+def draws_fixed_batches(case: Setup, rows: int) -> bool:
+    """Whether any of a case's releases is on a sample of fixed size."""
+    seen = recorded(case, case.plain(rows), seed=0)
+    return any(hasattr(step.mechanism, "batch") for step in seen.transcript.steps)
+
+
 def _rate(step: Draw) -> float:
     return float(getattr(step.mechanism, "rate", 1.0))
 

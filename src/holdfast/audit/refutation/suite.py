@@ -61,9 +61,25 @@ class Verdict:
         return f"p {min(1.0, len(chances) * min(chances)):.2g}" if chances else "survived"
 
     @property
+    def reached(self) -> dict[str, float]:
+        """The largest distance of each kind of release, over all replays."""
+        best: dict[str, float] = {}
+        for outcome in self.outcomes:
+            for kind, distance in outcome.reached.items():
+                best[kind] = max(best.get(kind, 0.0), distance)
+        return best
+
+    @property
     def power(self) -> float | None:
         """The largest distance that any replay reached; None where nothing was replayed."""
         return max((outcome.power for outcome in self.outcomes if outcome.power is not None), default=None)
+
+    def thin(self) -> dict[str, float]:
+        """Kinds of release that no replay took near their bound, though others of the same subject came there.
+
+        Each has a sensitivity of its own, and one that is tested well says nothing about another.
+        """
+        return {} if self.weak else {kind: most for kind, most in self.reached.items() if most < POWER}
 
     @property
     def weak(self) -> bool:
@@ -86,6 +102,7 @@ class Verdict:
             "refuted": self.refuted,
             "power": self.power,
             "weak": self.weak,
+            "thin": self.thin(),
             "outcomes": [outcome.to_json() for outcome in self.outcomes],
         }
 
@@ -142,6 +159,13 @@ class Refutations:
         counts += [f"{fell} of {broken} broken versions refuted"] if broken else []
         weak = [verdict.name for verdict in self.weak()]
         counts += [f"{len(weak)} weak ({', '.join(weak)})"] if weak else []
+        thin = [
+            f"{v.name}: {kind} {most:.2f}"
+            for v in self.verdicts
+            if not v.broken
+            for kind, most in v.thin().items()
+        ]
+        counts += [f"{len(thin)} kinds of release below {POWER} ({'; '.join(thin)})"] if thin else []
         parts.append(
             f"{'passed' if self.passed else 'FAILED'}: {', '.join(counts)}; "
             f"false-alarm probability at most {self.error_spent:.2g} ({coins})"

@@ -19,8 +19,8 @@ A trial by computation alone spends none. The kinds:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -70,12 +70,17 @@ class Outcome:
     error: float
     detail: str = ""
     p_value: float | None = None
-    power: float | None = None
-    """Of a replay: the largest distance that was reached, at most 1."""
+    reached: Mapping[str, float] = field(default_factory=dict)
+    """Of a replay: the largest distance that each kind of release reached."""
 
     def __post_init__(self) -> None:
         require(self.test in TESTS, "test", self.test, f"one of {TESTS}")
         require(0 <= self.error < 1, "error", self.error, "in [0, 1)")
+
+    @property
+    def power(self) -> float | None:
+        """Of a replay: the largest distance of all kinds, at most 1."""
+        return min(1.0, max(self.reached.values(), default=0.0)) if self.test == "replay" else None
 
     @property
     def refuted(self) -> bool:

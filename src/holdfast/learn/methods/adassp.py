@@ -34,6 +34,8 @@ class Statistics:
     least_eigenvalue: float
     gram: float
     cross: float
+    together: float
+    """How far it moves the stack of all three, each in its own units."""
 
     @classmethod
     def of(
@@ -43,8 +45,16 @@ class Statistics:
 
         A unit of c rows adds a matrix between 0 and c X^2 I: c times each, by the same arguments.
 
+        Together: sqrt(3) for one row more or less, attained. Under replace the three do not go together. Take
+        X = Y = 1, g = |<x, z>|, b = |z|^2 <= |x|^2 = 1 (all parts grow with the longer row), D = x x^T - z z^T. The
+        squared distance is at most |D|_op^2 + |D|_F^2 / 2 + (1 + b + 2 g) / 4. At a fixed direction of z the first two
+        are convex in b, so below the chord from 3/2 at b = 0 to 2 (1 - cos^2) at b = 1, with b cos^2 = g^2: the sum is
+        at most 7/4 + 3 b / 4 - 2 g^2 + g / 2 <= 5/2 + 1/32, at g = 1/8. It is 9 / (4 sqrt(2)), attained in the limit
+        of many other rows. The statistics of c rows are c times a mean of one row's, and the distance is convex in
+        these.
+
         >>> Statistics.of(Adjacency.replace, row_norm=1.0, target_bound=1.0)
-        Statistics(least_eigenvalue=1.0, gram=1.4142135623730951, cross=2.0)
+        Statistics(least_eigenvalue=1.0, gram=1.4142135623730951, cross=2.0, together=1.590990257669732)
         """
         factor = adjacency.gradient_factor
         square = rows_per_unit * row_norm**2
@@ -52,10 +62,11 @@ class Statistics:
             least_eigenvalue=square,
             gram=math.sqrt(factor) * square,
             cross=factor * rows_per_unit * row_norm * target_bound,
+            together=9.0 / (4.0 * math.sqrt(2.0)) if factor == 2 else math.sqrt(3.0),
         )
 
     def stack(self, moments: Moments) -> Floats:
-        """The three statistics in units of their sensitivities: one vector that moves by at most sqrt(3)."""
+        """The three statistics in units of their sensitivities: one vector that moves by at most `together`."""
         least = float(np.linalg.eigvalsh(moments.gram)[0])
         return np.concatenate(
             [
@@ -97,7 +108,7 @@ def adassp(
     d = problem.dimension
     # Both neighbours' sums are rounded: each statistic, in its own units, by this much of its size.
     rounding = most * (summation_error(most) + 100 * UNIT_ROUNDOFF * d * d)
-    sensitivity = math.sqrt(3.0) * (1.0 + 2.0 * rounding)
+    sensitivity = statistics.together * (1.0 + 2.0 * rounding)
     noise = noise_within(
         account, l2_sensitivity=sensitivity, dimension=1 + d * (d + 3) // 2, arithmetic=arithmetic
     )

@@ -35,4 +35,4 @@ def test_users_and_unknown_numbers_are_tried() -> None:
     assert {setting.near.max_rows for setting in found} == {1, 2}
     assert {setting.near.n_public for setting in found} == {None, UNITS}
     subject = synthesiser_subject(independent, Adjacency.replace)
-    assert {trial.test for trial in subject.trials} == {"replay", "freshness"}
+    assert {trial.test for trial in subject.trials} == {"replay", "freshness", "analysis"}

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.audit.refutation.freshness import FreshnessTrial
 from holdfast.audit.refutation.replay import Setup, World
 from holdfast.audit.refutation.replay_trial import ReplayTrial
 from holdfast.audit.refutation.subject import NamedSubject, Subject
 from holdfast.audit.refutation.table_neighbours import TableNeighbours
+from holdfast.audit.refutation.trial import Trial
 from holdfast.data import Encoder, RowSum
 from holdfast.data.sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.data.table import Table
@@ -62,24 +64,31 @@ def noisy_counts(table: Table, account: Account) -> Any:
     ]
 
 
-def noisy_sums(table: Table, account: Account) -> Any:
+def noisy_sums(table: Table, account: Account, columns: tuple[str, ...] | None = None) -> Any:
     """Sums of encoded and clipped rows."""
-    encoder = Encoder(table.schema, row_norm=0.7)
+    encoder = Encoder(table.schema, columns, intercept=columns is None, row_norm=0.7)
     moved = sum_l2(encoder.row_norm_bound, table.adjacency, table.unit)
     return account.release(
         Gaussian(sigma=moved, l2_sensitivity=moved), table.sums(RowSum(encoder)), label="sums"
     )
 
 
-STATISTICS: dict[str, Callable[[Table, Account], Any]] = {"counts": noisy_counts, "sums": noisy_sums}
+# A number alone goes to both ends of its range; what has categories is never the opposite of anything.
+STATISTICS: dict[str, tuple[Callable[[Table, Account], Any], ...]] = {
+    "counts": (noisy_counts,),
+    "sums": (noisy_sums, partial(noisy_sums, columns=("age",))),
+}
 
 
 def _subject(name: str, adjacency: Adjacency) -> Subject:
-    trials = []
+    trials: list[Trial] = []
     for max_rows, whose in ((1, "rows"), (3, "users")):
         near = TableNeighbours(cells=CELLS, adjacency=adjacency, max_rows=max_rows, number="age")
-        case = DataStatistic(near=near, release=STATISTICS[name]).case(f"{name} of {whose}")
-        trials.append(ReplayTrial(case=case, pairs=12, climbs=12))
+        for release in STATISTICS[name]:
+            case = DataStatistic(near=near, release=release).case(f"{name} of {whose}")
+            trials.append(ReplayTrial(case=case, pairs=12, climbs=12))
+    if adjacency is Adjacency.replace:
+        trials.append(FreshnessTrial(case=case, rows=near.others, numbers=400))
     return Subject(
         name=f"data {name} {adjacency.value}", claim="holdfast.data.sensitivity", trials=tuple(trials)
     )

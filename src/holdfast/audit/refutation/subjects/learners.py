@@ -17,9 +17,10 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from holdfast.audit.refutation.freshness import FreshnessTrial
 from holdfast.audit.refutation.neighbours import PointNeighbours
+from holdfast.audit.refutation.price import PriceTrial
 from holdfast.audit.refutation.replay import Setup, World, recorded
 from holdfast.audit.refutation.replay_trial import ReplayTrial
-from holdfast.audit.refutation.sampling import SamplingTrial, declares_a_rate
+from holdfast.audit.refutation.sampling import SamplingTrial, declares_a_rate, draws_fixed_batches
 from holdfast.audit.refutation.subject import NamedSubject, Subject
 from holdfast.audit.refutation.trial import Trial
 from holdfast.errors import ParameterError
@@ -42,6 +43,9 @@ from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 
 OTHERS, COLUMNS, WIDE, ROWS_PER_USER = 11, 3, 200, 3
 RADIUS = 2.0
+PENALTY, STRONG = 0.1, 1e4
+STEEP = "huber"
+"""The loss whose slope is its bound near the origin: with it distances reach what is declared."""
 SMALL = 5
 """A whole number that options take on small tables: batches of so many do not divide twelve records."""
 LOSSES: tuple[Any, ...] = (
@@ -70,6 +74,8 @@ class LearnerSetting:
     others: int = OTHERS
     declared: int | None = None
     """The public number of units, where it is not the true one."""
+    exchanged: bool = False
+    """Whether batches have a fixed size (see `PointNeighbours`)."""
 
     @property
     def unit(self) -> PrivacyUnit:
@@ -107,7 +113,8 @@ class LearnerSetting:
     def case(self) -> Setup:
         """With its neighbours."""
         near = PointNeighbours(
-            problem=self.problem, adjacency=self.adjacency, others=self.others, rows_per_unit=self.rows_per_unit
+            problem=self.problem, adjacency=self.adjacency, others=self.others, rows_per_unit=self.rows_per_unit,
+            exchanged=self.exchanged,
         )  # fmt: skip
         return Setup.among(near, name=self.name, open=self.open, run=self.run)
 
@@ -120,7 +127,7 @@ class LearnerSetting:
 
 def problems(dimension: int = COLUMNS) -> Iterator[Problem]:
     """Every loss, with and without a penalty, in a ball and in the whole space."""
-    for loss, penalty, radius in itertools.product(LOSSES, (0.0, 0.1), (math.inf, RADIUS)):
+    for loss, penalty, radius in itertools.product(LOSSES, (0.0, PENALTY), (math.inf, RADIUS)):
         yield Problem(loss=cast(Any, loss), dimension=dimension, penalty=penalty, radius=radius)
 
 
@@ -135,7 +142,7 @@ def choices(method: Learner) -> Iterator[dict[str, Any]]:
 
 
 def learner_settings(method: Learner, adjacency: Adjacency) -> Iterator[LearnerSetting]:
-    """Every loss and budget that the method takes; choices, widths, users and two fits for the first of them."""
+    """Every loss and budget that the method takes; all else for one of them: choices, widths, users, two fits."""
     working: dict[bool, LearnerSetting] = {}
     losses: set[tuple[str, bool]] = set()
     for limit in LIMITS[0 if method.pure else 1 :]:
@@ -147,45 +154,51 @@ def learner_settings(method: Learner, adjacency: Adjacency) -> Iterator[LearnerS
             found = next((each for each in (one, *_helped(one)) if each.works()), None)
             if found is not None:
                 losses.add((problem.loss.name, pure))
-                working.setdefault(pure, found)
+                if pure not in working or problem.loss.name == STEEP:
+                    working[pure] = found
                 yield found
-    for pure, first in working.items():
-        yield from _around(first, varied=not pure or len(working) == 1)
+    for pure, base in working.items():
+        yield from _around(base, varied=not pure or len(working) == 1)
 
 
-def _helped(one: LearnerSetting) -> Iterator[LearnerSetting]:
+def _helped(one: LearnerSetting, number: int = SMALL) -> Iterator[LearnerSetting]:
     """With one whole number made small: a default may be meant for larger tables. A declared bound stays true."""
     for option in one.method.options:
         if int in (option.kind, *get_args(option.kind)) and not option.name.endswith("bound"):
-            yield dataclasses.replace(one, options={**one.options, option.name: SMALL})
+            yield dataclasses.replace(one, options={**one.options, option.name: number})
 
 
-def _hinged(first: LearnerSetting) -> Iterator[LearnerSetting]:
-    """The same for a loss whose slope is its bound near the origin."""
-    for problem in problems():
-        if problem.loss.name == "huber" and problem.penalty == first.problem.penalty:
-            yield dataclasses.replace(first, problem=problem, declared=2)
+def _penalised(one: LearnerSetting, penalty: float) -> LearnerSetting:
+    return dataclasses.replace(one, problem=dataclasses.replace(one.problem, penalty=penalty))
 
 
-def _around(first: LearnerSetting, *, varied: bool) -> Iterator[LearnerSetting]:
+def _around(base: LearnerSetting, *, varied: bool) -> Iterator[LearnerSetting]:
     changed = dataclasses.replace
-    for told in choices(first.method):
-        one = changed(first, options={**first.options, **told})
-        yield from itertools.islice((each for each in (one, *_helped(one)) if each.works()), 1)
-    yield from (one for one in _helped(first) if one.options != first.options and one.works())
-    if varied and not first.adjacency.count_is_public:
+    for told in choices(base.method):
+        one = changed(base, options={**base.options, **told})
+        tried = (one, *_helped(one), _penalised(one, PENALTY))
+        yield from itertools.islice((each for each in tried if each.works()), 1)
+    yield from (one for one in _helped(base) if one.options != base.options and one.works())
+    if base.problem.penalty > 0:
+        # Weights are next to nothing, so that bounds on residuals and slopes are what one row alone can do.
+        yield from (one for one in (_penalised(base, STRONG),) if one.works())
+    if varied and not base.adjacency.count_is_public:
         # Far fewer units are declared than there are: a divisor, and a size of batches, that must not matter.
-        yield from (one for one in (changed(first, declared=2), *_hinged(first)) if one.works())
+        few = changed(base, declared=2, others=2 * 2)
+        yield from (one for one in (changed(base, declared=2), *_helped(few, 1)) if one.works())
     if varied:
-        yield changed(first, fits=2)
+        yield changed(base, fits=2)
         for columns in (1, WIDE):
-            one = changed(first, problem=changed(first.problem, dimension=columns))
+            one = changed(base, problem=changed(base.problem, dimension=columns))
             if one.works():
                 yield one
-    if not first.method.single_rows:
-        users = changed(first, rows_per_unit=ROWS_PER_USER, others=4 * ROWS_PER_USER)
-        tried = (changed(users, problem=problem) for problem in (first.problem, *problems()))
-        yield from itertools.islice((one for one in tried if one.works()), 1)
+    if not base.method.single_rows:
+        users = changed(base, rows_per_unit=ROWS_PER_USER, others=4 * ROWS_PER_USER)
+        covered = (changed(users, problem=problem) for problem in (base.problem, *problems()))
+        for one in itertools.islice((one for one in covered if one.works()), 1):
+            yield one
+            if one.problem.penalty > 0:
+                yield _penalised(one, STRONG)
 
 
 def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
@@ -195,19 +208,29 @@ def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
         raise ParameterError(
             f"{method.name} takes none of the problems that the refutations know under {adjacency.value}; add one"
         )
+    if adjacency is Adjacency.zero_out and draws_fixed_batches(found[0].case(), OTHERS + 1):
+        found = [dataclasses.replace(setting, exchanged=True) for setting in found]
     trials: list[Trial] = []
     for place, setting in enumerate(found):
         wide = setting.problem.dimension == WIDE
-        pairs, climbs = (2, 0) if wide else (10, 16) if place < 2 else (5, 4)
+        pairs, climbs = (6, 0) if wide else (16, 20) if place < 2 else (10, 6)
         trials.append(ReplayTrial(case=setting.case(), pairs=pairs, climbs=climbs))
     firsts = {setting.limit: setting for setting in reversed(found)}
+    bases = [setting.problem for setting in found if setting.fits > 1]
     for setting in found:
         case, rows = setting.case(), setting.others + setting.rows_per_unit
         # Noise does not know who is a neighbour of whom, nor do secret coins know the loss.
         if adjacency.value == method.adjacencies[0] and setting is firsts[setting.limit]:
             trials.append(FreshnessTrial(case=case, rows=rows))
-        usual = (setting.problem, setting.fits, setting.rows_per_unit) == (found[0].problem, 1, 1)
-        if usual and not setting.declared and declares_a_rate(case, rows):
+        if setting is firsts[setting.limit]:
+            trials.append(PriceTrial(case=case, rows=rows))
+        usual = setting.problem in bases and (setting.fits, setting.rows_per_unit) == (1, 1)
+        if (
+            usual
+            and "arithmetic" not in setting.options
+            and not setting.declared
+            and declares_a_rate(case, rows)
+        ):
             trials.append(SamplingTrial(case=case, rows=rows))
     return Subject(name=f"{method.name} {adjacency.value}", claim="its account's limit", trials=tuple(trials))
 

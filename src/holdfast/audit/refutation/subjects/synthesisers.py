@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from holdfast.audit.refutation.freshness import FreshnessTrial
+from holdfast.audit.refutation.price import PriceTrial
 from holdfast.audit.refutation.replay import Setup, World, recorded
 from holdfast.audit.refutation.replay_trial import ReplayTrial
 from holdfast.audit.refutation.subject import NamedSubject, Subject
@@ -91,6 +92,7 @@ def synthesiser_subject(method: SynthesisMethod, adjacency: Adjacency) -> Subjec
     trials: list[Trial] = [ReplayTrial(case=one.case(), pairs=6, climbs=6) for one in found]
     if adjacency.value == method.adjacencies[0]:
         trials += [FreshnessTrial(case=one.case(), rows=UNITS, numbers=200) for one in found[:1]]
+    trials += [PriceTrial(case=one.case(), rows=UNITS) for one in {one.limit: one for one in found}.values()]
     return Subject(name=f"{method.name} {adjacency.value}", claim="its account's limit", trials=tuple(trials))
 
 
