@@ -170,3 +170,28 @@ def test_attribute_attacks_on_files_of_rows_need_a_schema(house: Path) -> None:
     )  # fmt: skip
     assert refused.exit_code == 2
     assert "--schema" in refused.stderr
+
+
+def test_released_rows_are_attacked_for_whole_people_too(house: Path) -> None:
+    schema = Schema(
+        [Numeric("age", 0, 100, bins=10), Categorical("ill", ["no", "yes"]), Categorical("sex", ["F", "M"])]
+    )
+    schema.save(house / "s.toml")
+    told = (house / "members.parquet", "--schema", house / "s.toml", "--members", house / "members.parquet")
+    shown = run(
+        "attack", "disclosure", *told, "--control", house / "other.parquet", "--number", "50", "--json"
+    )
+    assert shown.exit_code == 0, shown.output
+    plain = json.loads(shown.stdout)
+    assert plain["audience"] == "internal"
+    assert {"linkability", "singling out"} <= {one["attack"].split(":")[0] for one in plain["attacks"]}
+    refused = run(
+        "attack", "disclosure", house / "members.parquet", *told[3:], "--control", house / "other.parquet"
+    )
+    assert refused.exit_code == 2
+    assert "--schema" in refused.stderr
+    # In one report with the columns.
+    both = run("attack", "attribute", *told, "--fresh", house / "other.parquet", "--sensitive", "sex")
+    assert both.exit_code == 0, both.output
+    assert "epsilon does not limit this" in both.stdout
+    assert "disclosure by released rows" in both.stdout

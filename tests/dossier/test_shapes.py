@@ -12,6 +12,7 @@ from holdfast.dossier.shape_section import AdditiveUtility, additive_utility
 from holdfast.dossier.utility import utility
 from holdfast.errors import FormatError
 from holdfast.release import Release
+from tests.dossier.crawl import crawl
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
 
@@ -47,6 +48,9 @@ def test_the_page_draws_them(release: Release[object], tmp_path: Path) -> None:
     assert "bands are drawn" in page
     assert "&lt;a&gt;" in page
     assert "<a>" not in page
+    found = crawl(page)
+    assert not found.problems
+    assert found.numbers > 50
 
 
 def test_a_shape_that_is_not_finite_has_no_page(release: Release[object]) -> None:

@@ -13,6 +13,7 @@ import click
 if TYPE_CHECKING:
     from holdfast.attack.attributes.result import AttributeReport
     from holdfast.attack.report import MembershipReport
+    from holdfast.attack.rows.disclosure_result import DisclosureReport
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _COMMON: dict[str, Callable[..., Any]] = {
@@ -253,6 +254,65 @@ def attribute(
     _show(report, exposed=0, plot=plot, as_json=as_json, output=output)
 
 
+@attack.command()
+@click.argument("rows", type=_FILE)
+@click.option(
+    "--schema", "schema_file", type=_FILE, help="How columns are read; needed for a Parquet or CSV file."
+)
+@click.option(
+    "--members", type=_FILE, required=True, help="Records that ROWS were made from: Parquet or CSV."
+)
+@click.option("--control", type=_FILE, required=True, help="Records of the same kind that were not used.")
+@click.option(
+    "--number", type=click.IntRange(1), default=500, show_default=True, help="Attacks of each kind."
+)
+@_with_common_options(without="exposed")
+def disclosure(
+    rows: Path,
+    schema_file: Path | None,
+    members: Path,
+    control: Path,
+    number: int,
+    attacks: str,
+    seed: int,
+    plot: Path | None,
+    as_json: bool,
+    output: Path | None,
+) -> None:
+    """Whether synthetic ROWS single people out, link records about them, or tell their secrets.
+
+    ROWS is a synthetic release, or a Parquet or CSV file with --schema. The same attacks are made on people who were
+    not in the data: what succeeds there as well is known about everybody.
+
+    \b
+    Example:
+      holdfast attack disclosure table.holdfast --members in.parquet --control out.parquet
+    """
+    from holdfast.attack import synthetic_disclosure
+    from holdfast.data.engines.files import read_table
+    from holdfast.data.schema import Schema
+    from holdfast.errors import ParameterError
+
+    _require_places(output, plot)
+    frames = rows.suffix in (".parquet", ".csv")
+    if frames and schema_file is None:
+        raise ParameterError(
+            "--schema must be given with a Parquet or CSV file: it says how columns are read"
+        )
+    schema = None if schema_file is None else Schema.load(schema_file)
+    read = partial(read_table, csv=None if schema is None else schema.csv)
+    report = synthetic_disclosure(
+        read(rows) if frames else rows,
+        members=read(members),
+        control=read(control),
+        attacks=_named(attacks),
+        number=number,
+        schema=schema,
+        random_state=seed,
+    )
+    _show(report, exposed=0, plot=plot, as_json=as_json, output=output)
+
+
 def _require_places(output: Path | None, plot: Path | None) -> None:
     from holdfast.release.outputs import require_writable
 
@@ -267,7 +327,7 @@ def _named(attacks: str) -> Any:
 
 
 def _show(
-    report: MembershipReport | AttributeReport,
+    report: MembershipReport | AttributeReport | DisclosureReport,
     *,
     exposed: int,
     plot: Path | None,

@@ -22,6 +22,8 @@ from holdfast.attack.attributes.people import People, Secret
 from holdfast.attack.attributes.release_seen import ReleaseSeen, response_of
 from holdfast.attack.attributes.result import AttributeReport, AttributeRisk
 from holdfast.attack.result import Game, Proof, find_attacks, proved_curve
+from holdfast.attack.rows.disclosure import synthetic_disclosure
+from holdfast.attack.rows.disclosure_result import DisclosureReport
 from holdfast.data.schema import Categorical, Schema
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.privacy.adjacency import Adjacency
@@ -115,7 +117,19 @@ def attribute_risk(
                 seconds=time.perf_counter() - start, seed=random_state,
             )
         )  # fmt: skip
-    return AttributeReport(risks=tuple(made))
+    return AttributeReport(risks=tuple(made), disclosure=_disclosure(game, confidence, random_state))
+
+
+def _disclosure(game: _Arranged, confidence: float, seed: int | None) -> DisclosureReport | None:
+    """Of released rows: what they tell about whole people, members against fresh ones."""
+    if game.seen.rows is None or game.seen.schema is None or len(game.seen.schema.names) < 2:
+        return None
+    names = list(game.seen.schema.names)
+    return synthetic_disclosure(
+        game.seen.rows, members={name: game.members.raw[name] for name in names},
+        control={name: game.fresh.raw[name] for name in names},
+        schema=game.seen.schema, confidence=confidence, random_state=seed or 0,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

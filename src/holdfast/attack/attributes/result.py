@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from holdfast.attack.attributes.outcome import Gain, GroupRisk, MemberGap, RightGuesses, Surest
 from holdfast.attack.result import DEPENDENT, MAY_DIFFER, NOTICE, SHOWN, Game, Proof, Verdict, proved_curve
+from holdfast.attack.rows.disclosure_result import DisclosureReport
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
@@ -267,9 +268,11 @@ def _listed(names: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttributeReport:
-    """Sensitive columns side by side. Internal, as its parts are."""
+    """Sensitive columns side by side, and what released rows tell about whole people. Internal, as its parts are."""
 
     risks: tuple[AttributeRisk, ...]
+    disclosure: DisclosureReport | None = None
+    """Singling out, linking and inferring, where rows were released."""
     audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
@@ -312,14 +315,15 @@ class AttributeReport:
 
     def summary(self) -> str:
         """One column in full, or a table of several."""
+        more = [] if self.disclosure is None else [self.disclosure.summary()]
         if len(self.risks) == 1:
-            return self.risks[0].summary()
+            return "\n".join([self.risks[0].summary(), *more])
         head = (
             f"guessing one column from the others: accuracy on fresh people ({self.risks[0].headline}), on members, "
             "and what the proof allows on members"
         )
         return "\n".join(
-            [head, self.table(), f"  {UNLIMITED}", f"  verdict: {self.verdict()}", f"  {NOTICE}"]
+            [head, self.table(), f"  {UNLIMITED}", f"  verdict: {self.verdict()}", f"  {NOTICE}", *more]
         )
 
     def plot(self) -> Any:
@@ -334,4 +338,5 @@ class AttributeReport:
             "audience": self.audience,
             "verdict": self.verdict(),
             "attacks": [one.to_json() for one in self.risks],
+            "disclosure": None if self.disclosure is None else self.disclosure.to_json(),
         }
