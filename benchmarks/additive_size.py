@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import resource
 import subprocess
 import sys
@@ -34,16 +35,22 @@ def fit(path: str, rows: int) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) == 3:
-        fit(sys.argv[1], int(sys.argv[2]))
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("rows", nargs="?", type=int, default=5_000_000)
+    asked.add_argument("--fit", metavar="FILE", help="fit this file of so many rows, in this process")
+    told = asked.parse_args()
+    if told.fit:
+        fit(told.fit, told.rows)
         return
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000
+    rows = told.rows
     pa.set_cpu_count(1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         write(path, rows)
         # A process of its own: writing the file must not count.
-        subprocess.run([sys.executable, "-m", "benchmarks.additive_size", str(path), str(rows)], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "benchmarks.additive_size", str(rows), "--fit", str(path)], check=True
+        )
 
 
 if __name__ == "__main__":

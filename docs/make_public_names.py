@@ -22,10 +22,10 @@ HEADLINE = {
     "how far one person moves a number": "counts_l1 counts_l2 sum_l2",
     "promise and pay": "Account Ledger Guarantee PureDP ApproxDP compose TradeOff Adjacency PrivacyUnit",
     "learn": """PrivateLogisticRegression PrivateLinearSVC PrivateLinearRegression PrivateRidge PrivateLasso
-        PrivateHuberRegression PrivateSearch load_model""",
+        PrivateHuberRegression PrivateAdditiveClassifier PrivateAdditiveRegressor PrivateSearch load_model""",
     "synthesise": "Synthesizer Workload Marginal",
     "publish": "Release Certificate Dossier verify_dossier",
-    "check": "membership",
+    "check": "membership attribute_risk",
 }
 """Names of `holdfast` itself, by what a user wants to do."""
 FURTHER = {

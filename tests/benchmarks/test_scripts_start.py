@@ -9,7 +9,15 @@ import pytest
 
 from tests.paths import ROOT
 
-STARTED_BY_OTHERS = {"attack_peers_worker", "learn_peers_worker", "synth_runs"}
+STARTED_BY_OTHERS = {
+    "additive_ebm_claim",
+    "additive_peers_worker",
+    "attack_peers_worker",
+    "attribute_peers_worker",
+    "disclosure_peers_worker",
+    "learn_peers_worker",
+    "synth_runs",
+}
 """One row each of another script's table, in a process or environment of its own."""
 SCRIPTS = sorted(
     f"{folder}.{path.stem}"

@@ -449,5 +449,5 @@ def test_unknown_sources() -> None:
     with pytest.raises(ParameterError, match="got a oracle URL") as caught:
         open_table("oracle://someone:password@host/db", Schema([Numeric("x", 0, 1)]))
     assert "password" not in str(caught.value)
-    with pytest.raises(ParameterError, match="engine must be one of"):
+    with pytest.raises(ParameterError, match="engine must be an Engine or one of"):
         open_table({}, Schema([]), engine="abacus")

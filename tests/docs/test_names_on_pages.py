@@ -19,7 +19,17 @@ PAGES = sorted(
 IN_THE_DATABASE = {"holdfast.sgd_epochs"}
 ENTRY_POINTS = {
     f"holdfast.{group}"
-    for group in ("mechanisms", "methods", "synthesizers", "attacks", "rows_attacks", "engines", "columns")
+    for group in (
+        "mechanisms",
+        "methods",
+        "synthesizers",
+        "attacks",
+        "rows_attacks",
+        "attribute_attacks",
+        "disclosures",
+        "engines",
+        "columns",
+    )
 }
 """Groups in which packages register: no names of modules."""
 OF_THE_READER = {"out/demo/dossier.html", "visits/"}

@@ -82,7 +82,8 @@ PAIRS = [(a.name, b.name) for a in METHODS for b in METHODS if a.name < b.name]
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [pair for pair in PAIRS if not {"softmax", "adassp", "ridge"} & set(pair)],
+    # gibbs is counted in epsilon and delta alone, or with its slack in a plan: others have no cost there.
+    [pair for pair in PAIRS if not {"softmax", "adassp", "ridge", "gibbs"} & set(pair)],
 )
 def test_two_methods_of_different_currencies_find_one_that_pays_for_both(one: str, other: str) -> None:
     """All that can run alone under these declarations, in pairs: no pair lacks a currency."""

@@ -321,6 +321,27 @@ FAULTS: tuple[PlantedFault, ...] = (
         "np.split(exact, borders)",
         "the model is made of exact counts", "independent replace",
     ),
+    _fault(
+        "query_gan_residuals_halved", f"{SYNTH}.gaussian:l2_sensitivity",
+        "return strategy.sensitivity(data.adjacency, data.unit) + rounding",
+        "return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
+        "half the sensitivity of what a generator is trained on", "query_gan replace",
+    ),
+    # A density, and additive models.
+    _fault(
+        "gibbs_half_the_change", f"{LEARN}.gibbs:_Recipe.__init__", 
+        "problem.gradient_change(account.adjacency) / count",
+        "problem.gradient_change(account.adjacency) / (2 * count)", "half of what one record changes in the density",
+        "gibbs replace",
+    ),
+    _fault(
+        "additive_half_the_clip", "learn.additive.descent:gradient_sensitivity", "sum_l2(clip * (1.0 + NORM_SLACK),",
+        "sum_l2(0.5 * clip * (1.0 + NORM_SLACK),", "half of what a clipped gradient moves", "additive zero_out",
+    ),
+    _fault(
+        "additive_histograms_as_one", "learn.additive.histograms:release_histograms", "marginals=len(rows.cells)",
+        "marginals=1", "all histograms at the price of one", "additive add_remove",
+    ),
     # Prices.
     _fault(
         "gdp_limit_too_large", "privacy.account.currency:GaussianCurrency.translate",

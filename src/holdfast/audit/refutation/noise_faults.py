@@ -19,6 +19,7 @@ MADE_OF_METHODS = (
     "search parts",
     "search random_stopping",
     "estimator auto",
+    "additive replace",
     "data counts replace",
     "data sums replace",
 )
