@@ -175,7 +175,7 @@ def certify(
     # Rows that were not there when a value was released under the same key never get its certificate.
     mark = rows.fingerprint()
     size, counted = (float(public), None) if public is not None else (
-        _count_low(data, accounts[-1], failure=COUNT_FAILURE * failure)
+        _count_low(data, accounts[-1], failure=COUNT_FAILURE * failure, mark=mark)
     )  # fmt: skip
     told = data.unit.kept() + declared(data) + data.unit.left_out()
     (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
@@ -218,10 +218,12 @@ def noise_std(mechanism: Mechanism) -> float:
     return math.sqrt(2.0) * float(mechanism.scale) if "scale" in scale else float(mechanism.sigma)  # type: ignore[attr-defined]
 
 
-def _count_low(data: ExactCounts, account: Account, *, failure: float) -> tuple[float, NoisyCount]:
+def _count_low(data: ExactCounts, account: Account, *, failure: float, mark: str) -> tuple[float, NoisyCount]:
     """A number of rows that is not above the true one, but with probability `failure`; and the noisy one."""
     mechanism, std = certificate_noise(account, max_rows=data.unit.max_rows, adjacency=data.adjacency)
-    noisy = account.release(mechanism, np.array([float(data.table.count())]), label=ROWS)
+    noisy = account.release(
+        mechanism, np.array([float(data.table.count())]), key=_key(account, mark), label=ROWS
+    )
     counted = NoisyCount(value=float(noisy[0]), noise_std=std, laplace=isinstance(mechanism, Laplace))
     return counted.value - offset(mechanism, std, failure=failure), counted
 

@@ -149,6 +149,8 @@ def test_objects_that_raise_when_they_are_read() -> None:
 def test_an_interrupt_ends_a_query(asked: str) -> None:
     """Finding E6: as an interrupt, without a statement or a traceback of DuckDB's."""
     connection = duckdb.connect()
+    # Should nothing interrupt it, memory does: otherwise it would take all that the machine has.
+    connection.execute("SET memory_limit = '3GB'; SET temp_directory = ''")
     endless = "SELECT a.range % 9 AS x, 'a' AS k FROM range(10000000) a, range(10000000) b"
     connection.execute(f"CREATE VIEW v AS SELECT * FROM ({endless}) ORDER BY hash(x)")
     table = open_table(connection, SCHEMA, table="v")

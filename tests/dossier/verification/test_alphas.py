@@ -80,9 +80,13 @@ def test_alphas_follow_from_what_the_ledger_keeps(
         if key == "public_rows"
         else release.value[key] | {"value": release.value[key]["value"] + 1.0}
     )
-    assert problems(replace(release, value=release.value | {key: changed}), ledger)[0]
+    told = problems(replace(release, value=release.value | {key: changed}), ledger)[0]
+    assert told
+    assert any("another noisy number of rows" in text for text in told) == (key == "counted")
+    # Groups enter claims of their own, and the number of queries that of the population.
     others = release.value | {"certified": release.value["certified"][1:]}
-    assert problems(replace(release, value=others), ledger)[0]
+    if len(release.certificates) > 1:
+        assert problems(replace(release, value=others), ledger)[0]
     # Where no group can be asked again nothing is claimed to have been checked.
     unknown = replace(release, value=release.value | {"certified": []})
     assert not any("alphas follow" in text for text in problems(unknown, ledger)[1])
