@@ -238,7 +238,7 @@ def release_tree(case: Case) -> tuple[Tree, dict[str, bytes]]:
 
 def rewrite_release(case: Case, record: Tree, members: dict[str, bytes]) -> None:
     """Write a forged release with sums of its own."""
-    case.release.write_bytes(to_bytes({k: v for k, v in record.items() if k != "format"}, members))
+    case.release.write_bytes(to_bytes(record, members))
 
 
 def redraw_about(case: Case) -> None:
