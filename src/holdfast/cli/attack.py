@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from holdfast.attack.attributes.result import AttributeReport
     from holdfast.attack.report import MembershipReport
     from holdfast.attack.rows.disclosure_result import DisclosureReport
+    from holdfast.data.schema import Schema
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _COMMON: dict[str, Callable[..., Any]] = {
@@ -135,20 +136,11 @@ def synthetic(
       holdfast attack synthetic synth.parquet --schema s.toml --members in.parquet --non-members out.parquet
     """
     from holdfast.attack import synthetic_membership
-    from holdfast.data.engines.files import read_table
-    from holdfast.data.schema import Schema
-    from holdfast.errors import ParameterError
 
     _require_places(output, plot)
-    frames = rows.suffix in (".parquet", ".csv")
-    if frames and schema_file is None:
-        raise ParameterError(
-            "--schema must be given with a Parquet or CSV file: it says how columns are read"
-        )
-    schema = None if schema_file is None else Schema.load(schema_file)
-    read = partial(read_table, csv=None if schema is None else schema.csv)
+    rows_seen, schema, read = _opened(rows, schema_file)
     report = synthetic_membership(
-        read(rows) if frames else rows,
+        rows_seen,
         members=read(members),
         non_members=read(non_members),
         reference=None if reference is None else read(reference),
@@ -222,24 +214,15 @@ def attribute(
       holdfast attack attribute m.holdfast --members in.parquet --fresh out.parquet --sensitive gene --target dose
     """
     from holdfast.attack import attribute_risk
-    from holdfast.data.engines.files import read_table
-    from holdfast.data.schema import Schema
-    from holdfast.errors import ParameterError
 
     _require_places(output, plot)
-    frames = release.suffix in (".parquet", ".csv")
-    if frames and schema_file is None:
-        raise ParameterError(
-            "--schema must be given with a Parquet or CSV file: it says how columns are read"
-        )
-    schema = None if schema_file is None else Schema.load(schema_file)
-    read = partial(read_table, csv=None if schema is None else schema.csv)
+    release_seen, schema, read = _opened(release, schema_file)
     wanted: Any = sensitive
     if sensitive != "all":
         parts = [tuple(one.strip() for one in name.split("+")) for name in sensitive.split(",")]
         wanted = [one[0] if len(one) == 1 else one for one in parts]
     report = attribute_risk(
-        read(release) if frames else release,
+        release_seen,
         read(members),
         fresh=read(fresh),
         sensitive=wanted,
@@ -289,20 +272,11 @@ def disclosure(
       holdfast attack disclosure table.holdfast --members in.parquet --control out.parquet
     """
     from holdfast.attack import synthetic_disclosure
-    from holdfast.data.engines.files import read_table
-    from holdfast.data.schema import Schema
-    from holdfast.errors import ParameterError
 
     _require_places(output, plot)
-    frames = rows.suffix in (".parquet", ".csv")
-    if frames and schema_file is None:
-        raise ParameterError(
-            "--schema must be given with a Parquet or CSV file: it says how columns are read"
-        )
-    schema = None if schema_file is None else Schema.load(schema_file)
-    read = partial(read_table, csv=None if schema is None else schema.csv)
+    rows_seen, schema, read = _opened(rows, schema_file)
     report = synthetic_disclosure(
-        read(rows) if frames else rows,
+        rows_seen,
         members=read(members),
         control=read(control),
         attacks=_named(attacks),
@@ -311,6 +285,22 @@ def disclosure(
         random_state=seed,
     )
     _show(report, exposed=0, plot=plot, as_json=as_json, output=output)
+
+
+def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | None, Callable[[Path], Any]]:
+    """What was released, a file of rows or a release; the schema, where one is given; how files of people are read."""
+    from holdfast.data.engines.files import read_table
+    from holdfast.data.schema import Schema
+    from holdfast.errors import ParameterError
+
+    frames = released.suffix in (".parquet", ".csv")
+    if frames and schema_file is None:
+        raise ParameterError(
+            "--schema must be given with a Parquet or CSV file: it says how columns are read"
+        )
+    schema = None if schema_file is None else Schema.load(schema_file)
+    read = partial(read_table, csv=None if schema is None else schema.csv)
+    return (read(released) if frames else released), schema, read
 
 
 def _require_places(output: Path | None, plot: Path | None) -> None:
