@@ -8,23 +8,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import RegressorMixin
 
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError, require
-from holdfast.learn.additive.model import AdditiveModel
 from holdfast.learn.additive.prepare import Bounds
 from holdfast.learn.estimators.additive_estimator import PrivateAdditiveEstimator
-from holdfast.learn.estimators.classifiers import LABELS_READ
+from holdfast.learn.estimators.classifiers import ClassFace, log_probabilities
 from holdfast.learn.estimators.regressors import BOUNDS_ASSUMED, DEFAULT_BOUNDS
-from holdfast.learn.problem.problem import ClassLabels, LabelCoding, NumberLabels
+from holdfast.learn.problem.problem import LabelCoding, NumberLabels
 from holdfast.privacy.adjacency import Adjacency
 
 Floats = NDArray[np.float64]
 
 
-class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveEstimator):  # type: ignore[misc]
+class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
     """A sum of shape functions of single columns and of pairs, with a privacy promise; two classes or several.
 
     Parameters
@@ -71,44 +69,12 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveEstimator):  # t
         self.n_public = n_public
         self.random_state = random_state
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
-        if self.classes is None:
-            check_classification_targets(y)
-        read = () if self.classes is not None else (LABELS_READ,)
-        return ClassLabels(classes=np.unique(y if self.classes is None else np.asarray(self.classes))), read
-
-    def _column(self, column: Numeric | Categorical) -> LabelCoding:
-        return ClassLabels.of_column(column, self.classes)
-
     def _loss(self, coding: Any) -> tuple[Any, int]:
         return ("logistic", 1) if coding.binary else ("softmax", len(coding.classes))
 
-    def _take(self, model: AdditiveModel) -> None:
-        super()._take(model)
-        self.classes_ = np.asarray(model.classes)
-
-    def decision_function(self, X: Any) -> Floats:
-        """Scores: above 0 for the second class; with several classes, one column each."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        scores = self.decision_function(X)
-        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
-
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class, as the model sees it."""
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        return np.asarray(np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None]))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
+        return np.asarray(np.exp(log_probabilities(self._scores(X))))
 
 
 class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveEstimator):  # type: ignore[misc]

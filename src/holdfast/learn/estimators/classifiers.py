@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import require
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
-from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods.method import Learner
 from holdfast.learn.methods.softmax_objective import covers
 from holdfast.learn.problem import Problem
@@ -26,7 +25,51 @@ LOSSES: Mapping[str, Any] = {"huber": HuberHinge(), "hinge": Hinge()}
 LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
 
 
-class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type: ignore[misc]
+class ClassFace(ClassifierMixin):  # type: ignore[misc]
+    """What classifiers share, whatever their model: labels in, scores to decisions out."""
+
+    classes: Sequence[Any] | None
+    _scores: Callable[[Any], NDArray[np.float64]]
+
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+        if self.classes is None:
+            check_classification_targets(y)
+        read = () if self.classes is not None else (LABELS_READ,)
+        coding = ClassLabels(classes=np.unique(y if self.classes is None else np.asarray(self.classes)))
+        return coding, read
+
+    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+        return ClassLabels.of_column(column, self.classes)
+
+    def _take(self, model: Any) -> None:
+        super()._take(model)
+        self.classes_ = np.asarray(model.classes)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: above 0 for the second class; with several classes, one column each."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def log_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each class, from its score; one score is that of the second of two."""
+    if scores.shape[1] == 1:
+        scores = np.hstack([np.zeros_like(scores), scores])
+    return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+
+
+class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
     """What both classifiers share: classes, decisions and labels."""
 
     classes: Sequence[Any] | None
@@ -61,36 +104,6 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateLinearEstimator):  # type:
         self.n_public = n_public
         self.arithmetic = arithmetic
         self.random_state = random_state
-
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
-        if self.classes is None:
-            check_classification_targets(y)
-        read = () if self.classes is not None else (LABELS_READ,)
-        coding = ClassLabels(classes=np.unique(y if self.classes is None else np.asarray(self.classes)))
-        return coding, read
-
-    def _column(self, column: Numeric | Categorical) -> LabelCoding:
-        return ClassLabels.of_column(column, self.classes)
-
-    def _take(self, model: LinearModel) -> None:
-        super()._take(model)
-        self.classes_ = np.asarray(model.classes)
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores: above 0 for the second class; with several classes, one column each."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        scores = self.decision_function(X)
-        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 class PrivateLogisticRegression(PrivateLinearClassifier):
@@ -139,10 +152,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Its logarithm."""
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+        return log_probabilities(self._scores(X))
 
 
 class PrivateLinearSVC(PrivateLinearClassifier):
