@@ -27,6 +27,9 @@ hypothesis.settings.load_profile("ci")
 # Scripts that made the golden numbers, with tools that are not installed here.
 collect_ignore_glob = ["golden/*.py"]
 
+# As the Makefile does, for a run without it: before the first library with threads is loaded, and for all workers.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

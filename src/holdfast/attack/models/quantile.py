@@ -17,6 +17,7 @@ from holdfast.attack.records import Records
 
 UPPER = 0.9
 TREES, LEAVES, LEAST_ROWS = 60, 8, 20
+ROWS_FOR_THREADS = 50_000
 
 
 def quantile(case: Case) -> Floats:
@@ -46,12 +47,15 @@ def _design(case: Case, records: Records) -> NDArray[np.float64]:
 
 def _fitted(rows: NDArray[np.float64], signal: Floats, level: float) -> Any:
     from sklearn.ensemble import HistGradientBoostingRegressor
+    from threadpoolctl import threadpool_limits
 
     trees = HistGradientBoostingRegressor(
         loss="quantile", quantile=level, max_iter=TREES, max_leaf_nodes=LEAVES, min_samples_leaf=LEAST_ROWS,
         early_stopping=False,
     )  # fmt: skip
-    return trees.fit(rows, signal)
+    # Threads on few rows wait for each other: on a busy machine, thirty times longer than the work takes.
+    with threadpool_limits(1 if len(rows) < ROWS_FOR_THREADS else None, user_api="openmp"):
+        return trees.fit(rows, signal)
 
 
 ATTACK = Attack(name="quantile", score=quantile, paper="BTKMRW23", needs=("population",))

@@ -235,8 +235,15 @@ def _verdicts(work: Callable[[int], Verdict], count: int, jobs: int) -> Iterator
         yield from map(work, range(count))
         return
     _forked[:] = [work]
-    with multiprocessing.get_context("fork").Pool(min(jobs, count)) as pool:
+    with multiprocessing.get_context("fork").Pool(min(jobs, count), initializer=_one_thread) as pool:
         yield from pool.imap(_by_place, range(count))
+
+
+def _one_thread() -> None:
+    """The processes share the processors; threads of each would wait for one another."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
 
 
 def _by_place(place: int) -> Verdict:
