@@ -5,7 +5,6 @@ from .estimators.additive import PrivateAdditiveClassifier as PrivateAdditiveCla
 from .estimators.additive import PrivateAdditiveRegressor as PrivateAdditiveRegressor
 from .estimators.classifiers import PrivateLinearSVC as PrivateLinearSVC
 from .estimators.classifiers import PrivateLogisticRegression as PrivateLogisticRegression
-from .estimators.projection import RandomProjection as RandomProjection
 from .estimators.regressors import PrivateHuberRegression as PrivateHuberRegression
 from .estimators.regressors import PrivateLasso as PrivateLasso
 from .estimators.regressors import PrivateLinearRegression as PrivateLinearRegression
@@ -13,4 +12,7 @@ from .estimators.regressors import PrivateRidge as PrivateRidge
 from .methods import METHODS as METHODS
 from .methods.method import Learner as Learner
 from .problem import Problem as Problem
+from .steps.pca import PrivatePCA as PrivatePCA
+from .steps.projection import RandomProjection as RandomProjection
+from .steps.scaler import PrivateScaler as PrivateScaler
 from .tuning.search import PrivateSearch as PrivateSearch

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from holdfast.audit.refutation.noise_faults import NOISE_FAULTS
 from holdfast.audit.refutation.planting import PlantedFault
+from holdfast.audit.refutation.step_faults import STEP_FAULTS
 
 ACCOUNT, NOISE = "privacy.account.account", "noise"
 DESCENT, ROWS = "learn.risk.descent", "learn.rows"
@@ -389,6 +390,7 @@ FAULTS: tuple[PlantedFault, ...] = (
         "adaptive_columns_as_one", f"{SYNTH}.adaptive:_Run.measure_columns", "marginals=len(names)", "marginals=1",
         "all 1-way tables at the price of one", "adaptive replace",
     ),
+    *STEP_FAULTS,
     # Noise, under every method.
     *NOISE_FAULTS,
 )  # fmt: skip

@@ -20,6 +20,8 @@ MADE_OF_METHODS = (
     "search random_stopping",
     "estimator auto",
     "additive replace",
+    "scaler replace",
+    "pca replace",
     "data counts replace",
     "data sums replace",
 )

@@ -9,6 +9,7 @@ from holdfast.audit.refutation.subjects.additive import additive_subjects
 from holdfast.audit.refutation.subjects.claims import sound_claims
 from holdfast.audit.refutation.subjects.data import data_subjects
 from holdfast.audit.refutation.subjects.learners import learner_subjects
+from holdfast.audit.refutation.subjects.steps import step_subjects
 from holdfast.audit.refutation.subjects.synthesisers import synthesiser_subjects
 from holdfast.audit.refutation.subjects.tuning import tuning_subjects
 
@@ -18,6 +19,7 @@ REGISTRY: tuple[Callable[[], Iterable[NamedSubject]], ...] = (
     sound_claims,
     learner_subjects,
     additive_subjects,
+    step_subjects,
     synthesiser_subjects,
     tuning_subjects,
 )

@@ -1,0 +1,253 @@
+"""PrivateStep: what the private steps of a pipeline share. One release of sums, paid from an account or an epsilon.
+
+A step learns from the rows that it transforms, so it pays. With an account it spends a declared share of what remains
+and leaves the rest to the steps after it; the promise of the whole pipeline is then that of the account.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
+from holdfast.learn.rows.examples import ArrayExamples, rounding_of_sum
+from holdfast.learn.rows.prepare import COUNT_READ, REFITS, inside_model_selection, numbers_only, warn_refit
+from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import fractions_of_rest, noise_within
+from holdfast.privacy.account.request import (
+    admit,
+    limit_of,
+    open_account,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
+from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.release import Release
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Paying:
+    """A step as an account sees it."""
+
+    name: str
+    pure: bool = True
+    currency: str = "gdp"
+    adjacencies: tuple[str, ...] = tuple(one.value for one in Adjacency)
+    single_rows: str = "an array does not say whose its rows are; use a Table and an estimator"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoisyMean:
+    """A released sum over the public number of rows, and the standard deviation of the noise in each entry."""
+
+    mean: Floats
+    deviation: float
+
+
+def release_mean(
+    examples: ArrayExamples,
+    total: Floats,
+    account: Account,
+    *,
+    l2_sensitivity: float,
+    row_size: float,
+    arithmetic: Arithmetic,
+    label: str,
+) -> tuple[NoisyMean, tuple[str, ...]]:
+    """Noise on a sum over all rows, each of norm `row_size` or less; all that the account has is spent.
+
+    Both neighbours' sums are rounded, which the sensitivity covers (soundness, section 20).
+    """
+    most, assumptions = examples.largest_count()
+    noise = noise_within(
+        account, l2_sensitivity=l2_sensitivity + 2.0 * most * row_size * rounding_of_sum(most), dimension=total.size,
+        arithmetic=arithmetic,
+    )  # fmt: skip
+    released = np.asarray(account.release(noise.mechanism, total, label=label), dtype=np.float64)
+    count = examples.public_count
+    return NoisyMean(mean=released / count, deviation=noise.deviation / count), assumptions
+
+
+class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns sums of rows with noise; a subclass says which, and what it makes of them."""
+
+    epsilon: float
+    delta: float
+    share: float
+    adjacency: Adjacency | str | None
+    n_public: int | None
+    arithmetic: Arithmetic
+    random_state: Any
+    release_: Release[Any]
+
+    FORMAT: ClassVar[str]
+    THEOREM: ClassVar[str]
+    PUBLIC: ClassVar[tuple[str, ...]] = ()
+    """Parameters that a release carries, so that a loaded step transforms as the fitted one did."""
+    LEARNED: ClassVar[tuple[str, ...]]
+
+    def fit(self, X: Any, y: Any = None, account: Account | None = None) -> Self:
+        """Learn from rows; y is not looked at. With `account`, `share` of what remains in it is spent."""
+        self._check(account)
+        adjacency = resolve_adjacency(self.adjacency, None if account is None else account.adjacency)
+        # Where the number of rows is private, so is that there are none.
+        secret = not adjacency.count_is_public and self.n_public is not None
+        with numbers_only():
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=0 if secret else 1)
+        count, read = self._count(len(X), adjacency)
+        for assumption in read:
+            warnings.warn(assumption, AssumptionWarning, stacklevel=2)
+        rows = self._rows(X)
+        examples = ArrayExamples(
+            features=rows, labels=np.zeros(len(rows)), adjacency=adjacency, public_count=count
+        )
+        limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
+        require_small_delta(limit, count)
+        paying = Paying(type(self).__name__)
+        if account is None:
+            warn_refit(REFITS.again(X) or inside_model_selection())
+            account = open_account(
+                limit, paying, adjacency=adjacency, unit=examples.unit, seed=seed_of(self.random_state)
+            )
+            part = account
+        else:
+            admit(examples, account, paying)
+            require_something_left(account)
+            part = account if self.share == 1 else account.split(*fractions_of_rest(account, self.share))[0]
+        assumed = self._learn(examples, part)
+        self.release_ = Release.of(
+            account, self._value(), method=type(self).__name__, assumptions=(*read, *assumed), theorem=self.THEOREM,
+            parameters={"share": float(self.share)},
+        )  # fmt: skip
+        return self
+
+    # What a subclass says.
+
+    def _rows(self, X: Floats) -> Floats:
+        """The rows as the proof needs them: within their bounds; a null record is a row of zeros."""
+        raise NotImplementedError
+
+    def _learn(self, examples: ArrayExamples, account: Account) -> tuple[str, ...]:
+        """Release and set what was learned; returns what that assumes."""
+        raise NotImplementedError
+
+    def _check_own(self) -> None:
+        """Its own parameters."""
+
+    # Steps.
+
+    def _check(self, account: Account | None) -> None:
+        require(
+            self.arithmetic in ("strict", "idealised"),
+            "arithmetic",
+            self.arithmetic,
+            "'strict' or 'idealised'",
+        )
+        given = isinstance(self.share, int | float | np.number) and not isinstance(self.share, bool)
+        require(given and 0 < self.share <= 1, "share", self.share, "in (0, 1]")
+        if account is None:
+            limit_of(self.epsilon, self.delta)
+        elif self.random_state is not None:
+            raise ParameterError(
+                "random_state must be None with an account, which draws the noise; open the account with a seed"
+            )
+        self._check_own()
+
+    def _count(self, count: int, adjacency: Adjacency) -> tuple[int, tuple[str, ...]]:
+        """The public number of rows, and what was read from the data for it."""
+        if self.n_public is None:
+            return count, () if adjacency.count_is_public else (COUNT_READ,)
+        require(self.n_public >= 1, "n_public", self.n_public, ">= 1")
+        if adjacency.count_is_public and self.n_public != count:
+            raise ParameterError(
+                f"n_public must be the number of rows under adjacency={adjacency.value!r}, got "
+                f"n_public={self.n_public}; leave it out, or use adjacency='add_remove'"
+            )
+        return self.n_public, ()
+
+    def _value(self) -> dict[str, Any]:
+        """What a release stores: format, kind, and all that `transform` needs."""
+        return {
+            "format": self.FORMAT, "step": type(self).__name__, "columns": int(self.n_features_in_),
+            **{name: getattr(self, name) for name in (*self.PUBLIC, *self.LEARNED)},
+        }  # fmt: skip
+
+    # Using it.
+
+    def _checked(self, X: Any) -> Floats:
+        check_is_fitted(self, "release_")
+        return cast(Floats, validate_data(self, X, reset=False, dtype=np.float64))
+
+    @classmethod
+    def from_release(cls, release: Release[Any]) -> Self:
+        """A fitted step from a release, ready to transform."""
+        value = release.value
+        if not isinstance(value, Mapping) or value.get("format") != cls.FORMAT:
+            raise FormatError(f"the release does not hold a {cls.__name__}")
+        made = cls(**{name: value[name] for name in cls.PUBLIC})
+        made.n_features_in_ = int(value["columns"])
+        for name in cls.LEARNED:
+            setattr(made, name, value[name])
+        made.release_ = release
+        return made
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The same from a file that `release_.save(path)` wrote."""
+        return cls.from_release(Release.load(path))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+
+def pairs_of_bounds(bounds: Any, columns: int) -> Floats:
+    """One row (low, high) for each column; one pair holds for all.
+
+    >>> pairs_of_bounds((0.0, 1.0), 2).tolist()
+    [[0.0, 1.0], [0.0, 1.0]]
+    """
+    told = "a pair (low, high), or one for each column, of finite numbers with low < high"
+    try:
+        pairs = np.asarray(bounds, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"bounds must be {told}, got bounds={bounds!r}") from None
+    if pairs.shape == (2,):
+        pairs = np.tile(pairs, (columns, 1))
+    require(pairs.shape == (columns, 2), "bounds", bounds, f"{told}: {columns} of them here")
+    require(bool(np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()), "bounds", bounds, told)
+    with np.errstate(over="ignore"):
+        width = pairs[:, 1] - pairs[:, 0]
+    require(bool(np.isfinite(width).all()), "bounds", bounds, f"{told}, not too far apart for a float")
+    return pairs
+
+
+def names_after(kind: str, count: int) -> NDArray[Any]:
+    """kind0, kind1, ..."""
+    return np.asarray([f"{kind}{place}" for place in range(count)], dtype=object)
+
+
+def whole_number(value: Any) -> bool:
+    """A whole number and no truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def lined_up(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns that stand under each other."""
+    widths = [max(len(line[place]) for line in (head, *rows)) for place in range(len(head))]
+    return "\n".join(
+        "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in (head, *rows)
+    )
