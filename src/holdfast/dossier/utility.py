@@ -22,6 +22,10 @@ from holdfast.release import Release
 MOST_ROWS = 60
 """Rows of a table on the page; the rest is in the release."""
 _MODEL = "holdfast-linear-model/"
+_STEPS = {
+    "holdfast-scaler/1": "means and spreads",
+    "holdfast-pca/1": "mean and principal components",
+}
 _Z95 = 1.959964
 
 
@@ -197,9 +201,19 @@ def rows_and_columns(value: Any) -> PlainUtility | None:
     return PlainUtility(kind="table", what=what)
 
 
+def step(value: Any) -> PlainUtility | None:
+    """A private step of a pipeline."""
+    if not isinstance(value, Mapping) or value.get("format") not in _STEPS:
+        return None
+    return PlainUtility(
+        kind="other", what=f"{_STEPS[value['format']]} of {int(value['columns'])} columns, with noise"
+    )
+
+
 READERS: tuple[Callable[[Any], Utility | None], ...] = (
     coefficients,
     additive_utility,
+    step,
     measurements,
     tables,
     rows_and_columns,

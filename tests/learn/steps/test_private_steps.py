@@ -185,3 +185,12 @@ def test_text_is_not_quoted() -> None:
     with pytest.raises(ValueError, match="numbers") as caught:
         PrivateScaler().fit(np.array([["secret"], ["1"]], dtype=object))
     assert "secret" not in str(caught.value)
+
+
+def test_the_page_says_what_it_is() -> None:
+    from holdfast.dossier.utility import utility
+
+    assert (
+        utility(PrivateScaler().fit(people(50)).release_).what == "means and spreads of 3 columns, with noise"
+    )
+    assert "principal" in utility(PrivatePCA(1).fit(people(50)).release_).what

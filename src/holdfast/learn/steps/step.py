@@ -129,7 +129,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         assumed = self._learn(examples, part)
         self.release_ = Release.of(
             account, self._value(), method=type(self).__name__, assumptions=(*read, *assumed), theorem=self.THEOREM,
-            parameters={"share": float(self.share)},
+            parameters={} if part is account else {"share": float(self.share)},
         )  # fmt: skip
         return self
 
