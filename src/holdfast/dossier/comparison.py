@@ -219,6 +219,7 @@ def _score(
     from sklearn.exceptions import ConvergenceWarning
 
     from holdfast.data.engines import open_table
+    from holdfast.data.rows import cells_of
     from holdfast.learn import PrivateLogisticRegression
 
     table = open_table(train, schema)
@@ -228,4 +229,7 @@ def _score(
         model = PrivateLogisticRegression(
             epsilon=epsilon, delta=delta, method=method, adjacency=table.adjacency, random_state=seed
         ).fit(table, target=target)
-        return float(np.mean(model.predict(test) == wanted))
+        # As cells: a label may be the text "1" in a file and the number 1 in a frame.
+        return float(
+            np.mean(cells_of(schema[target], model.predict(test)) == cells_of(schema[target], wanted))
+        )

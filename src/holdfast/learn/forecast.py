@@ -192,6 +192,7 @@ def rehearse(
     from sklearn.exceptions import ConvergenceWarning
 
     from holdfast.data.engines import open_table
+    from holdfast.data.rows import cells_of
     from holdfast.learn.estimators.classifiers import PrivateLogisticRegression
 
     require(fits >= 1, "fits", fits, ">= 1")
@@ -202,7 +203,7 @@ def rehearse(
         {name: values[chosen] for name, values in columns.items()} for chosen in (order[held:], order[:held])
     ]
     table = open_table(parts[0], schema)
-    wanted = np.asarray(parts[1].pop(target))
+    wanted = cells_of(schema[target], parts[1].pop(target))
     rehearsals = []
     for epsilon in (*epsilons, math.inf):
         scores = []
@@ -219,7 +220,7 @@ def rehearse(
                 model = PrivateLogisticRegression(
                     epsilon=epsilon, delta=delta, adjacency=table.adjacency, random_state=seed
                 ).fit(table, target=target)
-            scores.append(float(np.mean(model.predict(parts[1]) == wanted)))
+            scores.append(float(np.mean(cells_of(schema[target], model.predict(parts[1])) == wanted)))
         rehearsals.append(
             Rehearsal(
                 epsilon=epsilon,

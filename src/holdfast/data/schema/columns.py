@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ DEFAULT_BINS = 10
 MOST_BINS = 100_000
 #: An integer column with at most this many values has one cell per value unless bins are declared.
 ONE_CELL_PER_VALUE = 100
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _NULL_NUMERIC = ("low", "high", "midpoint", "category")
 Reading = Callable[[Any, float, str | None], float | str | None]
 """(self, number, text) -> what stands for a stored value; as a number it may be NaN, as a text None."""
@@ -242,6 +244,15 @@ class Categorical:
                 names.append(extra)
         return tuple(names)
 
+    @cached_property
+    def values(self) -> tuple[str | int | bool, ...]:
+        """All cells as data hold them: whole numbers or truth values where every label is one, else texts.
+
+        >>> Categorical("ill", [0, 1]).values, Categorical("ill", ["no", "yes"]).values
+        ((0, 1), ('no', 'yes'))
+        """
+        return typed_labels(self.labels)
+
     @property
     def cells(self) -> int:
         """How many cells a count of this column has."""
@@ -304,6 +315,19 @@ REGISTRY: Registry[Any] = Registry(
     group="holdfast.columns", noun="column kind", own=tuple(KINDS.values()), kind=(Numeric, Categorical),
     classes=True, label="kind", promise="reads each row by itself",
 )  # fmt: skip
+
+
+def typed_labels(labels: Sequence[str]) -> tuple[str | int | bool, ...]:
+    """Labels as the values that they are written for: all whole numbers, both truth values, or else texts.
+
+    >>> typed_labels(["3", "-1"]), typed_labels(["true", "false"]), typed_labels(["1", "01"])
+    ((3, -1), (True, False), ('1', '01'))
+    """
+    if all(_WHOLE.fullmatch(label) for label in labels):
+        return tuple(int(label) for label in labels)
+    if set(labels) == {"true", "false"}:
+        return tuple(label == "true" for label in labels)
+    return tuple(labels)
 
 
 def _is_number(value: object) -> bool:

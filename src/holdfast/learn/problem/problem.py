@@ -196,13 +196,13 @@ class ClassLabels:
     @classmethod
     def of_column(cls, column: Numeric | Categorical, classes: Any = None) -> ClassLabels:
         """The cells of a schema's column; `classes` may only repeat them."""
-        declared = column.midpoints if isinstance(column, Numeric) else column.labels
+        declared = column.midpoints if isinstance(column, Numeric) else column.values
         if isinstance(column, Numeric) and not column._one_cell_per_value:
             raise ParameterError(
                 f"target must be categorical, or whole numbers of few values, got column {column.name!r}; "
                 "use a regression, or declare its classes"
             )
-        if classes is not None and list(classes) != list(declared):
+        if classes is not None and list(classes) not in (list(declared), list(column.labels)):
             raise ParameterError(
                 f"classes contradict the schema, which declares {len(declared)} of column {column.name!r}; "
                 "leave classes out"

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.data.schema.columns import typed_labels
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.synth.models.model import Measurement
@@ -26,7 +27,6 @@ from holdfast.synth.rows.impossible_rows import Zeros
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 FRAMES = ("pandas", "polars", "arrow", "dict")
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -162,14 +162,11 @@ def _labels(column: Categorical, codes: Codes, missing: NDArray[np.bool_] | None
 
     gone = null_cell(column)
     labels = [label for cell, label in enumerate(column.labels) if cell != gone]
-    if all(_WHOLE.fullmatch(label) for label in labels):
-        values: Any = np.array([int(label) for label in labels])
-    elif set(labels) == {"true", "false"}:
-        values = np.array([label == "true" for label in labels])
-    elif all(_is_date(label) for label in labels):
-        values = np.array(labels, dtype="datetime64[D]")
+    typed = typed_labels(labels)
+    if all(_is_date(label) for label in labels):
+        values: Any = np.array(labels, dtype="datetime64[D]")
     else:
-        values = np.array(labels, dtype=object)
+        values = np.array(typed, dtype=object if isinstance(typed[0], str) else None)
     place = np.minimum(codes, len(labels) - 1)
     if gone is not None and gone < len(labels):
         place = np.where(codes > gone, codes - 1, place)
