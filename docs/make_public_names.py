@@ -33,7 +33,7 @@ FURTHER = {
         Mechanism MECHANISMS Gaussian Laplace DiscreteGaussian DiscreteLaplace VectorLaplace Exponential
         PermuteAndFlip RandomisedResponse SubsampledGaussian""",
     "holdfast.data": "Table Order draft_schema ENGINES",
-    "holdfast.learn": "METHODS Learner Problem PrivateScaler PrivatePCA RandomProjection",
+    "holdfast.learn": "METHODS Learner Problem",
     "holdfast.synth": "METHODS SynthesisMethod Predicates Conjunctions Thresholds Ranges Zeros evaluate",
     "holdfast.attack": "ATTACKS ROWS_ATTACKS synthetic_membership shadow_release AttackResult",
     "holdfast.audit": "audit AuditResult membership_game refute",

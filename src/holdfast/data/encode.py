@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from holdfast.data.rows import Batch, encode_batch
-from holdfast.data.schema import Numeric, Schema
+from holdfast.data.rows import Batch, Codes, arrow_column, encode_batch
+from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require
 from holdfast.privacy.rounding import NORM_SLACK, require_norm
 from holdfast.privacy.rounding import clip_rows as clip_rows
@@ -153,3 +153,13 @@ class Encoder(TransformerMixin, BaseEstimator):
         columns = arrow_columns(X, list(self.columns_))
         rows = len(next(iter(columns.values()))) if columns else 0
         return encode_batch(chosen, columns, rows)
+
+
+def cells_of(column: Numeric | Categorical, values: Any) -> Codes:
+    """The cell of each value: one label, whether it is a text in a file or a number in a frame.
+
+    >>> cells_of(Categorical("ill", [0, 1]), ["1", "0"]).tolist(), cells_of(Categorical("ill", [0, 1]), [1, 0]).tolist()
+    ([1, 0], [1, 0])
+    """
+    stored = arrow_column(values)
+    return encode_batch(Schema([column]), {column.name: stored}, len(stored)).codes(column.name)

@@ -371,16 +371,6 @@ def arrow_columns(source: Any, names: list[str]) -> dict[str, Any]:
     return columns
 
 
-def cells_of(column: Numeric | Categorical, values: Any) -> Codes:
-    """The cell of each value: one label, whether it is a text in a file or a number in a frame.
-
-    >>> cells_of(Categorical("ill", [0, 1]), ["1", "0"]).tolist(), cells_of(Categorical("ill", [0, 1]), [1, 0]).tolist()
-    ([1, 0], [1, 0])
-    """
-    stored = arrow_column(values)
-    return encode_batch(Schema([column]), {column.name: stored}, len(stored)).codes(column.name)
-
-
 def check_columns(names: list[str], present: list[Any]) -> None:
     """Refuse a table that lacks a declared column, before anything is read."""
     missing = [name for name in names if present.count(name) != 1]

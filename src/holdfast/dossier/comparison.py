@@ -218,8 +218,8 @@ def _score(
     from scipy.linalg import LinAlgWarning
     from sklearn.exceptions import ConvergenceWarning
 
+    from holdfast.data.encode import cells_of
     from holdfast.data.engines import open_table
-    from holdfast.data.rows import cells_of
     from holdfast.learn import PrivateLogisticRegression
 
     table = open_table(train, schema)

@@ -22,6 +22,7 @@ from holdfast.release import Release
 MOST_ROWS = 60
 """Rows of a table on the page; the rest is in the release."""
 _MODEL = "holdfast-linear-model/"
+_PIPELINE = "holdfast-pipeline/1"
 _STEPS = {
     "holdfast-scaler/1": "means and spreads",
     "holdfast-pca/1": "mean and principal components",
@@ -223,9 +224,15 @@ READERS: tuple[Callable[[Any], Utility | None], ...] = (
 
 def utility(release: Release[Any]) -> Utility:
     """What was released and how far off it may be, from released values only."""
+    value = release.value
+    if isinstance(value, Mapping) and value.get("format") == _PIPELINE:
+        steps = value.get("steps")
+        if not isinstance(steps, Sequence) or not steps:
+            raise FormatError("the released value begins like a pipeline, and is none")
+        value = steps[-1]  # the model; the steps before it make its columns
     for reader in READERS:
         try:
-            found = reader(release.value)
+            found = reader(value)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, FormatError):
                 raise
@@ -234,7 +241,7 @@ def utility(release: Release[Any]) -> Utility:
             ) from error
         if found is not None:
             return found
-    return PlainUtility(kind="other", what=f"a {type(release.value).__name__}")
+    return PlainUtility(kind="other", what=f"a {type(value).__name__}")
 
 
 def _reach(std: Any, quantile: Any) -> float | None:

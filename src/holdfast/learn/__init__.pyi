@@ -5,6 +5,7 @@ from .estimators.additive import PrivateAdditiveClassifier as PrivateAdditiveCla
 from .estimators.additive import PrivateAdditiveRegressor as PrivateAdditiveRegressor
 from .estimators.classifiers import PrivateLinearSVC as PrivateLinearSVC
 from .estimators.classifiers import PrivateLogisticRegression as PrivateLogisticRegression
+from .estimators.pipeline import pipeline_release as pipeline_release
 from .estimators.regressors import PrivateHuberRegression as PrivateHuberRegression
 from .estimators.regressors import PrivateLasso as PrivateLasso
 from .estimators.regressors import PrivateLinearRegression as PrivateLinearRegression

@@ -191,8 +191,8 @@ def rehearse(
     from scipy.linalg import LinAlgWarning
     from sklearn.exceptions import ConvergenceWarning
 
+    from holdfast.data.encode import cells_of
     from holdfast.data.engines import open_table
-    from holdfast.data.rows import cells_of
     from holdfast.learn.estimators.classifiers import PrivateLogisticRegression
 
     require(fits >= 1, "fits", fits, ">= 1")

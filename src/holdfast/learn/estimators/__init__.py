@@ -52,7 +52,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def model_of_release(release: Release[Any]) -> Any:
-    """The estimator that a release holds."""
+    """The estimator that a release holds, or the Pipeline that ends in one."""
+    from holdfast.learn.estimators.pipeline import holds_pipeline, pipeline_of_release
+
+    if holds_pipeline(release.value):
+        return pipeline_of_release(release, model_of_release)
     kind = AdditiveModel if holds_additive(release.value) else LinearModel
     name = kind.of_value(release.value).model
     for estimator in ESTIMATORS:

@@ -25,7 +25,7 @@ from holdfast.learn.additive.prepare import AdditiveInput, Bounds, additive_arra
 from holdfast.learn.additive.shapes import explain_rows, isotonic, plot_shapes, shape_table
 from holdfast.learn.estimators.estimator import REFUSED
 from holdfast.learn.problem.problem import LabelCoding
-from holdfast.learn.rows.prepare import REFITS, inside_model_selection, numbers_only, warn_refit
+from holdfast.learn.rows.prepare import PAYERS, REFITS, inside_model_selection, numbers_only, warn_refit
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import (
     admit,
@@ -114,6 +114,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             unpaired=frozenset(data.columns.index(name) for name in directions),
         )  # fmt: skip
         self._take(self._model(data, fit, directions))
+        PAYERS.paid(self, account)
         self.release_ = Release.of(
             account, self.model_.value(), method=f"{type(self).__name__}, additive",
             parameters=plain_parameters(dict(fit.parameters)),

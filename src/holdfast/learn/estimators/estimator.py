@@ -31,6 +31,7 @@ from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.prepare import (
+    PAYERS,
     REFITS,
     Prepared,
     design,
@@ -226,6 +227,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
         )
         self.method_ = method.name
+        PAYERS.paid(self, account)
         self.release_ = Release.of(
             account,
             model.value(),

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
-from weakref import ref
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from holdfast.errors import BudgetWarning, DataError, ParameterError, require
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.learn.rows.table_examples import TableExamples
+from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.rounding import clip_rows
 
@@ -214,6 +215,35 @@ class Refits:
 
 
 REFITS = Refits()
+
+
+class Payers:
+    """Which account paid for a fitted object of this process, so that shares of one account are not added twice.
+
+    By identity: a copy or a loaded one has no known payer.
+
+    >>> from holdfast.privacy import PureDP
+    >>> class Fitted: ...
+    >>> payers, fitted, account = Payers(), Fitted(), Account(PureDP(1.0))
+    >>> payers.paid(fitted, account)
+    >>> payers.of(fitted) == (id(account.journal), ""), payers.of(Fitted()) is None
+    (True, True)
+    """
+
+    def __init__(self) -> None:
+        self._kept: WeakKeyDictionary[Any, tuple[Any, str]] = WeakKeyDictionary()
+
+    def paid(self, fitted: Any, account: Account) -> None:
+        """Remember the account and which share of it."""
+        self._kept[fitted] = (account.journal, account.share)
+
+    def of(self, fitted: Any) -> tuple[int, str] | None:
+        """The journal, as a number that no other has, and the share; None where it is not known."""
+        found = self._kept.get(fitted)
+        return None if found is None else (id(found[0]), found[1])
+
+
+PAYERS = Payers()
 
 
 def inside_model_selection() -> bool:

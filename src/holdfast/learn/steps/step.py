@@ -19,7 +19,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
 from holdfast.learn.rows.examples import ArrayExamples, rounding_of_sum
-from holdfast.learn.rows.prepare import COUNT_READ, REFITS, inside_model_selection, numbers_only, warn_refit
+from holdfast.learn.rows.prepare import (
+    COUNT_READ,
+    PAYERS,
+    REFITS,
+    inside_model_selection,
+    numbers_only,
+    warn_refit,
+)
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import fractions_of_rest, noise_within
 from holdfast.privacy.account.request import (
@@ -127,6 +134,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             require_something_left(account)
             part = account if self.share == 1 else account.split(*fractions_of_rest(account, self.share))[0]
         assumed = self._learn(examples, part)
+        PAYERS.paid(self, account)
         self.release_ = Release.of(
             account, self._value(), method=type(self).__name__, assumptions=(*read, *assumed), theorem=self.THEOREM,
             parameters={} if part is account else {"share": float(self.share)},
