@@ -6,6 +6,7 @@ coins (sampling). Each names its function, and the subjects that it breaks.
 
 from __future__ import annotations
 
+from holdfast.audit.refutation.learner_faults import LEARNER_FAULTS
 from holdfast.audit.refutation.noise_faults import NOISE_FAULTS
 from holdfast.audit.refutation.planting import PlantedFault
 
@@ -389,6 +390,7 @@ FAULTS: tuple[PlantedFault, ...] = (
         "adaptive_columns_as_one", f"{SYNTH}.adaptive:_Run.measure_columns", "marginals=len(names)", "marginals=1",
         "all 1-way tables at the price of one", "adaptive replace",
     ),
-    # Noise, under every method.
+    # What methods share; noise, under every method.
+    *LEARNER_FAULTS,
     *NOISE_FAULTS,
 )  # fmt: skip
