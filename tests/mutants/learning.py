@@ -211,6 +211,15 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/learn/methods/test_dp_sgd.py::test_the_gradient_of_all_classes_is_clipped_as_one",),
     ),
     Fault(
+        name="projected histogram: a blank row counts",
+        target="learn:Cells.table",
+        old="rows.any(axis=1)",
+        new="np.ones(len(rows), dtype=bool)",
+        tests=(
+            "tests/learn/methods/test_projected_histogram.py::test_a_neighbour_moves_no_more_than_is_declared",
+        ),
+    ),
+    Fault(
         name="several classes: a short batch divided by its own size",
         target="learn:StackedSgd._close_batch",
         old="eta / self._batch",

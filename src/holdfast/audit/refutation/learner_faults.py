@@ -1,7 +1,7 @@
 """LEARNER_FAULTS: mistakes in what several learning methods share, each under a method that rests on it.
 
 Several classes: every method that counts slopes, with those of one class. The plain hinge and the ball: what their
-minimisers are made of.
+minimisers are made of. Histograms: what a row moves, in counts and in scores of columns.
 """
 
 from __future__ import annotations
@@ -31,6 +31,21 @@ SHARED = (
         "ball_barrier_from_the_table", "learn.methods.objective:objective_perturbation", "BARRIER * problem.radius *",
         "BARRIER * sum(float(abs(chunk[0]).sum()) for chunk in examples.chunks()) *",
         "the barrier that keeps to a ball has a weight made of rows", "objective zero_out",
+    ),
+    (
+        "histogram_replace_counts_once", "learn.methods.projected_histogram:_count_noise",
+        "counts_l2(near, examples.unit)", "1.0", "a replaced row leaves one cell and enters another",
+        "projected_histogram replace",
+    ),
+    (
+        "histogram_counts_blank_rows", "learn.methods.projected_histogram:Cells.table", "rows.any(axis=1)",
+        "np.ones(len(rows), dtype=bool)", "a blanked row leaves its cell for that of zeros, which is not counted",
+        "projected_histogram zero_out",
+    ),
+    (
+        "histogram_columns_of_users", "learn.methods.projected_histogram:score_sensitivity",
+        "sum_l2(problem.norm_bound, account.adjacency, examples.unit)", "problem.norm_bound",
+        "a user of several rows moves the score of a column by one row's length", "projected_histogram add_remove",
     ),
 )  # fmt: skip
 
