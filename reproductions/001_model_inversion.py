@@ -257,6 +257,11 @@ def words(found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Resu
     def mean(measure: str, name: str, epsilon: float) -> float:
         return float(np.mean(found[measure][name][epsilon]))
 
+    def ahead(other: str) -> str:
+        """Where the histogram's model is attacked with more success than another's."""
+        found_at = [f"{e:g}" for e in EPSILONS if mean("others", HISTOGRAM, e) > mean("others", other, e)]
+        return ", ".join(found_at) or "none"
+
     private = [name for name in TRAINS if name not in (PLAIN, NOTHING, ORACLE)]
     pairs = [(mean("error", name, e), mean("others", name, e)) for name in private for e in EPSILONS]
     rank = float(spearmanr([a for a, _ in pairs], [b for _, b in pairs]).statistic)
@@ -323,14 +328,9 @@ def words(found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Resu
         f"the attack's "
         "accuracy (the seed: very close).",
         "",
-        "**Projected histogram.** The seed quotes that it gives away more than the functional mechanism. Here the attack is "
-        + (
-            "more often right with its model than with the functional mechanism's, in its tight form, at ε = "
-            f"{', '.join(f'{e:g}' for e in EPSILONS if mean('others', HISTOGRAM, e) > mean('others', FUNCTIONAL, e)) or 'none'}"
-            ", in its published form at ε = "
-            f"{', '.join(f'{e:g}' for e in EPSILONS if mean('others', HISTOGRAM, e) > mean('others', PUBLISHED, e)) or 'none'}."
-        )
-        + f" At ε = 1 it is right for {mean('others', HISTOGRAM, 1.0):.3f}.",
+        "**Projected histogram.** The seed quotes that it gives away more than the functional mechanism. Here the "
+        f"attack is more often right with its model at ε = {ahead(FUNCTIONAL)} in that mechanism's tight form, at ε = "
+        f"{ahead(PUBLISHED)} in its published form. At ε = 1 it is right for {mean('others', HISTOGRAM, 1.0):.3f}.",
         "",
         "**Figure 4.8.** With more rows to train on, from "
         + f"{SHARES[0]:.0%} to all, the attack on others goes "
