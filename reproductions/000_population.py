@@ -338,8 +338,8 @@ def words(found: Found, in_epsilon: Found) -> list[str]:
 
 
 HEAD = """A population over 2⁸ records is known exactly; n of them are drawn, all 448 cells of 3-way marginals are
-asked, ε = 1, δ = 1e-6, neighbours replace one record. Errors are the largest over all queries, against the *population*:
-not estimated, computed. Exponents are slopes of log error over log n, one for each of {seeds} runs, with
+asked, ε = 1, δ = 1e-6, neighbours replace one record. Errors are the largest over all queries, against the
+*population*: not estimated, computed. Exponents are slopes of log error over log n, one for each of {seeds} runs, with
 Student's interval.
 
 **Corrections.** The printed analysis starts anywhere and takes the diameter in the wrong norm; started at 0, with the

@@ -1,7 +1,8 @@
-"""LEARNER_FAULTS: mistakes in what several learning methods share, each under a method that rests on it.
+"""LEARNER_FAULTS: mistakes in what several methods share, each under a method, or statistic, that rests on it.
 
 Several classes: every method that counts slopes, with those of one class. The plain hinge and the ball: what their
-minimisers are made of. Histograms: what a row moves, in counts and in scores of columns.
+minimisers are made of. Histograms: what a row moves, in counts and in scores of columns. Sums of
+functions of rows: what a unit moves.
 """
 
 from __future__ import annotations
@@ -50,6 +51,24 @@ SHARED = (
 )  # fmt: skip
 
 
+FUNCTIONS = (
+    (
+        "functions_of_users_count_once", "synth.workload.one_layer:OneLayer.l2_sensitivity",
+        "1 if unit is None else unit.max_rows", "1", "a user of several rows moves sums of functions as one row does",
+        "data functions add_remove",
+    ),
+    (
+        "functions_one_for_all", "synth.workload.one_layer:OneLayer.l2_sensitivity", "np.sum(reach**2)",
+        "np.max(reach**2)", "all functions at the price of one", "data functions replace",
+    ),
+    (
+        "functions_above_one", "synth.workload.one_layer:OneLayer._steps", "np.clip(linear, 0, ONE)",
+        "np.maximum(3 * linear, 0)", "values above 1, which move a certified maximum by more than 1",
+        "data functions zero_out",
+    ),
+)  # fmt: skip
+
+
 def learner_faults() -> Iterator[PlantedFault]:
     """One for each method and mistake."""
     for subject in STACKED:
@@ -61,7 +80,7 @@ def learner_faults() -> Iterator[PlantedFault]:
             why="every row is in all K problems, and one is counted",
             subjects=(subject,),
         )
-    for name, target, old, new, why, subject in SHARED:
+    for name, target, old, new, why, subject in (*SHARED, *FUNCTIONS):
         yield PlantedFault(name=name, target=target, old=old, new=new, why=why, subjects=(subject,))
 
 

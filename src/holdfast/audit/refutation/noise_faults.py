@@ -21,6 +21,7 @@ MADE_OF_METHODS = (
     "estimator auto",
     "additive replace",
     "data counts replace",
+    "data functions replace",
     "data sums replace",
 )
 HALVED = (
