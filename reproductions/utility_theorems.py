@@ -3,8 +3,8 @@
     python -m reproductions.utility_theorems [--quick]
 
 Writes `reproductions/results/utility_theorems.md`. Measurements add plain pseudo-random noise to generated data: they
-are pictures of a theorem and no releases. Where a source hides a constant in O(...), the one that its own proof gives is used; where its proof has a slip, the
-corrected form, and the printed one beside it.
+are pictures of a theorem and no releases. Where a source hides a constant in O(...), the one that its own proof gives
+is used; where its proof has a slip, the corrected form, and the printed one beside it.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def frank_wolfe_dual(
 ) -> dict[str, float]:
     """Rates of private Frank-Wolfe on the entropy-regularised dual: printed, and as its own proof gives it.
 
-    With curvature 1 / alpha and T steps the proof's error is 2 / (alpha T) + 4 ln(k) sqrt(2 T ln(1/delta)) / (n epsilon).
-    At its best T, alpha enters the error as alpha^(-1/3), not alpha^(-2/3), and ln(1/delta) enters T with exponent
+    With curvature 1 / alpha and T steps the proof's error is
+    2 / (alpha T) + 4 ln(k) sqrt(2 T ln(1/delta)) / (n epsilon). At its best T, alpha enters the error as alpha^(-1/3), not alpha^(-2/3), and ln(1/delta) enters T with exponent
     -1/3, not -2/3; the printed T has a 4 where the minimum has 2^(-1/3).
     """
     n, logs, one = count * epsilon, math.log(vertices), math.log(1.0 / delta)
@@ -155,7 +155,7 @@ def corner_excess(steps: int, *, runs: int) -> float:
 def rows_of(runs: int) -> list[tuple[str, float, float, float | None]]:
     """(what, printed or proved bound, measured, exact where there is one)."""
     made: list[tuple[str, float, float, float | None]] = []
-    for dimension in (1, 10, 100):
+    for dimension in (2, 10, 100):
         printed, exact = noise_norm(dimension, sensitivity=1.0, epsilon=1.0, failure=FAILURE)
         noise = vector_noise(np.random.default_rng([SEED, dimension]), dimension, scale=1.0, runs=runs)
         seen = quantile(np.linalg.norm(noise, axis=1))
@@ -186,9 +186,9 @@ def page(found: Sequence[tuple[str, float, float, float | None]], seconds: float
     lines = ["# Utility theorems, with their constants, beside measurements", ""]
     lines += [stamp("utility_theorems", SEED, seconds), ""]
     lines += [
-        "Upper bounds of the sources with the constants of their own proofs. Measured is what is exceeded in 5 % of runs on",
-        "generated data (for theorem 3 a mean), with the noise that is printed, which is twice what is needed. A bound that",
-        "lies far above is true and says little.", "",
+        "Upper bounds of the sources with the constants of their own proofs. Measured is what is exceeded in 5 % of runs",
+        "on generated data (for theorem 3 a mean), with the noise that is printed, twice what is needed. A bound that lies",
+        "far above is true and says little.", "",
         "| theorem | bound | measured | bound / measured | exact |", "|---|---:|---:|---:|---:|",
     ]  # fmt: skip
     for name, bound, seen, exact in found:
@@ -198,14 +198,15 @@ def page(found: Sequence[tuple[str, float, float, float | None]], seconds: float
     broken = [name for name, bound, seen, _ in found if seen > bound]
     lines += ["", "Every bound holds." if not broken else f"**Broken**: {'; '.join(broken)}.", ""]
     lines += [
-        "**000, proposition 38**, corrected: private Frank-Wolfe on the regularised dual, n = 10,000, ε = 1, δ = 1e-6, 448",
-        "queries and their negations. Printed is without constants, so its powers count and not its size.", "",
+        "**000, proposition 38**, corrected: private Frank-Wolfe on the regularised dual, n = 10,000, ε = 1, δ = 1e-6,",
+        "448 queries and their negations. Printed is without constants, so its powers count and not its size.", "",
         "| alpha | printed error | error of the proof | printed T | best T |", "|---:|---:|---:|---:|---:|",
     ]  # fmt: skip
     for alpha in (0.001, 0.01, 0.1):
         one = frank_wolfe_dual(count=10_000, epsilon=1.0, delta=1e-6, vertices=896, alpha=alpha)
         lines.append(
-            f"| {alpha:g} | {one['printed_error']:.3g} | {one['error']:.3g} | {one['printed_steps']:.0f} | {one['steps']:.0f} |"
+            f"| {alpha:g} | {one['printed_error']:.3g} | {one['error']:.3g} | {one['printed_steps']:.0f} "
+            f"| {one['steps']:.0f} |"
         )
     return lines
 
