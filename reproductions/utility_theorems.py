@@ -90,8 +90,9 @@ def frank_wolfe_dual(
     """Rates of private Frank-Wolfe on the entropy-regularised dual: printed, and as its own proof gives it.
 
     With curvature 1 / alpha and T steps the proof's error is
-    2 / (alpha T) + 4 ln(k) sqrt(2 T ln(1/delta)) / (n epsilon). At its best T, alpha enters the error as alpha^(-1/3), not alpha^(-2/3), and ln(1/delta) enters T with exponent
-    -1/3, not -2/3; the printed T has a 4 where the minimum has 2^(-1/3).
+    2 / (alpha T) + 4 ln(k) sqrt(2 T ln(1/delta)) / (n epsilon). At its best T, alpha enters the error as alpha^(-1/3),
+    not alpha^(-2/3), and ln(1/delta) enters T with exponent -1/3, not -2/3; the printed T has a 4 where the minimum
+    has 2^(-1/3).
     """
     n, logs, one = count * epsilon, math.log(vertices), math.log(1.0 / delta)
     steps = (n / (alpha * logs)) ** (2 / 3) * (2.0 * one) ** (-1 / 3)
@@ -186,9 +187,9 @@ def page(found: Sequence[tuple[str, float, float, float | None]], seconds: float
     lines = ["# Utility theorems, with their constants, beside measurements", ""]
     lines += [stamp("utility_theorems", SEED, seconds), ""]
     lines += [
-        "Upper bounds of the sources with the constants of their own proofs. Measured is what is exceeded in 5 % of runs",
-        "on generated data (for theorem 3 a mean), with the noise that is printed, twice what is needed. A bound that lies",
-        "far above is true and says little.", "",
+        "Upper bounds of the sources with the constants of their own proofs. Measured is what is exceeded in 5 % of",
+        "runs on generated data (for theorem 3 a mean), with the noise that is printed, twice what is needed. A bound",
+        "that lies far above is true and says little.", "",
         "| theorem | bound | measured | bound / measured | exact |", "|---|---:|---:|---:|---:|",
     ]  # fmt: skip
     for name, bound, seen, exact in found:
