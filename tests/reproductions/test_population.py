@@ -52,8 +52,9 @@ def test_slopes_and_verdicts() -> None:
         study.verdict((-0.5, -0.52, -0.48), -0.4, -0.5)
         == "beaten: falls faster; corrected exponent within the interval"
     )
-    assert study.verdict((-0.3, -0.35, -0.25), -0.4, None).startswith("refuted")
-    assert study.verdict((-0.4, -0.45, -0.35), -0.4, None) == "confirmed"
+    assert study.verdict((-0.3, -0.35, -0.25), -0.4, -0.4).startswith("refuted")
+    assert "refuted" not in study.verdict((-0.3, -0.35, -0.25), -0.4, -0.4, stands_in=True)
+    assert study.verdict((-0.4, -0.45, -0.35), -0.4, -0.4) == "confirmed"
 
 
 def test_the_lemma_in_both_norms() -> None:
