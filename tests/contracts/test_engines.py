@@ -31,6 +31,7 @@ from holdfast.data.rows import Batch
 from holdfast.data.sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.errors import AdjacencyError, DataError, ParameterError
 from holdfast.noise.source import Source
+from holdfast.synth.workload.one_layer import OneLayer
 from tests.servers import postgres, spark
 
 from .engine_contract import (
@@ -175,6 +176,10 @@ class TestSameAnswers:
             found = table.sums(statistic, rows=3)
             assert found.shape == statistic.shape
             np.testing.assert_allclose(found, same.sums(statistic), rtol=0, atol=1e-12)
+        columns = ("flag", "sex", "shade")
+        functions = OneLayer.random(columns, schema.shape(*columns), functions=4, seed=1)
+        joint = functions.answers(same.counts([columns])[0].astype(float))
+        np.testing.assert_array_equal(table.sums(functions, rows=3), joint)
 
     def test_batches_have_the_asked_size(self, store: Store, tmp_path: Path) -> None:
         table = opened(store, tmp_path, pa.table({"x": np.arange(10)}), Schema([Numeric("x", 0, 9)]))

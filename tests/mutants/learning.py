@@ -197,6 +197,29 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/learn/risk/test_stacked_sgd.py::test_noise_counts_every_class",),
     ),
     Fault(
+        name="several classes: one against the rest told as a softmax",
+        target="learn:PrivateLogisticRegression._loss",
+        old='Softmax if self.multi_class == "multinomial" else OneVsAll',
+        new="Softmax",
+        tests=("tests/learn/estimators/test_several_classes.py::test_one_vs_all_pays_for_every_class",),
+    ),
+    Fault(
+        name="several classes: DP-SGD clips each by itself",
+        target="learn:Sgd.batch_gradient",
+        old="np.linalg.norm(slopes, axis=1)",
+        new="np.max(np.abs(slopes), axis=1)",
+        tests=("tests/learn/methods/test_dp_sgd.py::test_the_gradient_of_all_classes_is_clipped_as_one",),
+    ),
+    Fault(
+        name="projected histogram: a blank row counts",
+        target="learn:Cells.table",
+        old="rows.any(axis=1)",
+        new="np.ones(len(rows), dtype=bool)",
+        tests=(
+            "tests/learn/methods/test_projected_histogram.py::test_a_neighbour_moves_no_more_than_is_declared",
+        ),
+    ),
+    Fault(
         name="several classes: a short batch divided by its own size",
         target="learn:StackedSgd._close_batch",
         old="eta / self._batch",

@@ -6,6 +6,27 @@ from .fault import Fault
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
+        name="one-layer functions: replaced rows move them once",
+        target="synth:OneLayer.l2_sensitivity",
+        old="reach = high - low if exchanged else high",
+        new="reach = 0.5 * (high - low) if exchanged else high",
+        tests=("tests/synth/workload/test_one_layer.py::test_where_the_declared_sensitivity_is_reached",),
+    ),
+    Fault(
+        name="one-layer functions: values above 1",
+        target="synth:OneLayer._steps",
+        old="np.clip(linear, 0, ONE)",
+        new="np.maximum(linear, 0)",
+        tests=("tests/synth/workload/test_one_layer.py::test_values_are_what_the_formula_says",),
+    ),
+    Fault(
+        name="one-layer functions: a certificate over the first block",
+        target="synth:OneLayer.summed",
+        old="total += self._steps(codes[start : start + at_once]).sum(axis=0)",
+        new="total = self._steps(codes[start : start + at_once]).sum(axis=0)",
+        tests=("tests/synth/workload/test_one_layer.py::test_sums_do_not_depend_on_blocks_or_order",),
+    ),
+    Fault(
         name="certificate: a user moves it by one row",
         target="synth:certificate_noise",
         old="max_rows + ARITHMETIC",

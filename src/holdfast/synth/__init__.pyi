@@ -18,6 +18,7 @@ from .models.model import Measurement as Measurement
 from .rows.impossible_rows import Zeros as Zeros
 from .synthesizer import Synthesizer as Synthesizer
 from .workload import Workload as Workload
+from .workload.one_layer import OneLayer as OneLayer
 from .workload.query_classes import Conjunctions as Conjunctions
 from .workload.query_classes import Predicates as Predicates
 from .workload.query_classes import Ranges as Ranges

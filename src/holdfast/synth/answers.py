@@ -215,7 +215,7 @@ def answer(
     """Every query of the workload on these rows."""
     made = []
     for group in workload.groups:
-        estimates = group.answers(rows(group.columns)) / max(len(rows), 1)
+        estimates = rows.answers(group) / max(len(rows), 1)
         low, high, source = intervals.of(group, estimates)
         made.append(GroupAnswers(group=group, estimates=estimates, low=low, high=high, source=source))
     return Answers(groups=tuple(made), confidence=confidence, n_public=n_public, kept=kept)

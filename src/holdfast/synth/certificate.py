@@ -77,24 +77,27 @@ def largest_errors(data: ExactCounts, rows: CodedRows, workload: Workload) -> Fl
     """The exact f of each group, in records: private. Streams over the table, a few groups at a time."""
     require(len(rows) > 0, "rows", len(rows), ">= 1 to be certified")
     count = data.table.count()
-    largest: list[float] = []
+    largest = np.zeros(len(workload.groups))
     with progress(desc="certifying", total=len(workload.groups)) as bar:
         for part in _parts(data, workload):
-            exact = data.counts([workload.groups[place].columns for place in part])
-            for place, counted in zip(part, exact, strict=True):
+            joint = [place for place in part if not workload.groups[place].by_rows]
+            counted = dict(
+                zip(joint, data.counts([workload.groups[place].columns for place in joint]), strict=True)
+            )
+            for place in part:
                 group = workload.groups[place]
-                made = group.answers(rows(group.columns))
-                gap = group.answers(counted) - made * (count / len(rows))
-                largest.append(float(np.max(np.abs(gap))))
+                exact = group.answers(counted[place]) if place in counted else data.summed(group)
+                gap = exact - rows.answers(group) * (count / len(rows))
+                largest[place] = float(np.max(np.abs(gap)))
                 bar.update()
-    return np.array(largest)
+    return largest
 
 
 def _parts(data: ExactCounts, workload: Workload) -> list[list[int]]:
     parts: list[list[int]] = [[]]
     held = 0
     for place, group in enumerate(workload.groups):
-        cells = math.prod(data.shape(group.columns))
+        cells = 0 if group.by_rows else math.prod(data.shape(group.columns))
         if parts[-1] and held + cells > CELLS_AT_ONCE:
             parts.append([])
             held = 0

@@ -15,6 +15,7 @@ from holdfast.release import Release
 from holdfast.synth.models.model import Measurement, NoisyCount
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
+from holdfast.synth.workload.one_layer import OneLayer
 from holdfast.synth.workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds
 from holdfast.synth.workload.workload import Group, Marginal
 
@@ -98,7 +99,7 @@ class SyntheticContents:
 
 
 KINDS: dict[str, type[Group]] = {
-    kind.__name__: kind for kind in (Marginal, Conjunctions, Predicates, Thresholds, Ranges)
+    kind.__name__: kind for kind in (Marginal, Conjunctions, Predicates, Thresholds, Ranges, OneLayer)
 }
 """Query classes that a release holds whole: with all that makes two groups ask the same."""
 

@@ -138,6 +138,10 @@ class Synthesizer(ReleasedTable):
         workload = self._declared(
             self.workload or Workload.marginals(table.schema, 3, columns=data.names), data
         )
+        joint = not any(group.by_rows for group in workload.groups)
+        require(
+            joint, "workload", "OneLayer", "queries on joint counts", "give it as certified=Workload([...])"
+        )
         certified = workload if self.certified is None else self._declared(self.certified, data)
         zeros = self._zeros(data)
         if self._covers_whole:

@@ -12,7 +12,7 @@ import pytest
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn.methods.dp_sgd import METHOD, Sgd, plan_for
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Squared
+from holdfast.learn.problem.losses import Logistic, OneVsAll, Softmax, Squared
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP, GaussianDP, PureDP, RenyiDP
@@ -70,6 +70,14 @@ def test_neighbours_with_the_same_coins_are_within_the_clip(clip: float) -> None
     assert claimed <= clip * (1 + 1e-6)
     # The coins: the record is in about half of the samples, and where it is not nothing moves.
     assert 0.2 < np.mean(np.array(distances) == 0.0) < 0.8
+
+
+@pytest.mark.parametrize("loss", [Softmax(classes=4), OneVsAll(classes=4)], ids=lambda loss: loss.name)
+def test_the_gradient_of_all_classes_is_clipped_as_one(loss: Any) -> None:
+    sgd = Sgd.of(Problem(loss=loss, dimension=3), count=1, rate=1.0, steps=1, clip=0.3)
+    for row in np.eye(3):
+        one = sgd.batch_gradient(np.zeros((4, 3)), table(row[None, :], np.array([2.0])), Source(0))
+        assert float(np.linalg.norm(one)) == pytest.approx(0.3)
 
 
 def test_each_step_draws_a_fresh_sample_of_the_declared_rate() -> None:

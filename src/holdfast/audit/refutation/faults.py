@@ -6,6 +6,7 @@ coins (sampling). Each names its function, and the subjects that it breaks.
 
 from __future__ import annotations
 
+from holdfast.audit.refutation.learner_faults import LEARNER_FAULTS
 from holdfast.audit.refutation.noise_faults import NOISE_FAULTS
 from holdfast.audit.refutation.planting import PlantedFault
 from holdfast.audit.refutation.step_faults import STEP_FAULTS
@@ -392,5 +393,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     *STEP_FAULTS,
     # Noise, under every method.
+    # What methods share; noise, under every method.
+    *LEARNER_FAULTS,
     *NOISE_FAULTS,
 )  # fmt: skip

@@ -23,6 +23,7 @@ MADE_OF_METHODS = (
     "scaler replace",
     "pca replace",
     "data counts replace",
+    "data functions replace",
     "data sums replace",
 )
 HALVED = (

@@ -22,6 +22,8 @@ from holdfast.privacy.adjacency import Adjacency
 
 LOSSES: Mapping[str, Any] = {"huber": HuberHinge(), "hinge": Hinge()}
 """Of a support vector machine."""
+MULTI_CLASS = ("multinomial", "one_vs_all")
+"""What logistic regression makes of several classes."""
 LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
 
 
@@ -107,7 +109,7 @@ class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
 
 
 class PrivateLogisticRegression(PrivateLinearClassifier):
-    """Logistic regression, one softmax model for several classes, with a privacy promise about its rows.
+    """Logistic regression with a privacy promise about its rows; several classes are one softmax model, or one each.
 
     Parameters
     ----------
@@ -120,6 +122,9 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         looking at the data; how many rows are clipped is private and never shown.
     classes : the set of labels, if it is public. If not given it is read from the data, which becomes an
         assumption of the promise, with a warning.
+    multi_class : of several classes: `"multinomial"`, one softmax model, or `"one_vs_all"`, a model of each class
+        against the rest. Every row is in all K of those, so they share the budget and never have it in parallel: their
+        noise is that of K releases, sqrt(K / 2) times the softmax's. For two classes both are one model.
     fit_intercept : adds a constant column, which counts in the norm and in the penalty.
     penalty : lambda in mean loss + (lambda / 2) |w|^2. None: 0, or a public rule where the method needs one.
     radius : weights are confined to this Euclidean norm; None for no bound.
@@ -140,8 +145,44 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     ('replace', True)
     """
 
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        method: str | Learner = "auto",
+        options: Mapping[str, Any] | None = None,
+        row_norm: float = 1.0,
+        classes: Sequence[Any] | None = None,
+        multi_class: str = "multinomial",
+        fit_intercept: bool = True,
+        penalty: float | None = None,
+        radius: float | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            epsilon, delta, method=method, options=options, row_norm=row_norm, classes=classes,
+            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            arithmetic=arithmetic, random_state=random_state,
+        )  # fmt: skip
+        self.multi_class = multi_class
+
+    def _check_parameters(self, account: Any) -> None:
+        super()._check_parameters(account)
+        known = ", ".join(map(repr, MULTI_CLASS))
+        require(self.multi_class in MULTI_CLASS, "multi_class", self.multi_class, f"one of {known}")
+
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
-        return Logistic() if coding.binary else Softmax(classes=len(coding.classes))
+        if coding.binary:
+            return Logistic()
+        several = Softmax if self.multi_class == "multinomial" else OneVsAll
+        return several(classes=len(coding.classes))
+
+    def _link(self, coding: Any) -> str | None:
+        return "sigmoid" if self.multi_class == "one_vs_all" and not coding.binary else None
 
     def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
         return pure and problem.outputs == "several" and not covers(problem)
@@ -151,8 +192,10 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Its logarithm."""
-        return log_probabilities(self._scores(X))
+        """Its logarithm: of the softmax of the scores, or of each model's own probability over the sum of all."""
+        scores = self._scores(X)
+        own = scores if self.model_.link is None else -np.logaddexp(0.0, -scores)
+        return log_probabilities(own)
 
 
 class PrivateLinearSVC(PrivateLinearClassifier):

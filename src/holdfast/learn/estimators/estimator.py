@@ -141,6 +141,10 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         """The unit and the origin of the numbers that the loss sees."""
         return 1.0, 0.0
 
+    def _link(self, coding: Any) -> str | None:
+        """What turns scores into probabilities, where it is not the softmax of all."""
+        return None
+
     def _default_radius(self) -> float:
         return math.inf
 
@@ -291,7 +295,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             noise_std=None if std is None else unit * std,
             intercept_noise_std=None if std is None or not constant else unit * constant * std,
             noise_quantile=None if std is None else quantile,
-            schema=prepared.schema, columns=prepared.columns, choice=choice,
+            schema=prepared.schema, columns=prepared.columns, choice=choice, link=self._link(prepared.coding),
         )  # fmt: skip
         self._take(model)
         return model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ class LinearModel:
     `noise_std` is that of the privacy noise in each coefficient, `intercept_noise_std` in the intercept,
     `noise_quantile` how many of them hold 95 % of the noise; None where the method does not know them. With
     `schema`, features come from a table by an `Encoder` of that schema and `columns`. `choice` says how the method
-    was chosen, if by rule.
+    was chosen, if by rule. `link` is "sigmoid" where each score has a probability of its own (one class against the
+    rest), which are then divided by their sum; it is stored only there.
     """
 
     model: str
@@ -40,6 +41,7 @@ class LinearModel:
     schema: Mapping[str, Any] | None = None
     columns: tuple[str, ...] | None = None
     choice: str | None = None
+    link: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("classes", "feature_names", "columns"):
@@ -53,9 +55,11 @@ class LinearModel:
 
     def value(self) -> dict[str, Any]:
         """What a release stores."""
-        return {"format": FORMAT, "rule": RULE} | {
-            name: getattr(self, name) for name in self.__dataclass_fields__
-        }
+        return {"format": FORMAT, "rule": RULE} | self._fields()
+
+    def _fields(self) -> dict[str, Any]:
+        made = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in made.items() if name != "link" or value is not None}
 
     @classmethod
     def of_value(cls, value: Any) -> LinearModel:
@@ -63,13 +67,14 @@ class LinearModel:
         if not isinstance(value, Mapping) or value.get("format") != FORMAT:
             raise FormatError(f"the release does not hold a model of the format {FORMAT}")
         try:
-            return cls(**{name: value[name] for name in cls.__dataclass_fields__})
+            needed = (name for name in cls.__dataclass_fields__ if name != "link")
+            return cls(**{name: value[name] for name in needed}, link=value.get("link"))
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the stored model is missing or of the wrong kind") from error
 
     def to_json(self, **more: Any) -> str:
         """Plain JSON: weights and the rule that uses them; needs no holdfast to read."""
-        plain = asdict(self) | {"coef": self.coef.tolist(), "intercept": self.intercept.tolist()}
+        plain = self._fields() | {"coef": self.coef.tolist(), "intercept": self.intercept.tolist()}
         return json.dumps(
             {"format": FORMAT, "rule": RULE} | plain | more, indent=1, allow_nan=False, default=_item
         )

@@ -6,15 +6,17 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import SAFE, amount
-from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian
+from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian, Gaussian
 from holdfast.privacy.mechanisms.laplace import DiscreteLaplace
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.models.model import Measurement
+from holdfast.synth.workload.one_layer import OneLayer
 
 
 def measure_tables(
@@ -43,6 +45,20 @@ def measure_tables(
         Measurement(columns=columns, values=part.reshape(table.shape), noise_std=noise_std)
         for columns, table, part in zip(column_sets, tables, parts, strict=True)
     )
+
+
+def measure_functions(
+    data: ExactCounts, group: OneLayer, *, account: Account, label: str = "functions"
+) -> tuple[NDArray[np.float64], float]:
+    """Noisy sums of functions of whole rows, for all that is left, and the standard deviation of their noise.
+
+    Gaussian noise, scaled to how far one unit moves all of them together (`OneLayer.l2_sensitivity`).
+    """
+    mechanism = Gaussian.within(
+        account.remaining(), l2_sensitivity=group.l2_sensitivity(data.adjacency, data.unit),
+        adjacency=account.adjacency,
+    )  # fmt: skip
+    return np.asarray(account.release(mechanism, data.summed(group), label=label)), float(mechanism.sigma)
 
 
 def noisy_rows(data: ExactCounts, *, account: Account, share: float) -> int:

@@ -23,6 +23,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.rows.impossible_rows import Zeros
+from holdfast.synth.workload.workload import Group
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -62,6 +63,14 @@ class CodedRows:
         cells = np.ravel_multi_index(tuple(self.codes[:, place[name]] for name in columns), shape)
         counts = np.bincount(cells, minlength=int(np.prod(shape, dtype=np.int64)))
         return counts.reshape(shape).astype(np.float64)
+
+    def answers(self, group: Group) -> Floats:
+        """The summed answers of a group: from the joint count of its columns, or row by row."""
+        if not group.by_rows:
+            return group.answers(self(group.columns))
+        place = {name: column for column, name in enumerate(self.domain)}
+        summed: Any = group
+        return np.asarray(summed.summed(self.codes[:, [place[name] for name in group.columns]]))
 
     def fingerprint(self) -> str:
         """A hash of the records: what was certified is told from what was not."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ class Group(ABC):
 
     columns: Sequence[str]
     weight: float = 1.0
+
+    by_rows: ClassVar[bool] = False
+    """Whether answers are sums over rows, so that no joint count is read (`OneLayer`)."""
 
     def __post_init__(self) -> None:
         require(not isinstance(self.columns, str), "columns", self.columns, "a list of names")
@@ -193,10 +196,11 @@ class Workload:
         return sum(group.size(schema.shape(*group.columns)) for group in self.groups)
 
     def check(self, schema: Schema) -> None:
-        """Refuse columns that the schema does not have, before anything is spent."""
+        """Refuse columns that the schema does not have, and functions of other cells, before anything is spent."""
         for group in self.groups:
             for name in group.columns:
                 schema[name]
+            group.size(schema.shape(*group.columns))
 
     def weight(self) -> float:
         """The sum of the groups' weights."""

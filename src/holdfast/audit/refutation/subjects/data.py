@@ -1,6 +1,7 @@
-"""What the data room promises about neighbours: counts, sums of encoded rows, and bounded users, each with its noise.
+"""What is promised of statistics of neighbours: counts, sums of encoded rows and of functions, with bounded users.
 
-Through the engine that users get. The sensitivities are those of `holdfast.data.sensitivity`.
+Through the engine that users get. The sensitivities are those of `holdfast.data.sensitivity` and of
+`OneLayer`, whose functions are also certified.
 """
 
 from __future__ import annotations
@@ -26,6 +27,12 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.renyi import ZCDP
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import Laplace
+from holdfast.synth.certificate import certify
+from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth.methods.measure import measure_functions
+from holdfast.synth.rows.coded_rows import CodedRows
+from holdfast.synth.workload import Workload
+from holdfast.synth.workload.one_layer import OneLayer
 
 CELLS = {"sex": ("F", "M"), "site": ("a", "b", "c")}
 SETS = (("age",), ("sex", "site"))
@@ -73,9 +80,35 @@ def noisy_sums(table: Table, account: Account, columns: tuple[str, ...] | None =
     )
 
 
+FUNCTIONS = OneLayer(
+    ("sex", "site"),
+    cells=(2, 3),
+    weights=[[0.0, 0.5, 0.0, 0.2, 0.5], [0.0, 1.0, 0.0, 0.0, 0.0]],
+    bias=[0.0, 0.0],
+)
+"""Both are 0 in the first cells and 1 in the last: what is declared is reached."""
+STEPS = OneLayer(
+    ("sex", "site"), cells=(2, 3), weights=OneLayer.of_marginals(("sex", "site"), (2, 3), order=2).weights,
+    bias=[-1.0] * 6, step=True,
+)  # fmt: skip
+"""One function for each joint cell: a replaced row moves two of them from end to end."""
+PUBLISHED = CodedRows(domain={"sex": 2, "site": 3}, codes=np.array([[0, 0], [1, 2], [0, 1]]))
+
+
+def noisy_functions(table: Table, account: Account, group: OneLayer = FUNCTIONS) -> Any:
+    """Sums of one-layer functions of rows."""
+    return measure_functions(ExactCounts(table), group, account=account)
+
+
+def certified_functions(table: Table, account: Account) -> Any:
+    """The largest error of published rows over such functions."""
+    return certify(ExactCounts(table), PUBLISHED, Workload([FUNCTIONS, STEPS]), account=account)
+
+
 # A number alone goes to both ends of its range; what has categories is never the opposite of anything.
 STATISTICS: dict[str, tuple[Callable[[Table, Account], Any], ...]] = {
     "counts": (noisy_counts,),
+    "functions": (noisy_functions, partial(noisy_functions, group=STEPS), certified_functions),
     "sums": (noisy_sums, partial(noisy_sums, columns=("age",))),
 }
 

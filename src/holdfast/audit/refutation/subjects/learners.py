@@ -55,7 +55,7 @@ LOSSES: tuple[Any, ...] = (
     HuberRegression(),
     Squared(target_bound=1.0, prediction_bound=RADIUS),
     Softmax(classes=3),
-    OneVsAll(classes=3),
+    OneVsAll(classes=3, binary=HuberHinge()),
 )
 LIMITS: tuple[PrivacyCurve, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-3))
 
