@@ -5,7 +5,7 @@ Attacks are run by the owner of the data, so a table without a schema is read by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -91,13 +91,14 @@ class People:
 
     def take(self, rows: NDArray[Any]) -> People:
         """Some of them, by row numbers."""
-        pick: dict[str, Callable[[Any], Any]] = {
-            "frame": lambda one: one.iloc[rows].reset_index(drop=True),
-            "arrow": lambda one: one.take(rows),
-            "array": lambda one: one[rows],
-        }
-        raw = {name: pick[self.container](one) for name, one in self.raw.items()}
+        raw = {name: self.pick(one, rows) for name, one in self.raw.items()}
         return People(raw=raw, container=self.container, batch=self.batch.take(rows))
+
+    def pick(self, column: Any, rows: NDArray[Any]) -> Any:
+        """Some values of a column in the container of these people."""
+        if self.container == "frame":
+            return column.iloc[rows].reset_index(drop=True)
+        return column.take(rows) if self.container == "arrow" else column[rows]
 
     def join(self, other: People) -> People:
         """These people, then the others."""
