@@ -194,3 +194,37 @@ def test_bad_input_is_refused_before_anything_is_asked() -> None:
     many = pd.DataFrame({"name": [f"n{j}" for j in range(80)]})
     with pytest.raises(ParameterError, match="at most 50"):
         Domain.of(many, "name")
+
+
+def test_a_table_brings_its_schema_and_loses_what_the_model_does_not_read() -> None:
+    random = np.random.default_rng(3)
+    sex, age = random.integers(0, 2, 400), random.integers(20, 60, 400)
+    ill = (2.0 * sex + random.logistic(size=400) > 1.0).astype(int)
+    held = open_table(
+        {"sex": sex, "age": age, "ill": ill},
+        Schema(
+            [Categorical("sex", [0, 1]), Numeric("age", 20, 60, integer=True), Categorical("ill", [0, 1])]
+        ),
+    )
+    frame = pd.DataFrame({"sex": sex, "age": age})
+    model = LogisticRegression(max_iter=1000).fit(frame, ill)
+
+    wrapped = _Wrapped(model)
+    report = invertibility(wrapped, held, random_state=0)
+    assert {found.column for found in report} == {"sex", "age"}  # not ill, which the model predicts
+    assert report["sex"].advantage.value > 0.1
+    options = publishing_options(wrapped, held, "ill", sensitive="sex", random_state=0)
+    assert options["sex dropped"].found.advantage.value == 0.0
+    with pytest.raises(ValueError, match="labels must be one of sex, age, ill"):
+        publishing_options(wrapped, held, "pay", sensitive="sex")
+
+
+class _Wrapped:
+    """A fitted model that takes Arrow tables."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.classes_ = model, np.array(["0", "1"])
+        self.feature_names_in_ = model.feature_names_in_
+
+    def predict_proba(self, people: Any) -> Any:
+        return self.model.predict_proba(people.to_pandas().astype(float)[list(self.feature_names_in_)])

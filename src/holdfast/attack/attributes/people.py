@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.attack.records import arrow_of, joined_batches
 from holdfast.data.encode import Encoder
-from holdfast.data.order import Order
 from holdfast.data.rows import Batch, arrow_columns, encode_batch
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
@@ -40,7 +40,9 @@ class People:
         if isinstance(table, People):
             return table
         if isinstance(table, Table):
-            return cls._of_batches(table)
+            plain, batch = arrow_of(table)
+            raw = {name: plain.column(name) for name in plain.column_names}
+            return cls(raw=raw, container="arrow", batch=batch)
         if isinstance(table, np.ndarray):
             require(schema is not None, "schema", None, "given with an array: it names the columns, in order")
             assert schema is not None
@@ -61,23 +63,6 @@ class People:
 
             raw = {name: pa.chunked_array([one]) for name, one in _arrow(table, chosen.names).items()}
         return cls(raw=raw, container="frame" if frame else "arrow", batch=_read(table, chosen))
-
-    @classmethod
-    def _of_batches(cls, table: Table) -> People:
-        import pyarrow as pa
-
-        names = list(table.schema.names)
-        batch = _joined(list(table.batches(names, order=Order.irrelevant())))
-        raw = {}
-        for name in names:
-            column, values = table.schema[name], batch.values[name]
-            plain = (
-                pa.array(values)
-                if isinstance(column, Numeric)
-                else pa.array(list(column.labels)).take(pa.array(values))
-            )
-            raw[name] = pa.chunked_array([plain])
-        return cls(raw=raw, container="arrow", batch=batch)
 
     @property
     def count(self) -> int:
@@ -111,7 +96,7 @@ class People:
         raw = {
             name: _one_after_the_other(self.container, one, other.raw[name]) for name, one in self.raw.items()
         }
-        return People(raw=raw, container=self.container, batch=_joined([self.batch, other.batch]))
+        return People(raw=raw, container=self.container, batch=joined_batches([self.batch, other.batch]))
 
     def features(self, names: Sequence[str]) -> Floats:
         """Numbers to [0, 1] and one indicator per category, for a learner."""
@@ -172,16 +157,6 @@ def _read(table: Any, schema: Schema) -> Batch:
     rows = len(next(iter(columns.values())))
     require(rows >= 1, "table", rows, "one row or more")
     return encode_batch(schema.select(*names), columns, rows)
-
-
-def _joined(batches: Sequence[Batch]) -> Batch:
-    first = batches[0]
-    return Batch(
-        schema=first.schema,
-        values={name: np.concatenate([one.values[name] for one in batches]) for name in first.values},
-        missing={name: np.concatenate([one.missing[name] for one in batches]) for name in first.missing},
-        rows=sum(one.rows for one in batches),
-    )
 
 
 def _one_after_the_other(container: str, first: Any, second: Any) -> Any:

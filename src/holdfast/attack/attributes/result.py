@@ -232,6 +232,7 @@ class AttributeRisk:
             "p_value": self.p_value(),
             "seconds": self.seconds,
             "text": self.summary(),
+            "notes": dict(self.notes),
             "attribute": {
                 "sensitive": self.sensitive,
                 "knows": list(self.knows),
@@ -322,8 +323,18 @@ class AttributeReport:
             f"guessing one column from the others: accuracy on fresh people ({self.risks[0].headline}), on members, "
             "and what the proof allows on members"
         )
+        notes = {name: note for one in self.risks for name, note in one.notes.items()}
+        said = [f"  {name}: {note}" for name, note in notes.items()]
         return "\n".join(
-            [head, self.table(), f"  {UNLIMITED}", f"  verdict: {self.verdict()}", f"  {NOTICE}", *more]
+            [
+                head,
+                self.table(),
+                f"  {UNLIMITED}",
+                *said,
+                f"  verdict: {self.verdict()}",
+                f"  {NOTICE}",
+                *more,
+            ]
         )
 
     def plot(self) -> Any:
