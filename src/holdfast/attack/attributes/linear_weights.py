@@ -10,7 +10,9 @@ the person's leverage is high, and is added to the imputer's log-odds.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -137,6 +139,26 @@ def weights_log_likelihood(weights: Floats, candidates: Floats, *, noise_std: fl
     if noise_std == 0.0:
         return np.where(apart <= apart.min(), 0.0, -LARGEST)
     return np.asarray(-0.5 * (apart - apart.min()) / noise_std**2)
+
+
+def iterates_log_likelihood(
+    iterates: Floats, expected: Callable[[Floats], Floats], *, noise_std: float
+) -> Floats:
+    """Of all iterates of a noisy descent, were they released: the log-densities of the rounds, added up.
+
+    `iterates` has one line per round, the start first; `expected` gives for one of them where the next would lie
+    without noise, one line per candidate; the noise on a step is normal with `noise_std` in each direction.
+
+    >>> path = np.array([[0.0], [1.0], [2.0]])
+    >>> made = iterates_log_likelihood(path, lambda w: np.array([w, w + 1.0]), noise_std=1.0)
+    >>> made.tolist()                                          # half a unit of evidence in each of two rounds
+    [-1.0, 0.0]
+    """
+    rounds = [
+        weights_log_likelihood(reached, expected(start), noise_std=noise_std)
+        for start, reached in pairwise(iterates)
+    ]
+    return np.asarray(np.sum(rounds, axis=0))
 
 
 def accuracy_of_weights(first: Floats, second: Floats, *, noise_std: float) -> float:
