@@ -154,7 +154,7 @@ def weights_run(random: np.random.Generator, *, own: int = 500, n: int = 30, wid
     x[:, 0] = random.choice([-1.0, 1.0], size=own + n)
     x[:, 1] += 0.2 * x[:, 0]
     y = 0.1 * x[:, 0] + x[:, 1] + random.normal(size=own + n)
-    weights = np.linalg.solve(x[own:].T @ x[own:] + 0.1 * np.eye(width + 1), x[own:].T @ y[own:])
+    weights: Floats = np.linalg.solve(x[own:].T @ x[own:] + 0.1 * np.eye(width + 1), x[own:].T @ y[own:])
     designs = np.stack([x[own:], x[own:]])
     designs[0, :, 0], designs[1, :, 0] = -1.0, 1.0
     codes = (x[:, 0] > 0).astype(np.int64)
@@ -263,8 +263,8 @@ ALARM = {
 
 # Zero influence.
 def test_a_model_that_does_not_look_at_the_secret_adds_nothing(study: Study) -> None:
-    """In 200 runs, for every attack that asks a model, the limits of gain and gap exclude nothing no more often than they
-    allow; the errors of the attacks are shared.
+    """In 200 runs, for every attack that asks a model, the limits of gain and gap leave zero out as often as
+    they may and no more; the errors of the attacks are shared.
     """
     from tests.attack.attributes.attribute_people import schema, table, true_model
 
