@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -132,11 +133,11 @@ def beside_peers(python: Path | None) -> tuple[str, list[str]]:
             [str(python), str(HERE / "attribute_peers_worker.py"), str(file)], capture_output=True, text=True,
             check=False,
         )  # fmt: skip
-    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    lines += [one for one in said if "peer" in one]
+    heard = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    lines += [one for one in heard if "peer" in one]
     if done.returncode:
         lines.append({"peer": "a peer", "missing": done.stderr.strip().splitlines()[-1][:100]})
-    return table(lines), [one["version"] for one in said if "version" in one]
+    return table(lines), [one["version"] for one in heard if "version" in one]
 
 
 def as_rows(asked: Any) -> Any:
@@ -161,7 +162,7 @@ def table(lines: list[dict[str, Any]]) -> str:
         "",
         f"A decision tree with two people in a leaf, fitted to 4,000 people; rows of which half are copied from them; "
         f"{OWN:,} people of the attacker's own. All guessers on the model have the same: three numbers, marital status "
-        "and relationship as one indicator for each category, the true label, the model to ask and the same own people. "
+        "and relationship as one indicator for each category, the true label, the model and the same own people. "
         "Peers report no interval for members against others, and ART no fresh people at all: it was asked about both "
         "here. Seconds of one of our attacks hold the imputer that every report has; accuracy is of single guesses. "
         "anonymeter's rates are of its own 2,000 attacks, and its seconds hold the compiling of numba.",
@@ -204,10 +205,11 @@ def words(ran: dict[str, dict[str, Any]]) -> list[str]:
     """Who is ahead, from the figures: on fresh people, and about members."""
     said = []
     models = {name: one for name, one in ran.items() if "rows" not in name and "anonymeter" not in name}
-    for what, key in (
+    measures: tuple[tuple[str, Callable[[dict[str, Any]], float]], ...] = (
         ("Right about fresh people most often", lambda one: one["fresh"]),
         ("The largest difference between members and others", lambda one: one["members"] - one["fresh"]),
-    ):
+    )
+    for what, key in measures:
         ranked = sorted(models, key=lambda name: -key(models[name]))
         mine = next(name for name in ranked if name.startswith("holdfast"))
         theirs = next((name for name in ranked if name.startswith("ART")), None)

@@ -69,7 +69,7 @@ def art(data: Any) -> None:
         made = kind(wrapped, attack_feature=place)
         return lambda rows, label: made.infer(without(rows), label, values=values, priors=[1 - share, share])
 
-    attacks = {
+    attacks: dict[str, Any] = {
         "baseline, rf": lambda: baseline("rf"),
         "baseline with the label, rf": lambda: with_label("rf"),
         "baseline with the label, lr": lambda: with_label("lr"),

@@ -76,6 +76,8 @@ class AttributeCase:
     inside: LinearInside | None = None
     rows: RowsSeen | None = None
     learner: Callable[[], GuessingLearner] = field(default=lambda: learner_of(None))
+    found: dict[str, Floats] = field(init=False, default_factory=dict)
+    """What several attacks compute alike, by its name: the first of them leaves it here."""
 
     @property
     def own(self) -> int:

@@ -23,6 +23,12 @@ LARGEST = 20.0
 
 def log_likelihood(case: AttributeCase) -> Floats:
     """log P(response | the model's answer for this candidate), one line per person, one column per candidate."""
+    if "likelihood" not in case.found:
+        case.found["likelihood"] = _likelihood(case)
+    return case.found["likelihood"]
+
+
+def _likelihood(case: AttributeCase) -> Floats:
     answers = case.asked()
     if answers.ndim == 3:
         made = _of_numbers(case)

@@ -195,9 +195,15 @@ def schema_from_values(table: Any) -> Schema:
             known = known[np.isfinite(known)]
             if known.size > MOST_CELLS:
                 whole = bool(np.all(known == np.floor(known))) and float(np.abs(known).max()) < 2.0**50
-                columns.append(
-                    Numeric(name, float(known.min()), float(known.max()), integer=whole, taken_from_data=True)
+                lacking = values.null_count or (
+                    pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py()
                 )
+                columns.append(
+                    Numeric(
+                        name, float(known.min()), float(known.max()), integer=whole, taken_from_data=True,
+                        **({"null": "category"} if lacking else {}),
+                    )
+                )  # fmt: skip
                 continue
         texts = sorted({str(one.as_py()) for one in kinds})
         missing = "(missing)" if values.null_count else None
@@ -261,9 +267,13 @@ class Secret:
 
 def _tenths(own: People, name: str) -> Floats | None:
     column = own.schema[name]
-    if not isinstance(column, Numeric) or column.cells <= MOST_CELLS:
+    # Cells that somebody declared are kept; those of a table without a schema mean nothing.
+    if not isinstance(column, Numeric) or (column.cells <= MOST_CELLS and not column.taken_from_data):
         return None
     values = np.asarray(own.batch.values[name], dtype=np.float64)
+    lacking = own.batch.missing.get(name)
+    if lacking is not None and not lacking.all():
+        values = values[~lacking]
     found = np.unique(np.quantile(values, np.arange(1, MOST_CELLS) / MOST_CELLS))
     found = found[found > values.min()]
     # Where nine of ten have the least value, the question is who has more.
@@ -272,14 +282,18 @@ def _tenths(own: People, name: str) -> Floats | None:
 
 
 def _cells(people: People, columns: Sequence[str], edges: Mapping[str, Floats]) -> Codes:
-    return np.column_stack(
-        [
-            np.searchsorted(edges[name], people.batch.values[name], side="right")
-            if name in edges
-            else people.batch.codes(name)
-            for name in columns
-        ]
-    ).astype(np.int64)
+    return np.column_stack([_column_cells(people, name, edges.get(name)) for name in columns]).astype(
+        np.int64
+    )
+
+
+def _column_cells(people: People, name: str, edges: Floats | None) -> Codes:
+    """The cell of each; people whose number is missing have one of their own."""
+    if edges is None:
+        return people.batch.codes(name)
+    found = np.searchsorted(edges, people.batch.values[name], side="right")
+    lacking = people.batch.missing.get(name)
+    return np.asarray(found if lacking is None else np.where(lacking, edges.size + 1, found), dtype=np.int64)
 
 
 def _representative(own: People, name: str, edges: Mapping[str, Floats], cell: int, first: int) -> Any:

@@ -164,7 +164,7 @@ class AttributeRisk:
             f"  members against fresh people: {self.gap().summary()}{self._allowed()}",
             *self._surest_lines(),
             *self._group_lines(),
-            *(f"  not made: {name} ({why})" for name, why in self.skipped.items()),
+            *self._skipped_lines(),
             *(f"  {name}: {note}" for name, note in self.notes.items()),
             f"  verdict: {self.verdict()}{self._reason()}",
             f"  {NOTICE}",
@@ -188,6 +188,12 @@ class AttributeRisk:
     def _reason(self) -> str:
         why = DEPENDENT if self.game == "flipped" else MAY_DIFFER
         return f" ({why})" if self.verdict() == "warning" else ""
+
+    def _skipped_lines(self) -> list[str]:
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.skipped.items():
+            by_reason.setdefault(why, []).append(name)
+        return [f"  not made: {', '.join(names)} ({why})" for why, names in by_reason.items()]
 
     def _surest_lines(self) -> list[str]:
         attack, imputer = self.surest(), self.surest("imputer")
@@ -324,7 +330,7 @@ class AttributeReport:
             "and what the proof allows on members"
         )
         notes = {name: note for one in self.risks for name, note in one.notes.items()}
-        said = [f"  {name}: {note}" for name, note in notes.items()]
+        said = [self._standing_out(), *(f"  {name}: {note}" for name, note in notes.items())]
         return "\n".join(
             [
                 head,
@@ -336,6 +342,15 @@ class AttributeReport:
                 *more,
             ]
         )
+
+    def _standing_out(self) -> str:
+        """The columns of members that are guessed better than others'."""
+        found = [(one.sensitive, gap) for one in self.risks if (gap := one.gap()).low > 0]
+        listed = ", ".join(
+            f"{name} {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]" for name, gap in found
+        )
+        share = f"{100 * self.risks[0].confidence:g} %"
+        return f"  members are guessed better than others, at {share} for each column alone: {listed or 'nowhere'}"
 
     def plot(self) -> Any:
         """All columns in one picture (a matplotlib figure)."""
