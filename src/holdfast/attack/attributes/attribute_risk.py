@@ -104,7 +104,8 @@ def attribute_risk(
     proof = game.seen.guarantee if proved is None else proved
     curve, notes = _comparable(proof, Adjacency.of(adjacency))
     whose = words_about(chosen, REGISTRY)
-    made = []
+    whole_people = _disclosure(game, confidence, random_state) if disclosure else None
+    made: list[AttributeRisk] = []
     for columns in _secrets(sensitive, game):
         start = time.perf_counter()
         secret = Secret.of(columns, game.own)
@@ -118,12 +119,10 @@ def attribute_risk(
                 notes=notes | whose,
                 groups=_groups(found, game.fresh, known if groups is None else groups, groups is None, confidence),
                 game=game.coins, adjacency=Adjacency.of(adjacency), proved=curve, confidence=confidence,
-                seconds=time.perf_counter() - start, seed=random_state,
+                seconds=time.perf_counter() - start, seed=random_state, disclosure=None if made else whole_people,
             )
         )  # fmt: skip
-    return AttributeReport(
-        risks=tuple(made), disclosure=_disclosure(game, confidence, random_state) if disclosure else None
-    )
+    return AttributeReport(risks=tuple(made))
 
 
 def _disclosure(game: _Arranged, confidence: float, seed: int | None) -> DisclosureReport | None:

@@ -48,6 +48,8 @@ class AttributeRisk:
     confidence: float = 0.95
     seconds: float = 0.0
     seed: int | None = None
+    disclosure: DisclosureReport | None = None
+    """Singling out, linking and inferring, where rows were released; told with the first column of a report."""
     audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
@@ -168,6 +170,7 @@ class AttributeRisk:
             *(f"  {name}: {note}" for name, note in self.notes.items()),
             f"  verdict: {self.verdict()}{self._reason()}",
             f"  {NOTICE}",
+            *([] if self.disclosure is None else [self.disclosure.summary()]),
         ]
         return "\n".join(lines)
 
@@ -278,12 +281,15 @@ class AttributeReport:
     """Sensitive columns side by side, and what released rows tell about whole people. Internal, as its parts are."""
 
     risks: tuple[AttributeRisk, ...]
-    disclosure: DisclosureReport | None = None
-    """Singling out, linking and inferring, where rows were released."""
     audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
         require(len(self.risks) >= 1, "risks", len(self.risks), "one or more")
+
+    @property
+    def disclosure(self) -> DisclosureReport | None:
+        """Singling out, linking and inferring, where rows were released."""
+        return self.risks[0].disclosure
 
     def __iter__(self) -> Iterator[AttributeRisk]:
         return iter(self.risks)
@@ -322,9 +328,9 @@ class AttributeReport:
 
     def summary(self) -> str:
         """One column in full, or a table of several."""
-        more = [] if self.disclosure is None else [self.disclosure.summary()]
         if len(self.risks) == 1:
-            return "\n".join([self.risks[0].summary(), *more])
+            return self.risks[0].summary()
+        more = [] if self.disclosure is None else [self.disclosure.summary()]
         head = (
             f"guessing one column from the others: accuracy on fresh people ({self.risks[0].headline}), on members, "
             "and what the proof allows on members"

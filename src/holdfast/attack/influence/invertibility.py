@@ -134,7 +134,7 @@ def inversion_game(
     def adversary(ask: Callable[[Any], Floats], told: Any) -> Codes:
         people, seen = told
         if knowledge == 1.0:
-            return best_guess(values_left(every_output(ask, people, domain), seen), prior)
+            return best_guess(values_left(closest_outputs(ask, people, domain, seen), seen), prior)
         # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
         agree = np.full(prior.shape, 0.5)
         for _ in range(COPIES):
@@ -187,6 +187,20 @@ def every_output(show: Callable[[Any], Floats], people: Any, domain: Domain) -> 
     return np.stack([show(with_column(people, domain.name, value)) for value in domain.values], axis=1)
 
 
+def closest_outputs(show: Callable[[Any], Floats], people: Any, domain: Domain, seen: Floats) -> Floats:
+    """As `every_output`; of a cell of numbers, what is shown for the value in it that fits best what was seen."""
+    best = every_output(show, people, domain)
+    if len(domain.inner) != domain.size:
+        return best
+    away = np.max(np.abs(best - seen[:, None, :]), axis=2)
+    for cells in zip(*domain.inner, strict=True):
+        tried = np.stack([show(with_column(people, domain.name, value)) for value in cells], axis=1)
+        far = np.max(np.abs(tried - seen[:, None, :]), axis=2)
+        nearer = far < away
+        best, away = np.where(nearer[:, :, None], tried, best), np.minimum(far, away)
+    return best
+
+
 # What the attacker knows without the model.
 def conditional_prior(own: Any, people: Any, domain: Domain, *, schema: Schema | None) -> Floats:
     """P(value | other columns) for each person, learned from the attacker's own people; never from those judged."""
@@ -219,7 +233,7 @@ def cells_among(own: Any, domain: Domain, schema: Schema | None = None) -> Codes
     if all(isinstance(value, int | float) for value in domain.values):
         numbers = values.astype(np.float64)
         away = np.abs(numbers[:, None] - np.array(domain.values, dtype=np.float64))
-        return np.asarray(np.argmin(away, axis=1), dtype=np.int64)
+        return np.where(np.isfinite(numbers), np.argmin(np.nan_to_num(away), axis=1), -1).astype(np.int64)
     places = {str(value): place for place, value in enumerate(domain.values)}
     return np.array([places.get(str(value), -1) for value in values.tolist()], dtype=np.int64)
 
