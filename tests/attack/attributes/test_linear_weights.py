@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,21 @@ def test_weights_of_a_model_that_does_not_read_the_column_say_nothing() -> None:
     risk = report["s"]
     assert np.array_equal(risk.outcome("linear_weights").fresh, risk.outcome("imputer").fresh)
     assert np.array_equal(risk.outcome("linear_weights").members, risk.outcome("imputer").members)
+
+
+def test_fits_are_kept_by_their_responses() -> None:
+    """What is guessed does not change a fit to own people; other responses, as where they are blurred anew, do."""
+    random = np.random.default_rng(1)
+    design, labels = random.normal(size=(60, 3)), random.normal(size=90)
+    told: Any = {
+        "weights": np.zeros(3),
+        "own_design": design,
+        "loss": "squared",
+        "trained_on": 30,
+        "fits": {},
+    }
+    first = LinearInside(labels=labels, designs=random.normal(size=(2, 30, 3)), **told)
+    again = LinearInside(labels=labels, designs=random.normal(size=(4, 30, 3)), **told)
+    other = LinearInside(labels=labels[::-1].copy(), designs=first.designs, **told)
+    assert first.usual_weights(60)[0] is again.usual_weights(60)[0]
+    assert not np.allclose(first.usual_weights(60)[0], other.usual_weights(60)[0])

@@ -201,7 +201,7 @@ def schema_from_values(table: Any) -> Schema:
                 columns.append(
                     Numeric(
                         name, float(known.min()), float(known.max()), integer=whole, taken_from_data=True,
-                        **({"null": "category"} if lacking else {}),
+                        null="category" if lacking else "midpoint",
                     )
                 )  # fmt: skip
                 continue
