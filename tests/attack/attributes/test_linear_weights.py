@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.attack import attribute_risk
 from holdfast.attack.attributes.linear_weights import (
+    LinearInside,
     accuracy_of_weights,
     ridge_weights,
     weights_log_likelihood,
