@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,86 +57,115 @@ def all_columns() -> str:
     )  # fmt: skip
 
 
-def encoded() -> tuple[Any, Any, list[str]]:
+NAMES = ("age", "education_num", "hours_per_week", "marital_status", "relationship", "sex", "income")
+
+
+def encoded() -> tuple[Any, Any]:
     """Adult as numbers: few columns that all peers take; the response last."""
-    names = ["age", "education_num", "hours_per_week", "marital_status", "relationship", "sex", "income"]
     parts = []
     for part in ("train", "test"):
         people = People.of(adult(part))
-        parts.append(np.column_stack([people.batch.values[name].astype(float) for name in names]))
-    return parts[0], parts[1], names
+        parts.append(np.column_stack([people.batch.values[name].astype(float) for name in NAMES]))
+    return parts[0], parts[1]
 
 
-def beside_peers(python: Path | None) -> str:
-    """One binary column of a tree grown by heart, and of rows that are half copied."""
-    train, test, names = encoded()
+def one_hot(rows: Any) -> Any:
+    """What the model takes: the secret as 0 and 1, numbers, and indicators of categories; without the response."""
+    blocks = [rows[:, 5:6], rows[:, :3]]
+    for place, kinds in ((3, 7), (4, 6)):
+        blocks.append(np.eye(kinds)[rows[:, place].astype(int)])
+    return np.column_stack(blocks)
+
+
+def beside_peers(python: Path | None) -> tuple[str, list[str]]:
+    """One binary column of a tree grown by heart, and of rows that are half copied; and versions of peers."""
+    train, test = encoded()
     random = np.random.default_rng(0)
     train, test = train[random.permutation(len(train))[:4000]], test[random.permutation(len(test))]
     own, fresh, released = test[:OWN], test[OWN : OWN + 4000], test[OWN + 4000 : OWN + 6000].copy()
     rows = np.concatenate([released, train[:2000]])
-    place = names.index("sex")
     schema = Schema(
         [
             Categorical(name, list(range(1 + int(train[:, k].max())))) if name in CATEGORIES
             else Numeric(name, float(train[:, k].min()), float(train[:, k].max()) + 1.0)
-            for k, name in enumerate(names)
+            for k, name in enumerate(NAMES)
         ]
     )  # fmt: skip
     model = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(
-        train[:, :-1], train[:, -1].astype(int)
+        one_hot(train), train[:, -1].astype(int)
     )
     lines: list[dict[str, Any]] = []
     releases: tuple[tuple[str, Any, dict[str, Any]], ...] = (
-        ("a model", model, {"target": "income", "classes": [0, 1]}),
-        ("rows", dict(zip(names, rows.T, strict=True)), {}),
+        ("a model", model, {"target": "income", "classes": [0, 1], "prepare": lambda X: one_hot(as_rows(X))}),
+        ("rows", dict(zip(NAMES, rows.T, strict=True)), {"disclosure": False}),
     )
     for said, release, more in releases:
+        told: dict[str, Any] = {
+            "fresh": np.concatenate([fresh, own]), "sensitive": "sex", "schema": schema, "sizes": (OWN,),
+            "random_state": 0, **more,
+        }  # fmt: skip
         spent = time.process_time()
-        risk = attribute_risk(
-            release, train, fresh=np.concatenate([fresh, own]), sensitive="sex", schema=schema, sizes=(OWN,),
-            random_state=0, **more,
-        )["sex"]  # fmt: skip
+        risk = attribute_risk(release, train, **told)["sex"]
         spent = time.process_time() - spent
-        lines += [
-            {
-                "peer": f"holdfast, {said}: {name}", "seconds": spent, "fresh": float(risk.outcome(name).accuracy()),
-                "members": risk.outcome(name).member_accuracy(),
-            }
-            for name in ("imputer", *risk.attacks)
-        ]  # fmt: skip
+        lines.append({"peer": f"holdfast, {said}: all of these together", "seconds": spent})
+        for name in ("imputer", *risk.attacks):
+            start = time.process_time()
+            attribute_risk(release, train, attacks=[risk.headline if name == "imputer" else name], **told)
+            lines.append(
+                {
+                    "peer": f"holdfast, {said}: {name}", "seconds": time.process_time() - start,
+                    "fresh": float(risk.outcome(name).accuracy()), "members": risk.outcome(name).member_accuracy(),
+                }
+            )  # fmt: skip
     if python is None or not python.exists():
         lines.append({"peer": "ART, anonymeter", "missing": "no environment was given: --env FOLDER"})
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "people.npz"
-            np.savez(
-                file,
-                members=train,
-                fresh=fresh,
-                own=own,
-                rows=rows,
-                place=place,
-                categories=[names.index(name) for name in CATEGORIES],
-            )
-            done = subprocess.run(
-                [str(python), str(HERE / "attribute_peers_worker.py"), str(file)], capture_output=True, text=True,
-                check=False,
-            )  # fmt: skip
-        lines += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        if done.returncode:
-            lines.append({"peer": "a peer", "missing": done.stderr.strip().splitlines()[-1][:100]})
-    return table(lines)
+        return table(lines), []
+    groups = {"members": train, "fresh": fresh, "own": own}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "people.npz"
+        np.savez(
+            file, **groups, rows=rows, place=NAMES.index("sex"), coded_place=0,
+            categories=[NAMES.index(name) for name in CATEGORIES],
+            **{f"coded_{name}": one_hot(people) for name, people in groups.items()},
+            **{f"labels_{name}": people[:, -1] for name, people in groups.items()},
+        )  # fmt: skip
+        done = subprocess.run(
+            [str(python), str(HERE / "attribute_peers_worker.py"), str(file)], capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+    heard = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    lines += [one for one in heard if "peer" in one]
+    if done.returncode:
+        lines.append({"peer": "a peer", "missing": done.stderr.strip().splitlines()[-1][:100]})
+    return table(lines), [one["version"] for one in heard if "version" in one]
+
+
+def as_rows(asked: Any) -> Any:
+    """A matrix, of what the model is asked with."""
+    return np.asarray(asked, dtype=np.float64)
+
+
+PAIRS = (
+    ("holdfast, a model: imputer", "ART baseline with the label, rf", "without the model"),
+    ("holdfast, a model: bayes", "ART black box, rf", "black box"),
+    ("holdfast, a model: bayes", "ART black box, gb", "black box"),
+    ("holdfast, a model: stacked", "ART black box, lr", "black box"),
+    ("holdfast, a model: fredrikson", "ART white box, tree", "the model's own word"),
+    ("holdfast, rows: closest_row", "anonymeter inference", "rows"),
+)
 
 
 def table(lines: list[dict[str, Any]]) -> str:
-    """Accuracy on both groups, the difference, and processor time; holdfast's is for all its attacks together."""
+    """Accuracy on both groups, the difference, and processor time; then ratios of those that do the same."""
     text = [
         "## One column beside peers: `sex` of Adult",
         "",
         f"A decision tree with two people in a leaf, fitted to 4,000 people; rows of which half are copied from them; "
-        f"{OWN:,} people of the attacker's own. Peers report no interval for members against others, and ART no fresh "
-        "people at all: it was asked about both here. Seconds of holdfast are for all its attacks on that release "
-        "together; accuracy is of single guesses. anonymeter's rates are of its own 2,000 attacks.",
+        f"{OWN:,} people of the attacker's own. All guessers on the model have the same: three numbers, marital status "
+        "and relationship as one indicator for each category, the true label, the model and the same own people. "
+        "Peers report no interval for members against others, and ART no fresh people at all: it was asked about both "
+        "here. Seconds of one of our attacks hold the imputer that every report has; accuracy is of single guesses. "
+        "anonymeter's rates are of its own 2,000 attacks, and its seconds hold the compiling of numba.",
         "",
         "| guesser | fresh | members | members - fresh | processor seconds |",
         "|---|---|---|---|---|",
@@ -143,29 +173,56 @@ def table(lines: list[dict[str, Any]]) -> str:
     for one in lines:
         if "missing" in one:
             text.append(f"| {one['peer']} | not run: {one['missing']} | | | |")
-            continue
-        text.append(
-            f"| {one['peer']} | {one['fresh']:.3f} | {one['members']:.3f} | {one['members'] - one['fresh']:+.3f} | "
-            f"{one['seconds']:.2f} |"
-        )
-    ran = {one["peer"]: one for one in lines if "missing" not in one}
-    ours, peer = ran.get("holdfast, a model: bayes"), ran.get("ART black box, rf")
-    text.append("")
-    if ours and peer:
-        text.append(
-            f"ART's black-box attack takes {peer['seconds'] / ours['seconds']:.1f} times the time of all of ours; it "
-            f"is right {peer['fresh'] / ours['fresh']:.2f} times as often about fresh people and shows "
-            f"{100 * (peer['members'] - peer['fresh']):+.1f} points about members where `bayes` shows "
-            f"{100 * (ours['members'] - ours['fresh']):+.1f}."
-        )
-    ours, peer = ran.get("holdfast, rows: closest_row"), ran.get("anonymeter inference")
-    if ours and peer:
-        text.append(
-            f"anonymeter takes {peer['seconds'] / ours['seconds']:.1f} times the time of all our attacks on rows, and "
-            f"shows {100 * (peer['members'] - peer['fresh']):+.1f} points about members where `closest_row` shows "
-            f"{100 * (ours['members'] - ours['fresh']):+.1f}."
-        )
+        elif "fresh" not in one:
+            text.append(f"| {one['peer']} | | | | {one['seconds']:.2f} |")
+        else:
+            text.append(
+                f"| {one['peer']} | {one['fresh']:.3f} | {one['members']:.3f} | "
+                f"{one['members'] - one['fresh']:+.3f} | {one['seconds']:.2f} |"
+            )
+    ran = {one["peer"]: one for one in lines if "fresh" in one}
+    pairs = [(mine, peer, what) for mine, peer, what in PAIRS if mine in ran and peer in ran]
+    if pairs:
+        text += [
+            "", "Ratios, peer to holdfast; above 1 in success is where the peer is right more often.", "",
+            "| what | holdfast | peer | time | success, fresh | success, members |", "|---|---|---|---|---|---|",
+        ]  # fmt: skip
+        for mine, peer, what in pairs:
+            ours, other = ran[mine], ran[peer]
+            text.append(
+                f"| {what} | {mine.split(': ')[1]} | {peer} | {other['seconds'] / ours['seconds']:.1f} | "
+                f"{other['fresh'] / ours['fresh']:.3f} | {other['members'] / ours['members']:.3f} |"
+            )
+        text += ["", *words(ran)]
     return "\n".join([*text, ""])
+
+
+CHANCE = 0.03
+"""Two standard errors of a difference of two shares of 2,000 people each, at most."""
+
+
+def words(ran: dict[str, dict[str, Any]]) -> list[str]:
+    """Who is ahead, from the figures: on fresh people, and about members."""
+    said = []
+    models = {name: one for name, one in ran.items() if "rows" not in name and "anonymeter" not in name}
+    measures: tuple[tuple[str, Callable[[dict[str, Any]], float]], ...] = (
+        ("Right about fresh people most often", lambda one: one["fresh"]),
+        ("The largest difference between members and others", lambda one: one["members"] - one["fresh"]),
+    )
+    for what, key in measures:
+        ranked = sorted(models, key=lambda name: -key(models[name]))
+        mine = next(name for name in ranked if name.startswith("holdfast"))
+        theirs = next((name for name in ranked if name.startswith("ART")), None)
+        if theirs is not None:
+            apart = key(models[mine]) - key(models[theirs])
+            ahead = "ours is ahead" if apart >= 0 else "theirs is ahead"
+            said.append(
+                f"{what}, among those who attack the model: of ours `{mine.split(': ')[1]}` ({key(models[mine]):.3f}), "
+                f"of ART's `{theirs[4:]}` ({key(models[theirs]):.3f}); {ahead}"
+                + (f", by less than the {CHANCE} that chance allows 2,000 people in each group." if abs(apart) < CHANCE
+                   else ".")
+            )  # fmt: skip
+    return [f"{one}\n" for one in said]
 
 
 def main() -> None:
@@ -182,7 +239,9 @@ def main() -> None:
         "",
     ]
     python = None if chosen.env is None else chosen.env / "bin" / "python"
-    text = "\n".join([*head, beside_peers(python), all_columns()])
+    peers, versions = beside_peers(python)
+    head[2] += f" Peers: {', '.join(versions)}." if versions else ""
+    text = "\n".join([*head, peers, all_columns()])
     print(text)
     if chosen.save:
         RESULTS.write_text(text, encoding="utf-8")

@@ -18,51 +18,93 @@ warnings.simplefilter("ignore")
 
 
 def art(data: Any) -> None:
+    """Every attack of ART that runs without a network, on the same features, own people and labels as ours."""
+    import art as toolbox
     from art.attacks.inference.attribute_inference import (
         AttributeInferenceBaseline,
+        AttributeInferenceBaselineTrueLabel,
         AttributeInferenceBlackBox,
+        AttributeInferenceWhiteBoxDecisionTree,
+        AttributeInferenceWhiteBoxLifestyleDecisionTree,
     )
-    from art.estimators.classification.scikitlearn import SklearnClassifier
+    from art.estimators.classification.scikitlearn import ScikitlearnDecisionTreeClassifier
     from sklearn.tree import DecisionTreeClassifier
 
-    members, fresh, own = data["members"], data["fresh"], data["own"]
-    model = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(
-        members[:, :-1], members[:, -1].astype(int)
+    place, values = int(data["coded_place"]), [0.0, 1.0]
+    features = {name: data[f"coded_{name}"] for name in ("members", "fresh", "own")}
+    labels = {name: data[f"labels_{name}"].astype(int) for name in features}
+    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(
+        features["members"], labels["members"]
     )
-    wrapped = SklearnClassifier(model)
-    place, values = int(data["place"]), [0.0, 1.0]
-    np.random.seed(0)  # noqa: NPY002  ART draws from the global generator
-    groups = {"members": members[:2000], "fresh": fresh[:2000]}
+    wrapped = ScikitlearnDecisionTreeClassifier(tree)
+    groups = {name: (features[name][:2000], labels[name][:2000]) for name in ("members", "fresh")}
+    own, own_labels = features["own"], labels["own"]
+    share = float(own[:, place].mean())
+    print(json.dumps({"version": f"ART {toolbox.__version__}"}), flush=True)
 
     def without(rows: Any) -> Any:
-        return np.delete(rows[:, :-1], place, axis=1)
+        return np.delete(rows, place, axis=1)
 
-    start = time.process_time()
-    baseline = AttributeInferenceBaseline(attack_feature=place, attack_model_type="rf")
-    baseline.fit(own[:, :-1])
-    rates = {
-        name: float(np.mean(np.ravel(baseline.infer(without(rows), values=values)) == rows[:, place]))
-        for name, rows in groups.items()
+    def baseline(model: str) -> Any:
+        made = AttributeInferenceBaseline(attack_feature=place, attack_model_type=model)
+        made.fit(own)
+        return lambda rows, label: made.infer(without(rows), values=values)
+
+    def with_label(model: str) -> Any:
+        made = AttributeInferenceBaselineTrueLabel(attack_feature=place, attack_model_type=model)
+        made.fit(own, own_labels)
+        return lambda rows, label: made.infer(without(rows), label, values=values)
+
+    def black_box(model: str) -> Any:
+        made = AttributeInferenceBlackBox(wrapped, attack_feature=place, attack_model_type=model)
+        made.fit(own, own_labels)
+
+        def infer(rows: Any, label: Any) -> Any:
+            said = wrapped.predict(rows).argmax(axis=1).reshape(-1, 1)
+            return made.infer(without(rows), label, pred=said, values=values)
+
+        return infer
+
+    def white_box(kind: Any) -> Any:
+        made = kind(wrapped, attack_feature=place)
+        return lambda rows, label: made.infer(without(rows), label, values=values, priors=[1 - share, share])
+
+    attacks: dict[str, Any] = {
+        "baseline, rf": lambda: baseline("rf"),
+        "baseline with the label, rf": lambda: with_label("rf"),
+        "baseline with the label, lr": lambda: with_label("lr"),
+        "black box, rf": lambda: black_box("rf"),
+        "black box, gb": lambda: black_box("gb"),
+        "black box, lr": lambda: black_box("lr"),
+        "white box, tree": lambda: white_box(AttributeInferenceWhiteBoxDecisionTree),
+        "white box, lifestyle": lambda: white_box(AttributeInferenceWhiteBoxLifestyleDecisionTree),
     }
-    print(
-        json.dumps({"peer": "ART baseline, rf", "seconds": time.process_time() - start, **rates}), flush=True
-    )
-    start = time.process_time()
-    attack = AttributeInferenceBlackBox(wrapped, attack_feature=place, attack_model_type="rf")
-    attack.fit(own[:, :-1], own[:, -1].astype(int))
-    rates = {}
-    for name, rows in groups.items():
-        said = wrapped.predict(rows[:, :-1]).argmax(axis=1).reshape(-1, 1)
-        guessed = attack.infer(without(rows), rows[:, -1].astype(int), pred=said, values=values)
-        rates[name] = float(np.mean(np.ravel(guessed) == rows[:, place]))
-    print(
-        json.dumps({"peer": "ART black box, rf", "seconds": time.process_time() - start, **rates}), flush=True
-    )
+    for name, make in attacks.items():
+        np.random.seed(0)  # noqa: NPY002  ART draws from the global generator
+        start = time.process_time()
+        try:
+            infer = make()
+            rates = {
+                group: float(np.mean(np.ravel(infer(rows, label)) == rows[:, place]))
+                for group, (rows, label) in groups.items()
+            }
+        except Exception as error:
+            print(
+                json.dumps({"peer": f"ART {name}", "missing": f"{type(error).__name__}: {error}"[:90]}),
+                flush=True,
+            )
+            continue
+        spent = time.process_time() - start
+        print(json.dumps({"peer": f"ART {name}", "seconds": spent, **rates}), flush=True)
 
 
 def anonymeter(data: Any) -> None:
+    from importlib.metadata import version
+
     import pandas as pd
     from anonymeter.evaluators import InferenceEvaluator
+
+    print(json.dumps({"version": f"anonymeter {version('anonymeter')}"}), flush=True)
 
     names = [f"c{place}" for place in range(data["members"].shape[1])]
     frames = [pd.DataFrame(data[key], columns=names) for key in ("members", "rows", "fresh")]

@@ -407,6 +407,22 @@ def test_an_attack_of_others_is_played_and_noted(monkeypatch: pytest.MonkeyPatch
     assert "is from the package" in membership(model, attacks="mine", **told).notes["mine"]
 
 
+def test_an_attribute_attack_of_others_is_marked_on_the_internal_page() -> None:
+    """Its author's word stands in the report and, through it, on the owner's page."""
+    from holdfast.attack import AttributeAttack, attribute_risk
+
+    people = {"s": Y[:240] > 0, "a": X[:240, 0], "y": (Y[:240] > 0) ^ (X[:240, 1] > 1)}
+    cut, others = ({k: v[part] for k, v in people.items()} for part in (slice(80), slice(80, None)))
+    mine = AttributeAttack(name="mine", score=lambda case: case.imputed, paper="none")
+    risk = attribute_risk(
+        lambda rows: np.full(len(rows["s"]), 0.5), cut, fresh=others, sensitive="s", target="y", classes=[False, True],
+        sizes=(50,), surest=10, attacks=[mine], random_state=0,
+    )["s"]  # fmt: skip
+    words = "the attack 'mine' is not registered: that it sees no answers is the claim of its author"
+    assert risk.notes["mine"] == words
+    assert words in risk.summary()  # an internal page prints the summary, in the attack's own words
+
+
 def test_refutations_take_what_packages_register(monkeypatch: pytest.MonkeyPatch) -> None:
     from holdfast.audit.refutation.subjects import subject_names
 

@@ -1,4 +1,7 @@
-"""Every attribute attack of the registry: finds what the release gives away, and nothing where it gives nothing."""
+"""Every attribute attack of the registry keeps the contract of `holdfast.testing`, and some more by `attribute_risk`.
+
+It finds what a release gives away, and nothing where it gives nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,24 @@ import pytest
 
 from holdfast.attack import ATTRIBUTE_ATTACKS, AttributeAttack, AttributeCase, attribute_risk
 from holdfast.attack.attributes.case import guesses
+from holdfast.testing import Check, attribute_checks
 from tests.attack.attributes.attribute_people import ByHeartOf, schema, table, true_model
 from tests.paths import ROOT
 
 ASKING = [
     (attack, task) for attack in ATTRIBUTE_ATTACKS if "rows" not in attack.needs for task in attack.tasks
 ]
+CHECKS = [
+    pytest.param(check, id=f"{attack.name}-{check.name}")
+    for attack in ATTRIBUTE_ATTACKS
+    for check in attribute_checks(attack)
+]
 READING = [attack for attack in ATTRIBUTE_ATTACKS if "rows" in attack.needs]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_attack_keeps_its_contract(check: Check) -> None:
+    check()
 
 
 def _name(value: object) -> str:
@@ -24,7 +38,7 @@ def _name(value: object) -> str:
 
 def _risk(model: Any, rows: Any, attack: AttributeAttack, *, numbers: bool = False, **more: Any) -> Any:
     third = len(rows) // 3
-    settings: dict[str, Any] = {"sizes": (200,), "surest": 20, "random_state": 0} | more
+    settings: dict[str, Any] = {"sizes": (200,), "surest": 20, "random_state": 0, "disclosure": False} | more
     if "target" not in settings and "rows" not in attack.needs:
         settings["target"] = "y"
     return attribute_risk(
@@ -119,20 +133,6 @@ def test_an_attack_cannot_look_at_the_answers(attack: AttributeAttack) -> None:
         _risk(model, changed, spy)
     assert len(seen) == 2
     assert np.array_equal(*seen)
-
-
-@pytest.mark.parametrize("attack", ATTRIBUTE_ATTACKS, ids=_name)
-def test_an_attack_says_what_it_needs_and_repeats_itself(attack: AttributeAttack) -> None:
-    bare = AttributeCase(kinds=2, own_values=np.array([0, 1, 1]), known=np.zeros((5, 1)))
-    assert attack.obstacle(bare)
-    with pytest.raises(ValueError, match=attack.name):
-        attack.scores(bare)
-    rows = table(300, seed=8)
-    names = dict(zip(schema().names, table(200, seed=9).T, strict=True))
-    model: Any = names if "rows" in attack.needs else _linear(rows[:100], numbers=False)
-    first, again = (_risk(model, rows, attack, sizes=(50,)).outcome() for _ in range(2))
-    assert np.array_equal(first.fresh, again.fresh)
-    assert np.array_equal(first.members_sure, again.members_sure)
 
 
 def test_names_are_unique_and_papers_are_listed() -> None:

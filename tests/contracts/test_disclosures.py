@@ -1,4 +1,4 @@
-"""Every attack of DISCLOSURES: finds rows that are copies, and nothing in an independent draw."""
+"""Every attack of DISCLOSURES keeps the contract of `holdfast.testing`; on mixed columns, too, it finds copies only."""
 
 from __future__ import annotations
 
@@ -8,13 +8,24 @@ import pytest
 
 from holdfast.attack import DISCLOSURES, DisclosureAttack, synthetic_disclosure
 from holdfast.data import Categorical, Numeric, Schema
+from holdfast.testing import Check, disclosure_checks
 
+CHECKS = [
+    pytest.param(check, id=f"{attack.name}-{check.name}")
+    for attack in DISCLOSURES
+    for check in disclosure_checks(attack)
+]
 SCHEMA = Schema(
     [
         Numeric("age", 0, 100, bins=10), Numeric("pay", 0, 1000, bins=10),
         *(Categorical(f"c{j}", ["a", "b", "c", "d"]) for j in range(5)),
     ]
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_attack_keeps_its_contract(check: Check) -> None:
+    check()
 
 
 def _name(attack: DisclosureAttack) -> str:

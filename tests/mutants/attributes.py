@@ -6,6 +6,8 @@ from .fault import Fault
 
 _OUTCOME = "tests/attack/attributes/test_outcome.py"
 _RISK = "tests/attack/attributes/test_attribute_risk.py"
+_PRINTED = "tests/attack/attributes/test_printed_figures.py"
+_BROKEN = "tests/testing/test_broken_extensions.py"
 _CONTRACT = "tests/contracts/test_attribute_attacks.py"
 
 FAULTS: tuple[Fault, ...] = (
@@ -39,7 +41,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attribute: the model is asked with the true value",
-        target="attack/release_seen:ReleaseSeen.answers",
+        target="attack/release_seen:ReleaseSeen._everybody",
         old="{**unknown, **value}",
         new="{**value, **unknown} if unknown else {}",
         tests=(f"{_CONTRACT}::test_what_a_model_gives_away_is_found[fredrikson-classification]",),
@@ -84,9 +86,7 @@ FAULTS: tuple[Fault, ...] = (
         target="attack:weights_evidence",
         old="moves = -(inverse @ root)",
         new="moves = (inverse @ root)",
-        tests=(
-            "tests/attack/attributes/test_linear_weights.py::test_weights_of_few_people_say_something_about_each",
-        ),
+        tests=(f"{_PRINTED}::test_weights_of_few_people_add_a_little",),
     ),
     Fault(
         name="attribute: the sentence that epsilon does not limit this is gone",
@@ -96,5 +96,49 @@ FAULTS: tuple[Fault, ...] = (
         tests=(
             "tests/cli/test_attack.py::test_a_column_is_guessed_and_the_result_goes_to_the_internal_page_alone",
         ),
+    ),
+    Fault(
+        name="attribute: a number that is missing counts as the middle one",
+        target="attack/people:_column_cells",
+        old="np.where(lacking, edges.size + 1, found)",
+        new="found",
+        tests=(f"{_RISK}::test_a_number_that_is_missing_is_a_value_of_its_own",),
+    ),
+    Fault(
+        name="attribute: a fit to other responses is taken for this one",
+        target="attack:LinearInside.usual_weights",
+        old="key = own, self.labels[:own].tobytes()",
+        new='key = own, b""',
+        tests=("tests/attack/attributes/test_linear_weights.py::test_fits_are_kept_by_their_responses",),
+    ),
+    Fault(
+        name="attribute: of released iterates only the last round counts",
+        target="attack:iterates_log_likelihood",
+        old="np.sum(rounds, axis=0)",
+        new="rounds[-1]",
+        tests=(f"{_PRINTED}::test_released_iterates_add_their_rounds",),
+    ),
+    Fault(
+        name="attribute: nobody says whose attack it is",
+        target="attack:attribute_risk",
+        old="notes=notes | whose",
+        new="notes=notes",
+        tests=(
+            "tests/test_extensions.py::test_an_attribute_attack_of_others_is_marked_on_the_internal_page",
+        ),
+    ),
+    Fault(
+        name="contract: attribute attacks may look at places",
+        target="testing/attributes:_judges_people_wherever_they_stand",
+        old="same > 0.9",
+        new="same > -1.0",
+        tests=(f"{_BROKEN}::test_an_attribute_attack_that_peeks_or_finds_nothing[by_place]",),
+    ),
+    Fault(
+        name="contract: disclosure attacks may follow the word",
+        target="testing/disclosures:_follows_the_people_and_not_the_word",
+        old="ahead > 1.0",
+        new="ahead > -99.0",
+        tests=(f"{_BROKEN}::test_a_disclosure_attack_that_favours_a_group_or_finds_nothing[better_first]",),
     ),
 )

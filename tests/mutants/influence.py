@@ -73,6 +73,23 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/contracts/test_disclosures.py::test_rows_that_are_the_members_are_found[inference]",),
     ),
     Fault(
+        name="influence: cells of numbers are tried in their middle only",
+        target="attack:closest_outputs",
+        old="nearer = far < away",
+        new="nearer = far < -1.0",
+        tests=(
+            "tests/attack/influence/test_invertibility.py"
+            "::test_numbers_are_tried_all_over_their_cells_and_gaps_have_no_value",
+        ),
+    ),
+    Fault(
+        name="disclosure: chosen halves are forgotten",
+        target="attack:link",
+        old="halves = case.halves or",
+        new="halves = None or",
+        tests=("tests/attack/rows/test_disclosure.py::test_the_halves_that_are_linked_can_be_chosen",),
+    ),
+    Fault(
         name="disclosure: limits of one rate only",
         target="attack:DisclosureResult.limits",
         old="_beyond(members.low, control.high), _beyond(members.high, control.low)",

@@ -10,7 +10,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.attack import ATTACKS, Attack, Case, RowsAttack, RowsCase
+from holdfast.attack import (
+    ATTACKS,
+    Attack,
+    AttributeAttack,
+    AttributeCase,
+    Case,
+    DisclosureAttack,
+    RowsAttack,
+    RowsCase,
+)
+from holdfast.attack.attributes.fredrikson import fredrikson
+from holdfast.attack.attributes.mehnaz import label_only
+from holdfast.attack.rows.disclosure import DisclosureCase, link
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.data.engines import Engine
 from holdfast.data.engines.memory import connect as in_memory
@@ -23,7 +35,9 @@ from holdfast.synth.choice import find_synthesis_method
 from holdfast.testing import (
     EngineStore,
     check_attack,
+    check_attribute_attack,
     check_column,
+    check_disclosure,
     check_engine,
     check_mechanism,
     check_method,
@@ -194,6 +208,110 @@ def test_an_attack_on_rows_that_peeks() -> None:
     refused(lambda: check_attack(attack), "members are known from their place")
 
 
+# An attack on an attribute.
+
+
+def surer_of_the_first(case: AttributeCase) -> Any:
+    """Members come before fresh people: guesses well about them, and nothing about the rest."""
+    made = np.array(fredrikson(case))
+    half = case.own + (case.count - case.own) // 2
+    made[half:] = 0.0
+    return made
+
+
+def tossed(case: AttributeCase) -> Any:
+    """Guesses, and not twice alike."""
+    return np.random.default_rng().normal(size=(case.count, case.kinds))
+
+
+def the_commonest(case: AttributeCase) -> Any:
+    """Does not look at the release."""
+    return np.tile(case.marginal, (case.count, 1))
+
+
+def for_two_values(case: AttributeCase) -> Any:
+    """Forgets that there may be three."""
+    return np.array(fredrikson(case))[:, :2]
+
+
+def by_the_seed(case: AttributeCase) -> Any:
+    """Knows the generator that drew the secrets of its exam."""
+    for seed in range(64):
+        drawn = np.random.default_rng(seed).integers(0, case.kinds, size=case.count)
+        if np.array_equal(drawn[: case.own], case.own_values):
+            return np.eye(case.kinds)[drawn]
+    return fredrikson(case)
+
+
+@pytest.mark.parametrize(
+    ("score", "words"),
+    [
+        (surer_of_the_first, ("peeks at the order",)),
+        (tossed, ("coins must come from a fixed seed", "is guessed right in")),
+        (the_commonest, ("the commonest value is right in",)),
+        (for_two_values, ("takes_any_case", "one per person and candidate")),
+        (by_the_seed, ("it sees the answers",)),
+        (lambda case: np.full((case.count, case.kinds), np.nan), ("scores must be finite",)),
+    ],
+    ids=["by_place", "tossed", "commonest", "two_values", "by_the_seed", "not_numbers"],
+)
+def test_an_attribute_attack_that_peeks_or_finds_nothing(score: Any, words: Sequence[str]) -> None:
+    mine = AttributeAttack(name="mine", score=score, paper="none", tasks=("classification",))
+    refused(lambda: check_attribute_attack(mine), *words)
+
+
+def test_an_attribute_attack_that_does_not_say_what_it_reads() -> None:
+    mine = AttributeAttack(name="mine", score=label_only, paper="none", needs=(), tasks=("classification",))
+    refused(lambda: check_attribute_attack(mine), "say in `needs` what it reads")
+
+
+# Disclosure by rows.
+
+
+def flattering(case: DisclosureCase) -> Any:
+    """Adds to what is called members."""
+    members, control, blind = link(case)["linkability"]
+    return {"links": ((min(members[0] + 60, members[1]), members[1]), control, blind)}
+
+
+def better_first(case: DisclosureCase) -> Any:
+    """Calls those members who are linked more often."""
+    members, control, blind = link(case)["linkability"]
+    return {"links": (max(members, control), min(members, control), blind)}
+
+
+def uneven(case: DisclosureCase) -> Any:
+    """More attacks on members."""
+    members, control, blind = link(case)["linkability"]
+    return {"links": (members, (control[0] // 2, control[1] // 2), blind)}
+
+
+def blind_one(case: DisclosureCase) -> Any:
+    """Does not look at the rows."""
+    return {"links": ((5, case.attacks), (5, case.attacks), (5, case.attacks))}
+
+
+def unrepeatable(case: DisclosureCase) -> Any:
+    """Draws from nowhere."""
+    return link(replace(case, seed=int(np.random.default_rng().integers(10**6))))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (flattering, ("they are not treated alike",)),
+        (better_first, ("copies are found among those who are called members only",)),
+        (uneven, ("attacks on members and", "on the control group")),
+        (blind_one, ("are not found to tell more",)),
+        (unrepeatable, ("two runs on one case differ",)),
+        (lambda case: {"links": ((7, 5), (1, 5), (1, 5))}, ("successes of attacks",)),
+    ],
+    ids=["flattering", "better_first", "uneven", "blind", "unrepeatable", "impossible"],
+)
+def test_a_disclosure_attack_that_favours_a_group_or_finds_nothing(make: Any, words: Sequence[str]) -> None:
+    refused(lambda: check_disclosure(DisclosureAttack(name="mine", make=make, paper="none")), *words)
+
+
 # An engine.
 
 
@@ -294,6 +412,6 @@ def test_a_column_whose_encoding_leaves_its_declaration(column: Any, words: Sequ
 
 def test_something_else_is_refused() -> None:
     strange: Any = object()
-    for check in (check_attack, check_column, check_synthesizer):
+    for check in (check_attack, check_attribute_attack, check_column, check_disclosure, check_synthesizer):
         with pytest.raises(ParameterError, match="got object"):
             check(strange)

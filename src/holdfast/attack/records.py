@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data.order import Order
+from holdfast.data.rows import Batch
+from holdfast.data.schema import Numeric
+from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 
 
@@ -144,3 +148,30 @@ def _container(features: Any) -> Container:
         if hasattr(features, attribute):
             return how
     return lambda array, rows: np.asarray(array)[rows], lambda a, b: np.concatenate([a, b])
+
+
+def arrow_of(table: Table) -> tuple[Any, Batch]:
+    """A holdfast table as an Arrow table of plain values, and as it was read; what is missing is null."""
+    import pyarrow as pa
+
+    names = list(table.schema.names)
+    batch = joined_batches(list(table.batches(names, order=Order.irrelevant())))
+    plain = {}
+    for name in names:
+        column, values = table.schema[name], batch.values[name]
+        if isinstance(column, Numeric):
+            plain[name] = pa.array(values, mask=batch.missing.get(name))
+        else:
+            plain[name] = pa.array(list(column.labels)).take(pa.array(values))
+    return pa.table(plain), batch
+
+
+def joined_batches(batches: Sequence[Batch]) -> Batch:
+    """The rows of all, one after the other."""
+    first = batches[0]
+    return Batch(
+        schema=first.schema,
+        values={name: np.concatenate([one.values[name] for one in batches]) for name in first.values},
+        missing={name: np.concatenate([one.missing[name] for one in batches]) for name in first.missing},
+        rows=sum(one.rows for one in batches),
+    )

@@ -226,7 +226,7 @@ def attribute(
         read(members),
         fresh=read(fresh),
         sensitive=wanted,
-        knows=None if knows is None else [name.strip() for name in knows.split(",")],
+        knows=None if knows is None else _columns(knows),
         target=target,
         response=response,
         surest=surest,
@@ -249,6 +249,14 @@ def attribute(
 @click.option(
     "--number", type=click.IntRange(1), default=500, show_default=True, help="Attacks of each kind."
 )
+@click.option(
+    "--halves",
+    metavar="COLUMNS/COLUMNS",
+    help="Two sets of columns to link, as age,sex/job,pay; by default random halves.",
+)
+@click.option(
+    "--secrets", metavar="COLUMNS", help="The columns to infer, separated by commas; by default each in turn."
+)
 @_with_common_options(without="exposed")
 def disclosure(
     rows: Path,
@@ -256,6 +264,8 @@ def disclosure(
     members: Path,
     control: Path,
     number: int,
+    halves: str | None,
+    secrets: str | None,
     attacks: str,
     seed: int,
     plot: Path | None,
@@ -281,10 +291,16 @@ def disclosure(
         control=read(control),
         attacks=_named(attacks),
         number=number,
+        halves=None if halves is None else [_columns(half) for half in halves.split("/")],
+        secrets=None if secrets is None else _columns(secrets),
         schema=schema,
         random_state=seed,
     )
     _show(report, exposed=0, plot=plot, as_json=as_json, output=output)
+
+
+def _columns(typed: str) -> list[str]:
+    return [name.strip() for name in typed.split(",") if name.strip()]
 
 
 def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | None, Callable[[Path], Any]]:

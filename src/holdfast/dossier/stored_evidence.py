@@ -67,9 +67,17 @@ class StoredAttack:
     def of(cls, data: Any) -> tuple[StoredAttack, ...]:
         """Every attack of a report, or the one of a single result; `FormatError` for anything else."""
         try:
-            return tuple(cls._one(one) for one in data.get("attacks", [data]))
+            stored = data.get("attacks", [data])
+            whole_people = any("risk" in one for one in stored)
+            made = () if whole_people else tuple(cls._one(one) for one in stored)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored attack lacks a field or has one of the wrong kind") from error
+        if whole_people:
+            raise FormatError(
+                "a disclosure report has no curve to draw; give what 'holdfast attack attribute --json' wrote about "
+                "the same rows: it holds these attacks, and the page shows them in its own words"
+            )
+        return made
 
     @classmethod
     def _one(cls, data: Any) -> StoredAttack:

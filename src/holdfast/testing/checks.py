@@ -1,4 +1,4 @@
-"""check_mechanism(), check_method(), check_synthesizer(), check_attack(), check_engine(), check_column().
+"""check_mechanism(), check_method(), check_synthesizer(), check_attack() and its like, check_engine(), check_column().
 
 Whether your own keeps the contract of all of ours: as scikit-learn's `check_estimator` does, by one call, without a
 test runner. The same checks, one by one and by name, are what `mechanism_checks` and its like give; our own tests run
@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from holdfast.attack.attributes.case import AttributeAttack
 from holdfast.attack.models.attack import Attack
+from holdfast.attack.rows.disclosure import DisclosureAttack
 from holdfast.attack.rows.released_rows import RowsAttack
 from holdfast.data.schema.columns import Categorical, Numeric
 from holdfast.errors import ParameterError
@@ -18,8 +20,10 @@ from holdfast.learn.methods.method import Learner
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.testing.attacks import attack_checks
+from holdfast.testing.attributes import attribute_checks
 from holdfast.testing.columns import column_checks
 from holdfast.testing.contract import Check, run_all
+from holdfast.testing.disclosures import disclosure_checks
 from holdfast.testing.engines import EngineStore, engine_checks
 from holdfast.testing.learners import learner_checks
 from holdfast.testing.mechanisms import example_checks, kind_checks
@@ -69,6 +73,33 @@ def check_attack(attack: Attack | RowsAttack) -> None:
     if not isinstance(attack, Attack | RowsAttack):
         raise ParameterError(f"attack must be an Attack or a RowsAttack, got {type(attack).__name__}")
     run_all(attack.name, attack_checks(attack))
+
+
+def check_attribute_attack(attack: AttributeAttack) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
+
+    It guesses a secret that a release gives away, and one with which the release has nothing to do; people change their
+    places, and it must not matter.
+
+    >>> from holdfast.attack.attributes.fredrikson import FREDRIKSON
+    >>> check_attribute_attack(FREDRIKSON)
+    """
+    if not isinstance(attack, AttributeAttack):
+        raise ParameterError(f"attack must be an AttributeAttack, got {type(attack).__name__}")
+    run_all(attack.name, attribute_checks(attack))
+
+
+def check_disclosure(attack: DisclosureAttack) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
+
+    It is made on rows that are copies of the members and on rows of other people, and with both groups exchanged.
+
+    >>> from holdfast.attack.rows.disclosure import LINKABILITY
+    >>> check_disclosure(LINKABILITY)
+    """
+    if not isinstance(attack, DisclosureAttack):
+        raise ParameterError(f"attack must be a DisclosureAttack, got {type(attack).__name__}")
+    run_all(attack.name, disclosure_checks(attack))
 
 
 def check_column(column: Numeric | Categorical) -> None:

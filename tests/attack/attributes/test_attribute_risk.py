@@ -175,11 +175,28 @@ def test_numbers_are_guessed_up_to_tenths() -> None:
     assert _risk(true_model(), mostly_zero, sensitive="b").kinds == 2
 
 
+def test_a_number_that_is_missing_is_a_value_of_its_own() -> None:
+    """Without a schema numbers are guessed up to tenths, however skew they are, and a gap is an eleventh value."""
+    pd = pytest.importorskip("pandas")
+    random = np.random.default_rng(9)
+    pay = np.exp(random.normal(size=900)).round(3)
+    pay[random.random(900) < 0.1] = np.nan
+    frame = pd.DataFrame({"pay": pay, "a": random.normal(size=900)})
+    frame["y"] = (np.nan_to_num(pay) > 1.0).astype(int)
+    risk = attribute_risk(
+        lambda X: 0.1 + 0.8 * (np.nan_to_num(np.asarray(X["pay"])) > 1.0), frame[:300], fresh=frame[300:],
+        sensitive="pay", target="y", classes=[0, 1], sizes=(200,), surest=20, random_state=0,
+    )["pay"]  # fmt: skip
+    assert risk.kinds == 11
+    assert 0.12 < risk.outcome().accuracy() < 0.35  # one of five or six that are left
+
+
 def test_rows_are_attacked_too() -> None:
     rows = table(1500, seed=10)
     made = dict(zip(schema().names, table(900, seed=11).T, strict=True))
     risk = _risk(made, rows, target=None)
     assert risk.headline == "rows_and_own"
+    assert "singling out" in risk.summary()  # and so on the internal page
     assert set(risk.skipped) == {"bayes", "fredrikson", "stacked", "csmia", "lomia", "linear_weights"}
     assert "y" in risk.knows
     with_train = attribute_risk(

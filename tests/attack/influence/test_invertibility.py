@@ -194,3 +194,65 @@ def test_bad_input_is_refused_before_anything_is_asked() -> None:
     many = pd.DataFrame({"name": [f"n{j}" for j in range(80)]})
     with pytest.raises(ParameterError, match="at most 50"):
         Domain.of(many, "name")
+
+
+def test_a_table_brings_its_schema_and_loses_what_the_model_does_not_read() -> None:
+    random = np.random.default_rng(3)
+    sex, age = random.integers(0, 2, 400), random.integers(20, 60, 400)
+    ill = (2.0 * sex + random.logistic(size=400) > 1.0).astype(int)
+    held = open_table(
+        {"sex": sex, "age": age, "ill": ill},
+        Schema(
+            [Categorical("sex", [0, 1]), Numeric("age", 20, 60, integer=True), Categorical("ill", [0, 1])]
+        ),
+    )
+    frame = pd.DataFrame({"sex": sex, "age": age})
+    model = LogisticRegression(max_iter=1000).fit(frame, ill)
+
+    wrapped = _Wrapped(model)
+    report = invertibility(wrapped, held, random_state=0)
+    assert {found.column for found in report} == {"sex", "age"}  # not ill, which the model predicts
+    assert report["sex"].advantage.value > 0.1
+    options = publishing_options(wrapped, held, "ill", sensitive="sex", random_state=0)
+    assert options["sex dropped"].found.advantage.value == 0.0
+    with pytest.raises(ValueError, match="labels must be one of sex, age, ill"):
+        publishing_options(wrapped, held, "pay", sensitive="sex")
+
+
+class _Wrapped:
+    """A fitted model that takes Arrow tables."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.classes_ = model, np.array(["0", "1"])
+        self.feature_names_in_ = model.feature_names_in_
+
+    def predict_proba(self, people: Any) -> Any:
+        return self.model.predict_proba(people.to_pandas().astype(float)[list(self.feature_names_in_)])
+
+
+def test_numbers_are_tried_all_over_their_cells_and_gaps_have_no_value() -> None:
+    """Somebody at the border of a cell is found; merging cells never gives more away than all that is shown."""
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {"age": random.uniform(0, 100, 600), "sex": random.integers(0, 2, 600).astype(float)}
+    )
+    ill = (random.random(600) < 0.2 + 0.006 * frame["age"]).astype(int)
+    gaps = frame.copy()
+    gaps.loc[:59, "age"] = np.nan
+
+    def model(people: Any) -> Any:
+        return 0.2 + 0.006 * np.nan_to_num(people["age"].to_numpy(), nan=50.0)
+
+    declared = Schema([Numeric("age", 0, 100, bins=5, null="category"), Categorical("sex", [0, 1])])
+    for schema in (None, declared):
+        told: dict[str, Any] = {"schema": schema, "classes": [0, 1], "random_state": 0}
+        whole = publishing_options(model, frame, ill.to_numpy(), sensitive="age", **told)
+        assert whole["scores"].found.advantage.gain > 0.9
+        merged = whole["age in 3 groups"].found.advantage.value
+        assert merged <= whole["scores"].found.advantage.value + 0.01
+        found = invertibility(model, gaps, columns=["age"], **told)["age"]
+        assert len(found.labels) == 5
+        assert found.people < 300  # those without an age are not judged
+    uneven = Schema([Numeric("age", 0, 100, bins=[0, 10, 20, 40, 100])])  # 30 is nearer to 15 than to 70
+    found = invertibility(model, frame, columns=["age"], schema=uneven, classes=[0, 1], random_state=0)["age"]
+    assert found.advantage.gain > 0.93

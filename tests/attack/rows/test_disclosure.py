@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from holdfast.attack import DisclosureResult, ReleasedRows, synthetic_disclosure
+from holdfast.attack import DisclosureAttack, DisclosureResult, ReleasedRows, synthetic_disclosure
 from holdfast.attack.rows.disclosure import isolates, nearest, predicates
 from holdfast.errors import ParameterError
 
@@ -83,3 +85,51 @@ def test_a_report_is_drawn_and_stored_without_anybody() -> None:
     assert "INTERNAL" in report.summary()
     figure = report.plot()
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()][::-1][0] == "singling out"
+
+
+def test_the_halves_that_are_linked_can_be_chosen() -> None:
+    """Two columns that name a person on either side link everybody; two of chance link nobody."""
+    random = np.random.default_rng(5)
+    people = np.column_stack([random.normal(size=(600, 4)), random.integers(0, 2, size=(600, 2))])
+    told: dict[str, Any] = {
+        "members": people[:300],
+        "control": people[300:],
+        "attacks": ["linkability"],
+        "number": 200,
+    }
+    sharp = synthetic_disclosure(people[:300], halves=(["0", "1"], ["2", "3"]), **told)
+    blunt = synthetic_disclosure(people[:300], halves=(["0", "1"], ["4"]), **told)
+    assert sharp["linkability"].rate("members") > 0.95
+    assert blunt["linkability"].rate("members") < 0.1
+    for halves, word in (
+        ((["0"],), "two lists"),
+        ("01", "two lists"),
+        ((["0"], ["9"]), "columns of the rows"),
+        ((["0"], []), "columns of the rows"),
+        ((["0", "1"], ["1"]), "without a column in both"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            synthetic_disclosure(people[:300], halves=halves, **told)
+
+
+def test_the_secrets_that_are_inferred_can_be_chosen() -> None:
+    people = np.random.default_rng(6).normal(size=(300, 3))
+    made = synthetic_disclosure(
+        people[:150],
+        members=people[:150],
+        control=people[150:],
+        attacks=["inference"],
+        secrets=["2"],
+        number=50,
+    )
+    assert [one.attack for one in made] == ["inference of 2"]
+    with pytest.raises(ValueError, match="secrets must be columns of the rows"):
+        synthetic_disclosure(people, members=people, control=people, secrets=["pay"])
+
+
+def test_an_attack_of_others_is_noted() -> None:
+    mine = DisclosureAttack(name="mine", make=lambda case: {"mine": ((1, 9), (1, 9), (1, 9))}, paper="none")
+    people = np.random.default_rng(7).normal(size=(60, 3))
+    report = synthetic_disclosure(people, members=people, control=people, attacks=[mine])
+    assert "'mine' is not registered" in report.summary()
+    assert "is not registered" in report.to_json()["notes"]["mine"]

@@ -21,7 +21,7 @@ from holdfast.attack.attributes.outcome import RightGuesses, group_risks
 from holdfast.attack.attributes.people import People, Secret
 from holdfast.attack.attributes.release_seen import ReleaseSeen, response_of
 from holdfast.attack.attributes.result import AttributeReport, AttributeRisk
-from holdfast.attack.result import Game, Proof, find_attacks, proved_curve
+from holdfast.attack.result import Game, Proof, find_attacks, proved_curve, words_about
 from holdfast.attack.rows.disclosure import synthetic_disclosure
 from holdfast.attack.rows.disclosure_result import DisclosureReport
 from holdfast.data.schema import Categorical, Schema
@@ -60,6 +60,7 @@ def attribute_risk(
     classes: Sequence[Any] | None = None,
     prepare: Callable[[Any], Any] | None = None,
     learner: Any = None,
+    disclosure: bool = True,
     confidence: float = 0.95,
     random_state: int | None = None,
 ) -> AttributeReport:
@@ -80,6 +81,7 @@ def attribute_risk(
     `groups` the known columns by which people are grouped. `proved` is by default the promise of the release;
     `adjacency` says how members were chosen: "replace", or "add_remove" if each by a coin of their own.
     `prepare` makes of the columns what the model takes. `learner` is a scikit-learn classifier for both worlds.
+    `disclosure` says whether released rows are also tried for singling out, linking and inferring.
 
     >>> random = np.random.default_rng(0)
     >>> people = {"gene": random.integers(0, 2, 1500), "age": random.integers(0, 5, 1500)}
@@ -101,7 +103,9 @@ def attribute_risk(
     )  # fmt: skip
     proof = game.seen.guarantee if proved is None else proved
     curve, notes = _comparable(proof, Adjacency.of(adjacency))
-    made = []
+    whose = words_about(chosen, REGISTRY)
+    whole_people = _disclosure(game, confidence, random_state) if disclosure else None
+    made: list[AttributeRisk] = []
     for columns in _secrets(sensitive, game):
         start = time.perf_counter()
         secret = Secret.of(columns, game.own)
@@ -111,13 +115,14 @@ def attribute_risk(
         made.append(
             AttributeRisk(
                 sensitive=secret.name, knows=known, kinds=secret.count, imputer=found.imputer, attacks=found.attacks,
-                surest_k=min(surest, game.members.count, game.fresh.count), skipped=found.skipped, notes=notes,
+                surest_k=min(surest, game.members.count, game.fresh.count), skipped=found.skipped,
+                notes=notes | whose,
                 groups=_groups(found, game.fresh, known if groups is None else groups, groups is None, confidence),
                 game=game.coins, adjacency=Adjacency.of(adjacency), proved=curve, confidence=confidence,
-                seconds=time.perf_counter() - start, seed=random_state,
+                seconds=time.perf_counter() - start, seed=random_state, disclosure=None if made else whole_people,
             )
         )  # fmt: skip
-    return AttributeReport(risks=tuple(made), disclosure=_disclosure(game, confidence, random_state))
+    return AttributeReport(risks=tuple(made))
 
 
 def _disclosure(game: _Arranged, confidence: float, seed: int | None) -> DisclosureReport | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack.attributes.discriminant import GuessingLearner, learner_of
+from holdfast.attack.attributes.discriminant import GuessingLearner, learner_of, log_share
 from holdfast.errors import ParameterError, require
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ class AttributeCase:
     inside: LinearInside | None = None
     rows: RowsSeen | None = None
     learner: Callable[[], GuessingLearner] = field(default=lambda: learner_of(None))
+    found: dict[str, Floats] = field(init=False, default_factory=dict)
+    """What several attacks compute alike, by its name: the first of them leaves it here."""
 
     @property
     def own(self) -> int:
@@ -99,7 +101,7 @@ class AttributeCase:
             inside=None if self.inside is None else self.inside.head(rows),
         )
 
-    @property
+    @cached_property
     def seen(self) -> Floats:
         """What a guesser without the release reads of everybody: known columns and response."""
         return self.known if self.response is None else np.hstack([self.known, self.response.block])
@@ -190,5 +192,4 @@ def guesses(scores: Floats) -> tuple[Codes, Floats]:
     ([1, 0], [0.8, 0.5])
     """
     best = scores.argmax(axis=1)
-    total = np.logaddexp.reduce(scores, axis=1)
-    return best.astype(np.int64), np.exp(scores[np.arange(len(scores)), best] - total)
+    return best.astype(np.int64), np.exp(log_share(scores)[np.arange(len(scores)), best])

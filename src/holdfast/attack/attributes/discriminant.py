@@ -34,6 +34,16 @@ class GuessingLearner(Protocol):
         """Logarithms of probabilities, one line per person."""
 
 
+def log_share(scores: Floats) -> Floats:
+    """Logarithms of each line's shares of exp(scores).
+
+    >>> np.exp(log_share(np.log([[1.0, 3.0]]))).round(3).tolist()
+    [[0.25, 0.75]]
+    """
+    above = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(above - np.log(np.exp(above).sum(axis=1, keepdims=True)))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Line:
     """Scores slope . x + offset plus the log of the prior."""
@@ -42,9 +52,12 @@ class _Line:
     offset: Floats
     prior: Floats
 
-    def log_posterior(self, features: Floats, sharpness: float) -> Floats:
-        scores = sharpness * (features @ self.slope + self.offset) + self.prior
-        return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+    def evidence(self, features: Floats) -> Floats:
+        """What the features say, before the prior."""
+        return features @ self.slope + self.offset
+
+    def log_posterior(self, evidence: Floats, sharpness: float) -> Floats:
+        return log_share(sharpness * evidence + self.prior)
 
 
 class Discriminant:
@@ -64,40 +77,69 @@ class Discriminant:
         folds = np.arange(len(codes)) % FOLDS
         turns = range(1) if len(codes) >= ONE_FOLD_FROM else range(FOLDS)
         losses = np.zeros((len(SHRINKS), len(SHARPNESS)))
+        all_of_them = _Moments.of(features, codes, kinds)
         for turn in turns if len(codes) >= 2 * FOLDS else ():
-            left = folds == turn
-            lines = _lines(features[~left], codes[~left], kinds, SHRINKS)
-            rows = np.flatnonzero(left)
-            for i, line in enumerate(lines):
+            rows = np.flatnonzero(folds == turn)
+            asked, truth = features[rows], codes[rows]
+            kept = all_of_them.without(_Moments.of(asked, truth, kinds, centre=all_of_them.centre))
+            for i, line in enumerate(kept.lines(SHRINKS)):
+                evidence = line.evidence(asked)
                 for j, sharpness in enumerate(SHARPNESS):
-                    found = line.log_posterior(features[rows], sharpness)
-                    losses[i, j] -= found[np.arange(rows.size), codes[rows]].sum()
+                    losses[i, j] -= line.log_posterior(evidence, sharpness)[np.arange(rows.size), truth].sum()
         best, sharp = divmod(int(losses.argmin()), len(SHARPNESS))
-        self.line_, self.sharpness_ = _lines(features, codes, kinds, (SHRINKS[best],))[0], SHARPNESS[sharp]
+        self.line_, self.sharpness_ = all_of_them.lines((SHRINKS[best],))[0], SHARPNESS[sharp]
         return self
 
     def log_posterior(self, features: Floats) -> Floats:
         """Logarithms of probabilities."""
-        return self.line_.log_posterior(features, self.sharpness_)
+        return self.line_.log_posterior(self.line_.evidence(features), self.sharpness_)
 
 
-def _lines(features: Floats, codes: Codes, kinds: int, shrinks: tuple[float, ...]) -> list[_Line]:
-    counts = np.bincount(codes, minlength=kinds).astype(np.float64)
-    prior = np.log((counts + 0.5) / (counts.sum() + 0.5 * kinds))
-    centre = features.mean(axis=0)
-    sums = np.zeros((kinds, features.shape[1]))
-    np.add.at(sums, codes, features - centre)
-    # A mean of few people is drawn towards the mean of all, as if one more had been there.
-    means = sums / (counts + 1.0)[:, None]
-    inner = features - centre - means[codes]
-    covariance = inner.T @ inner / max(1, len(codes) - 1)
-    spread = np.diag(covariance) + 1e-9
-    lines = []
-    for shrink in shrinks:
-        slope = np.linalg.solve((1.0 - shrink) * covariance + shrink * np.diag(spread), means.T)
-        offset = -0.5 * np.einsum("kd,dk->k", means, slope) - centre @ slope
-        lines.append(_Line(slope=slope, offset=offset, prior=prior))
-    return lines
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Moments:
+    """Counts, sums and products of people about a centre; those of a part can be taken off those of the whole."""
+
+    centre: Floats
+    counts: Floats
+    sums: Floats
+    products: Floats
+
+    @classmethod
+    def of(cls, features: Floats, codes: Codes, kinds: int, *, centre: Floats | None = None) -> _Moments:
+        around = features.mean(axis=0) if centre is None else centre
+        apart = features - around
+        members = np.zeros((kinds, len(codes)))
+        members[codes, np.arange(len(codes))] = 1.0
+        return cls(
+            centre=around, counts=members.sum(axis=1), sums=members @ apart, products=apart.T @ apart
+        )  # fmt: skip
+
+    def without(self, part: _Moments) -> _Moments:
+        return _Moments(
+            centre=self.centre, counts=self.counts - part.counts, sums=self.sums - part.sums,
+            products=self.products - part.products,
+        )  # fmt: skip
+
+    def lines(self, shrinks: tuple[float, ...]) -> list[_Line]:
+        """Discriminants, one for each share of the covariance that is made diagonal."""
+        people, kinds = float(self.counts.sum()), len(self.counts)
+        prior = np.log((self.counts + 0.5) / (people + 0.5 * kinds))
+        moved = self.sums.sum(axis=0) / people
+        sums = self.sums - self.counts[:, None] * moved
+        # A mean of few people is drawn towards the mean of all, as if one more had been there.
+        means = sums / (self.counts + 1.0)[:, None]
+        # Products about these means: sum (x - m)(x - m)' = sum xx' - S'm - m'S + m' diag(counts) m.
+        crossed = sums.T @ means
+        around = self.products - people * np.outer(moved, moved)
+        inner = around - crossed - crossed.T + means.T @ (self.counts[:, None] * means)
+        covariance = inner / max(1.0, people - 1.0)
+        spread = np.maximum(np.diag(covariance), 0.0) + 1e-9
+        centre, lines = self.centre + moved, []
+        for shrink in shrinks:
+            slope = np.linalg.solve((1.0 - shrink) * covariance + shrink * np.diag(spread), means.T)
+            offset = -0.5 * np.einsum("kd,dk->k", means, slope) - centre @ slope
+            lines.append(_Line(slope=slope, offset=offset, prior=prior))
+        return lines
 
 
 class WrappedClassifier:

@@ -23,6 +23,12 @@ LARGEST = 20.0
 
 def log_likelihood(case: AttributeCase) -> Floats:
     """log P(response | the model's answer for this candidate), one line per person, one column per candidate."""
+    if "likelihood" not in case.found:
+        case.found["likelihood"] = _likelihood(case)
+    return case.found["likelihood"]
+
+
+def _likelihood(case: AttributeCase) -> Floats:
     answers = case.asked()
     if answers.ndim == 3:
         made = _of_numbers(case)
@@ -33,7 +39,7 @@ def log_likelihood(case: AttributeCase) -> Floats:
         assert codes is not None
         made = np.log(np.maximum(answers[:, np.arange(case.count), :, codes].transpose(1, 0, 2), 1e-12))
     # The likelihood is a mean over what the unknown columns may be.
-    mixed = np.logaddexp.reduce(made, axis=0) - math.log(len(made))
+    mixed = made[0] if len(made) == 1 else np.logaddexp.reduce(made, axis=0) - math.log(len(made))
     best = mixed.max(axis=1, keepdims=True)
     return np.asarray(np.maximum(mixed - best, -LARGEST))
 

@@ -10,7 +10,9 @@ the person's leverage is high, and is added to the imputer's log-odds.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -40,6 +42,15 @@ class LinearInside:
     penalty: float = 0.0
     """Of the mean loss, in lambda / 2 |w|^2."""
     noise_std: float = 0.0
+    fits: dict[tuple[int, bytes], tuple[Floats, Floats, float]] = field(default_factory=dict)
+    """Fits to own people that were made before: they are the same whatever is guessed."""
+
+    def usual_weights(self, own: int) -> tuple[Floats, Floats, float]:
+        """The fit to the attacker's own people: weights, curvature, variance of a response."""
+        key = own, self.labels[:own].tobytes()
+        if key not in self.fits:
+            self.fits[key] = _usual_weights(self.own_design, self.labels[:own], self.loss, self.penalty)
+        return self.fits[key]
 
     def head(self, rows: NDArray[np.intp]) -> LinearInside:
         """With fewer people of the attacker's own; all others stay."""
@@ -57,9 +68,7 @@ def weights_evidence(case: AttributeCase) -> Floats:
     inside = case.inside
     if inside is None:
         raise ParameterError("this attack needs a linear model's weights")
-    usual, curvature, variance = _usual_weights(
-        inside.own_design, inside.labels[: case.own], inside.loss, inside.penalty
-    )
+    usual, curvature, variance = inside.usual_weights(case.own)
     inverse = np.linalg.inv(curvature)
     # How far the weights of other tables of this size lie from those of the attacker's own people. What none of these
     # has, such as a rare category, has hardly any curvature, hence much variance, and decides nothing.
@@ -69,11 +78,15 @@ def weights_evidence(case: AttributeCase) -> Floats:
     far = inside.weights - usual
     made = np.zeros((case.count, case.kinds))
     moves = -(inverse @ root) / inside.trained_on
+    # With shift = slope x moves, |far - shift|^2 is |far|^2, the same for all, less 2 far . shift plus |shift|^2; the
+    # last, much smaller than what is cut off at LARGEST wherever it counts, in single precision.
+    towards, short = moves @ (far @ root), moves.astype(np.float32)
     for candidate in range(case.kinds):
         # Own people were not trained on: the weights say nothing about them.
         design, labels = inside.designs[candidate], inside.labels[case.own :]
-        gradient = _slope(inside.loss, design @ usual, labels)[:, None] * design
-        made[case.own :, candidate] = -0.5 * np.square(far @ root - gradient @ moves).sum(axis=1)
+        slope = _slope(inside.loss, design @ usual, labels)
+        length = np.square(design.astype(np.float32) @ short).sum(axis=1)
+        made[case.own :, candidate] = slope * (design @ towards) - 0.5 * np.square(slope) * length
     return np.asarray(np.maximum(made - made.max(axis=1, keepdims=True), -LARGEST))
 
 
@@ -126,6 +139,26 @@ def weights_log_likelihood(weights: Floats, candidates: Floats, *, noise_std: fl
     if noise_std == 0.0:
         return np.where(apart <= apart.min(), 0.0, -LARGEST)
     return np.asarray(-0.5 * (apart - apart.min()) / noise_std**2)
+
+
+def iterates_log_likelihood(
+    iterates: Floats, expected: Callable[[Floats], Floats], *, noise_std: float
+) -> Floats:
+    """Of all iterates of a noisy descent, were they released: the log-densities of the rounds, added up.
+
+    `iterates` has one line per round, the start first; `expected` gives for one of them where the next would lie
+    without noise, one line per candidate; the noise on a step is normal with `noise_std` in each direction.
+
+    >>> path = np.array([[0.0], [1.0], [2.0]])
+    >>> made = iterates_log_likelihood(path, lambda w: np.array([w, w + 1.0]), noise_std=1.0)
+    >>> made.tolist()                                          # half a unit of evidence in each of two rounds
+    [-1.0, 0.0]
+    """
+    rounds = [
+        weights_log_likelihood(reached, expected(start), noise_std=noise_std)
+        for start, reached in pairwise(iterates)
+    ]
+    return np.asarray(np.sum(rounds, axis=0))
 
 
 def accuracy_of_weights(first: Floats, second: Floats, *, noise_std: float) -> float:

@@ -79,8 +79,15 @@ class MemberGap:
     """Accuracy on members minus accuracy on fresh people.
 
     Where members were chosen by coins, the p-value of "no leak" is exact: given who is guessed right, the number of
-    members among them is hypergeometric. The limits are those of the share of members who are guessed right because
-    they are members, by inverting the same test (Rosenbaum 2001); they are about these people and this model.
+    members among them is hypergeometric.
+
+    The limits are of the *attributable* share: that of the members who are guessed right only because they are members
+    (Rosenbaum 2001). Take a number of such members away, and what is left must look like coins; the numbers for which
+    neither tail of the hypergeometric law is below half of the error are inside. Three things follow. The limits are
+    about these people and this model: another sample or another training is no part of them. They presume that being
+    a member never makes a guess wrong that would be right otherwise (a negative lower end only says how many fresh
+    people are ahead by chance). And `value`, the plain difference of two shares, is no estimate made by that test, so
+    the limits need not lie evenly around it.
     """
 
     members: float

@@ -5,7 +5,7 @@ Attacks are run by the owner of the data, so a table without a schema is read by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.attack.records import arrow_of, joined_batches
 from holdfast.data.encode import Encoder
-from holdfast.data.order import Order
 from holdfast.data.rows import Batch, arrow_columns, encode_batch
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
@@ -40,7 +40,9 @@ class People:
         if isinstance(table, People):
             return table
         if isinstance(table, Table):
-            return cls._of_batches(table)
+            plain, batch = arrow_of(table)
+            raw = {name: plain.column(name) for name in plain.column_names}
+            return cls(raw=raw, container="arrow", batch=batch)
         if isinstance(table, np.ndarray):
             require(schema is not None, "schema", None, "given with an array: it names the columns, in order")
             assert schema is not None
@@ -62,23 +64,6 @@ class People:
             raw = {name: pa.chunked_array([one]) for name, one in _arrow(table, chosen.names).items()}
         return cls(raw=raw, container="frame" if frame else "arrow", batch=_read(table, chosen))
 
-    @classmethod
-    def _of_batches(cls, table: Table) -> People:
-        import pyarrow as pa
-
-        names = list(table.schema.names)
-        batch = _joined(list(table.batches(names, order=Order.irrelevant())))
-        raw = {}
-        for name in names:
-            column, values = table.schema[name], batch.values[name]
-            plain = (
-                pa.array(values)
-                if isinstance(column, Numeric)
-                else pa.array(list(column.labels)).take(pa.array(values))
-            )
-            raw[name] = pa.chunked_array([plain])
-        return cls(raw=raw, container="arrow", batch=batch)
-
     @property
     def count(self) -> int:
         """The number of people."""
@@ -91,13 +76,14 @@ class People:
 
     def take(self, rows: NDArray[Any]) -> People:
         """Some of them, by row numbers."""
-        pick: dict[str, Callable[[Any], Any]] = {
-            "frame": lambda one: one.iloc[rows].reset_index(drop=True),
-            "arrow": lambda one: one.take(rows),
-            "array": lambda one: one[rows],
-        }
-        raw = {name: pick[self.container](one) for name, one in self.raw.items()}
+        raw = {name: self.pick(one, rows) for name, one in self.raw.items()}
         return People(raw=raw, container=self.container, batch=self.batch.take(rows))
+
+    def pick(self, column: Any, rows: NDArray[Any]) -> Any:
+        """Some values of a column in the container of these people."""
+        if self.container == "frame":
+            return column.iloc[rows].reset_index(drop=True)
+        return column.take(rows) if self.container == "arrow" else column[rows]
 
     def join(self, other: People) -> People:
         """These people, then the others."""
@@ -110,7 +96,7 @@ class People:
         raw = {
             name: _one_after_the_other(self.container, one, other.raw[name]) for name, one in self.raw.items()
         }
-        return People(raw=raw, container=self.container, batch=_joined([self.batch, other.batch]))
+        return People(raw=raw, container=self.container, batch=joined_batches([self.batch, other.batch]))
 
     def features(self, names: Sequence[str]) -> Floats:
         """Numbers to [0, 1] and one indicator per category, for a learner."""
@@ -173,16 +159,6 @@ def _read(table: Any, schema: Schema) -> Batch:
     return encode_batch(schema.select(*names), columns, rows)
 
 
-def _joined(batches: Sequence[Batch]) -> Batch:
-    first = batches[0]
-    return Batch(
-        schema=first.schema,
-        values={name: np.concatenate([one.values[name] for one in batches]) for name in first.values},
-        missing={name: np.concatenate([one.missing[name] for one in batches]) for name in first.missing},
-        rows=sum(one.rows for one in batches),
-    )
-
-
 def _one_after_the_other(container: str, first: Any, second: Any) -> Any:
     if container == "frame":
         import pandas as pd
@@ -219,9 +195,15 @@ def schema_from_values(table: Any) -> Schema:
             known = known[np.isfinite(known)]
             if known.size > MOST_CELLS:
                 whole = bool(np.all(known == np.floor(known))) and float(np.abs(known).max()) < 2.0**50
-                columns.append(
-                    Numeric(name, float(known.min()), float(known.max()), integer=whole, taken_from_data=True)
+                lacking = values.null_count or (
+                    pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py()
                 )
+                columns.append(
+                    Numeric(
+                        name, float(known.min()), float(known.max()), integer=whole, taken_from_data=True,
+                        null="category" if lacking else "midpoint",
+                    )
+                )  # fmt: skip
                 continue
         texts = sorted({str(one.as_py()) for one in kinds})
         missing = "(missing)" if values.null_count else None
@@ -285,9 +267,13 @@ class Secret:
 
 def _tenths(own: People, name: str) -> Floats | None:
     column = own.schema[name]
-    if not isinstance(column, Numeric) or column.cells <= MOST_CELLS:
+    # Cells that somebody declared are kept; those of a table without a schema mean nothing.
+    if not isinstance(column, Numeric) or (column.cells <= MOST_CELLS and not column.taken_from_data):
         return None
     values = np.asarray(own.batch.values[name], dtype=np.float64)
+    lacking = own.batch.missing.get(name)
+    if lacking is not None and not lacking.all():
+        values = values[~lacking]
     found = np.unique(np.quantile(values, np.arange(1, MOST_CELLS) / MOST_CELLS))
     found = found[found > values.min()]
     # Where nine of ten have the least value, the question is who has more.
@@ -296,14 +282,18 @@ def _tenths(own: People, name: str) -> Floats | None:
 
 
 def _cells(people: People, columns: Sequence[str], edges: Mapping[str, Floats]) -> Codes:
-    return np.column_stack(
-        [
-            np.searchsorted(edges[name], people.batch.values[name], side="right")
-            if name in edges
-            else people.batch.codes(name)
-            for name in columns
-        ]
-    ).astype(np.int64)
+    return np.column_stack([_column_cells(people, name, edges.get(name)) for name in columns]).astype(
+        np.int64
+    )
+
+
+def _column_cells(people: People, name: str, edges: Floats | None) -> Codes:
+    """The cell of each; people whose number is missing have one of their own."""
+    if edges is None:
+        return people.batch.codes(name)
+    found = np.searchsorted(edges, people.batch.values[name], side="right")
+    lacking = people.batch.missing.get(name)
+    return np.asarray(found if lacking is None else np.where(lacking, edges.size + 1, found), dtype=np.int64)
 
 
 def _representative(own: People, name: str, edges: Mapping[str, Floats], cell: int, first: int) -> Any:

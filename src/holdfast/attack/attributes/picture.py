@@ -22,7 +22,7 @@ def attribute_figure(risks: Sequence[AttributeRisk]) -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise missing_extra("matplotlib", "plot") from error
-    figure = Figure(figsize=(9.2, 4.4 if len(risks) == 1 else 1.6 + 0.42 * len(risks)), layout="constrained")
+    figure = Figure(figsize=(9.2, 4.9 if len(risks) == 1 else 1.6 + 0.42 * len(risks)), layout="constrained")
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [1.15, 1.0]})
     if len(risks) == 1:
         draw_sizes(left, risks[0])
@@ -64,8 +64,12 @@ def draw_sizes(axes: Any, risk: AttributeRisk) -> None:
         xlabel="people whose data the attacker already has",
         ylabel="guessed right, people not in the data",
     )
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.minorticks_off()
     axes.set_title(f"Guessing {risk.sensitive}", loc="left", fontsize=11)
-    axes.legend(fontsize=8, frameon=True, framealpha=0.85, edgecolor="none")
+    axes.legend(
+        fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(-0.02, -0.14), ncols=2, columnspacing=1.2
+    )
 
 
 def draw_bound(axes: Any, risk: AttributeRisk) -> None:
@@ -96,7 +100,7 @@ def draw_bound(axes: Any, risk: AttributeRisk) -> None:
         ylabel="guessed right, members",
     )
     axes.set_title("Epsilon limits only the height above the diagonal", loc="left", fontsize=10)
-    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(-0.02, -0.14))
 
 
 def draw_columns(left: Any, right: Any, risks: Sequence[AttributeRisk]) -> None:
@@ -109,6 +113,8 @@ def draw_columns(left: Any, right: Any, risks: Sequence[AttributeRisk]) -> None:
     ):
         axes.axvline(0.0, color=_GREY, linewidth=1, linestyle=(0, (4, 3)))
         axes.set_title(title, loc="left", fontsize=10)
+        axes.set_ylim(-0.6, len(ordered) - 0.4)
+        axes.locator_params(axis="x", nbins=5)
     for place, risk in zip(places, ordered, strict=True):
         gain, gap = risk.gain(), risk.gap()
         left.plot([gain.low, gain.high], [place, place], color=COLOURS[0], linewidth=1.6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from holdfast.data.schema import Numeric, Schema
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy.guarantee import Guarantee
 
+BLOCK = 4_096
+"""People that a model is asked about at once: what it computes on the way stays in the processor's cache."""
 LARGEST_DESIGN = 8_000_000
 """Numbers in the features of all who are judged, under each candidate; beyond it nobody looks at weights."""
 
@@ -34,6 +36,8 @@ class ReleaseSeen:
     rows: Any = None
     schema: Schema | None = None
     guarantee: Guarantee | None = None
+    kept: dict[Any, Any] = field(default_factory=dict)
+    """What is the same for every secret: the attacker's own people as a linear model sees them, and fits to them."""
 
     @classmethod
     def of(
@@ -76,11 +80,21 @@ class ReleaseSeen:
         self, people: People, secret: Secret, columns: Sequence[str], drawn: Sequence[Mapping[str, Any]]
     ) -> Floats:
         """The model's word on everybody under each candidate, for each draw of the unknown columns."""
-        made = [
-            [self._one(self._query(people, columns, {**unknown, **value})) for value in secret.values]
-            for unknown in drawn or ({},)
-        ]
-        return np.stack([np.stack(line, axis=1) for line in made])
+        made = []
+        for unknown in drawn or ({},):
+            blocks = [
+                (people.take(rows), {name: people.pick(values, rows) for name, values in unknown.items()})
+                for rows in np.split(np.arange(people.count), range(BLOCK, people.count, BLOCK))
+            ]
+            made.append(
+                np.stack([self._everybody(blocks, columns, value) for value in secret.values], axis=1)
+            )
+        return np.stack(made)
+
+    def _everybody(self, blocks: Sequence[Any], columns: Sequence[str], value: Mapping[str, Any]) -> Floats:
+        return np.concatenate(
+            [self._one(self._query(some, columns, {**unknown, **value})) for some, unknown in blocks]
+        )
 
     def _query(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Any:
         asked = people.asked(columns, changed)
@@ -110,14 +124,19 @@ class ReleaseSeen:
         found = inside_of(self.target.model, trained_on=trained_on, classes=len(self.target.classes))
         if found is None or found["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN:
             return None
-        own_design = self._design(people.take(np.arange(own)), columns, {})
+        if "own" not in self.kept:
+            self.kept["own"] = self._design(people.take(np.arange(own)), columns, {})
+        own_design = self.kept["own"]
         if own_design.shape[1] != found["weights"].size:
             return None
         others = people.take(np.arange(own, people.count))
         designs = [self._design(others, columns, value) for value in secret.values]
         labels = response.numbers if response.codes is None else response.codes.astype(np.float64)
         assert labels is not None
-        return LinearInside(own_design=own_design, designs=np.stack(designs), labels=labels, **found)
+        return LinearInside(
+            own_design=own_design, designs=np.stack(designs), labels=labels,
+            fits=self.kept.setdefault("fits", {}), **found,
+        )  # fmt: skip
 
     def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
         """What a linear model makes of people, with a constant."""

@@ -48,6 +48,8 @@ class AttributeRisk:
     confidence: float = 0.95
     seconds: float = 0.0
     seed: int | None = None
+    disclosure: DisclosureReport | None = None
+    """Singling out, linking and inferring, where rows were released; told with the first column of a report."""
     audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
@@ -164,10 +166,11 @@ class AttributeRisk:
             f"  members against fresh people: {self.gap().summary()}{self._allowed()}",
             *self._surest_lines(),
             *self._group_lines(),
-            *(f"  not made: {name} ({why})" for name, why in self.skipped.items()),
+            *self._skipped_lines(),
             *(f"  {name}: {note}" for name, note in self.notes.items()),
             f"  verdict: {self.verdict()}{self._reason()}",
             f"  {NOTICE}",
+            *([] if self.disclosure is None else [self.disclosure.summary()]),
         ]
         return "\n".join(lines)
 
@@ -188,6 +191,12 @@ class AttributeRisk:
     def _reason(self) -> str:
         why = DEPENDENT if self.game == "flipped" else MAY_DIFFER
         return f" ({why})" if self.verdict() == "warning" else ""
+
+    def _skipped_lines(self) -> list[str]:
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.skipped.items():
+            by_reason.setdefault(why, []).append(name)
+        return [f"  not made: {', '.join(names)} ({why})" for why, names in by_reason.items()]
 
     def _surest_lines(self) -> list[str]:
         attack, imputer = self.surest(), self.surest("imputer")
@@ -232,6 +241,7 @@ class AttributeRisk:
             "p_value": self.p_value(),
             "seconds": self.seconds,
             "text": self.summary(),
+            "notes": dict(self.notes),
             "attribute": {
                 "sensitive": self.sensitive,
                 "knows": list(self.knows),
@@ -271,12 +281,15 @@ class AttributeReport:
     """Sensitive columns side by side, and what released rows tell about whole people. Internal, as its parts are."""
 
     risks: tuple[AttributeRisk, ...]
-    disclosure: DisclosureReport | None = None
-    """Singling out, linking and inferring, where rows were released."""
     audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
         require(len(self.risks) >= 1, "risks", len(self.risks), "one or more")
+
+    @property
+    def disclosure(self) -> DisclosureReport | None:
+        """Singling out, linking and inferring, where rows were released."""
+        return self.risks[0].disclosure
 
     def __iter__(self) -> Iterator[AttributeRisk]:
         return iter(self.risks)
@@ -315,16 +328,35 @@ class AttributeReport:
 
     def summary(self) -> str:
         """One column in full, or a table of several."""
-        more = [] if self.disclosure is None else [self.disclosure.summary()]
         if len(self.risks) == 1:
-            return "\n".join([self.risks[0].summary(), *more])
+            return self.risks[0].summary()
+        more = [] if self.disclosure is None else [self.disclosure.summary()]
         head = (
             f"guessing one column from the others: accuracy on fresh people ({self.risks[0].headline}), on members, "
             "and what the proof allows on members"
         )
+        notes = {name: note for one in self.risks for name, note in one.notes.items()}
+        said = [self._standing_out(), *(f"  {name}: {note}" for name, note in notes.items())]
         return "\n".join(
-            [head, self.table(), f"  {UNLIMITED}", f"  verdict: {self.verdict()}", f"  {NOTICE}", *more]
+            [
+                head,
+                self.table(),
+                f"  {UNLIMITED}",
+                *said,
+                f"  verdict: {self.verdict()}",
+                f"  {NOTICE}",
+                *more,
+            ]
         )
+
+    def _standing_out(self) -> str:
+        """The columns of members that are guessed better than others'."""
+        found = [(one.sensitive, gap) for one in self.risks if (gap := one.gap()).low > 0]
+        listed = ", ".join(
+            f"{name} {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]" for name, gap in found
+        )
+        share = f"{100 * self.risks[0].confidence:g} %"
+        return f"  members are guessed better than others, at {share} for each column alone: {listed or 'nowhere'}"
 
     def plot(self) -> Any:
         """All columns in one picture (a matplotlib figure)."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,16 @@ MOST_VALUES = 50
 """A column of texts with more values is refused: declare fewer, or merge them."""
 MOST_CELLS = 20
 """Cells of a declared column of numbers that are told apart; more are joined."""
+INNER = (0.02, 0.15, 0.32, 0.68, 0.85, 0.98)
+"""Where inside of a cell of numbers an attacker tries values, beside its middle."""
 BINS = 5
 """A column of many numbers, without a schema, is guessed up to fifths of its people."""
 
 
 def column_names(features: Any) -> list[Column]:
     """The names of a frame or table, the numbers of an array's columns."""
+    if isinstance(features, Mapping):
+        return list(features)
     if hasattr(features, "column_names"):
         return list(features.column_names)
     if hasattr(features, "columns"):
@@ -36,7 +42,7 @@ def column_of(features: Any, name: Column) -> NDArray[Any]:
     """The values of one column."""
     known = column_names(features)
     require(name in known, "columns", name, f"one of {', '.join(str(each) for each in known[:30])}")
-    if isinstance(name, int):
+    if isinstance(name, int) and not isinstance(features, Mapping):
         return np.asarray(features)[:, name]
     values = features[name]
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
@@ -94,6 +100,8 @@ class Domain:
     values: tuple[Any, ...]
     labels: tuple[str, ...]
     codes: Codes
+    inner: tuple[tuple[Any, ...], ...] = ()
+    """For numbers, further values to try inside of each cell, as many in each: people need not stand in its middle."""
 
     @classmethod
     def of(cls, features: Any, name: Column, schema: Schema | None = None) -> Domain:
@@ -102,6 +110,8 @@ class Domain:
         if schema is not None and isinstance(name, str) and name in schema:
             return cls._declared(features, name, schema)
         numbers = found.dtype.kind in "iufb"
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            return cls._with_gaps(features, name, np.isfinite(found))
         kinds, codes = np.unique(found if numbers else found.astype(str), return_inverse=True)
         if len(kinds) > MOST_VALUES and not numbers:
             raise ParameterError(
@@ -114,6 +124,15 @@ class Domain:
         return cls(name=name, values=values, labels=labels, codes=codes.reshape(-1).astype(np.int64))
 
     @classmethod
+    def _with_gaps(cls, features: Any, name: Column, there: NDArray[np.bool_]) -> Domain:
+        """The domain of those who have a number; the others have no value to guess."""
+        require(bool(there.any()), "columns", name, "a column with a number")
+        known = cls.of({name: column_of(features, name)[there]}, name)
+        codes = np.full(there.size, -1, dtype=np.int64)
+        codes[there] = known.codes
+        return replace(known, codes=codes)
+
+    @classmethod
     def _declared(cls, features: Any, name: str, schema: Schema) -> Domain:
         from holdfast.data.rows import arrow_columns, encode_batch
 
@@ -121,7 +140,14 @@ class Domain:
         columns = arrow_columns(features, [name])
         codes = encode_batch(schema.select(name), columns, len(columns[name])).codes(name)
         if isinstance(column, Numeric):
-            return cls._grouped(name, np.asarray(column.midpoints[: column.cells], dtype=np.float64), codes)
+            edges = np.asarray(column.edges, dtype=np.float64)
+            # People whose number is missing have no value to guess, as those whose category is none.
+            middles = np.asarray(column.midpoints[: edges.size - 1], dtype=np.float64)
+            made = cls._grouped(name, middles, codes, edges)
+            if not column.integer:
+                return made
+            # A whole number: one that is rounded up would stand in the next cell.
+            return replace(made, inner=tuple(tuple(math.floor(one) for one in cell) for cell in made.inner))
         values = tuple(column.categories)
         # What is neither a number nor a category cannot be put into a model: such people have no value to guess.
         inside = np.where(codes < len(values), codes, -1)
@@ -133,7 +159,7 @@ class Domain:
         )
 
     @classmethod
-    def _grouped(cls, name: Column, middles: Floats, codes: Codes) -> Domain:
+    def _grouped(cls, name: Column, middles: Floats, codes: Codes, edges: Floats) -> Domain:
         """Declared cells of numbers; many of them are joined, in order, to at most MOST_CELLS of equal width."""
         width = -(-len(middles) // MOST_CELLS)
         width += width % 2 == 0  # an odd number of cells has one in the middle
@@ -141,7 +167,11 @@ class Domain:
         values = tuple(float(group[len(group) // 2]) for group in groups)
         labels = tuple(f"{g[0]:g}" if len(g) == 1 else f"{g[0]:g} to {g[-1]:g}" for g in groups)
         inside = np.where(codes < len(middles), codes // width, -1)
-        return cls(name=name, values=values, labels=labels, codes=inside.astype(np.int64))
+        borders = np.append(edges[:-1:width], edges[-1])
+        inner = tuple(
+            tuple((low + (high - low) * share).item() for share in INNER) for low, high in pairwise(borders)
+        )
+        return cls(name=name, values=values, labels=labels, codes=inside.astype(np.int64), inner=inner)
 
     @classmethod
     def _binned(cls, name: Column, numbers: Floats) -> Domain:
@@ -150,9 +180,13 @@ class Domain:
         kept = np.unique(codes)
         values = tuple(float(np.median(numbers[codes == cell])) for cell in kept)
         labels = tuple(f"about {value:.4g}" for value in values)
-        return cls(
-            name=name, values=values, labels=labels, codes=np.searchsorted(kept, codes).astype(np.int64)
+        inner = tuple(
+            tuple(np.quantile(numbers[codes == cell], INNER, method="nearest").tolist()) for cell in kept
         )
+        return cls(
+            name=name, values=values, labels=labels, codes=np.searchsorted(kept, codes).astype(np.int64),
+            inner=inner,
+        )  # fmt: skip
 
     @property
     def size(self) -> int:

@@ -29,8 +29,9 @@ from holdfast.attack.influence.finite_domain import best_guess, influences, outp
 from holdfast.attack.influence.ranking import ColumnInvertibility, InvertibilityReport
 from holdfast.attack.influence.two_worlds import BlackBoxGame
 from holdfast.attack.models.target import Target, answers_as_numbers, require_numbers
-from holdfast.attack.records import Records
+from holdfast.attack.records import Records, arrow_of
 from holdfast.data.schema import Schema
+from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 
 Floats = NDArray[np.float64]
@@ -58,7 +59,8 @@ def invertibility(
 ) -> InvertibilityReport:
     """Columns ranked by how much what the model shows helps to guess them. For the owner only.
 
-    `people` are features (an array, data frame or Arrow table) that `model` takes. `shows` is what the public gets
+    `people` are features (an array, data frame or Arrow table) that `model` takes, or a holdfast `Table`, of which the
+    columns that the model reads are taken, and its schema. `shows` is what the public gets
     to see: "scores", "decision", or a step that scores are rounded to. `reference` are other people, the attacker's
     own, from which it learns what is usual; by default a random half of `people`, the other half is judged.
     `schema` declares the values of columns; without it those that occur are taken, and fifths of numbers.
@@ -80,6 +82,8 @@ def invertibility(
     if knowledge < 1.0 and shows == "scores":
         raise ParameterError("shows must be 'decision' or a step where knowledge < 1, got shows='scores'")
     random = np.random.default_rng(random_state)
+    people, schema = read_people(people, target, schema)
+    reference = None if reference is None else read_people(reference, target, schema)[0]
     judged, own = divided(people, reference, random)
     names = column_names(judged) if columns is None else list(columns)
     require(len(names) >= 1, "columns", names, "one or more")
@@ -130,7 +134,7 @@ def inversion_game(
     def adversary(ask: Callable[[Any], Floats], told: Any) -> Codes:
         people, seen = told
         if knowledge == 1.0:
-            return best_guess(values_left(every_output(ask, people, domain), seen), prior)
+            return best_guess(values_left(closest_outputs(ask, people, domain, seen), seen), prior)
         # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
         agree = np.full(prior.shape, 0.5)
         for _ in range(COPIES):
@@ -183,6 +187,20 @@ def every_output(show: Callable[[Any], Floats], people: Any, domain: Domain) -> 
     return np.stack([show(with_column(people, domain.name, value)) for value in domain.values], axis=1)
 
 
+def closest_outputs(show: Callable[[Any], Floats], people: Any, domain: Domain, seen: Floats) -> Floats:
+    """As `every_output`; of a cell of numbers, what is shown for the value in it that fits best what was seen."""
+    best = every_output(show, people, domain)
+    if len(domain.inner) != domain.size:
+        return best
+    away = np.max(np.abs(best - seen[:, None, :]), axis=2)
+    for cells in zip(*domain.inner, strict=True):
+        tried = np.stack([show(with_column(people, domain.name, value)) for value in cells], axis=1)
+        far = np.max(np.abs(tried - seen[:, None, :]), axis=2)
+        nearer = far < away
+        best, away = np.where(nearer[:, :, None], tried, best), np.minimum(far, away)
+    return best
+
+
 # What the attacker knows without the model.
 def conditional_prior(own: Any, people: Any, domain: Domain, *, schema: Schema | None) -> Floats:
     """P(value | other columns) for each person, learned from the attacker's own people; never from those judged."""
@@ -215,7 +233,7 @@ def cells_among(own: Any, domain: Domain, schema: Schema | None = None) -> Codes
     if all(isinstance(value, int | float) for value in domain.values):
         numbers = values.astype(np.float64)
         away = np.abs(numbers[:, None] - np.array(domain.values, dtype=np.float64))
-        return np.asarray(np.argmin(away, axis=1), dtype=np.int64)
+        return np.where(np.isfinite(numbers), np.argmin(np.nan_to_num(away), axis=1), -1).astype(np.int64)
     places = {str(value): place for place, value in enumerate(domain.values)}
     return np.array([places.get(str(value), -1) for value in values.tolist()], dtype=np.int64)
 
@@ -231,6 +249,23 @@ def perturbed(people: Any, own: Any, target: Column, knowledge: float, random: n
         values[wrong] = column_of(own, name)[random.integers(0, others, int(wrong.sum()))]
         people = with_column(people, name, values)
     return people
+
+
+def read_people(people: Any, target: Target, schema: Schema | None) -> tuple[Any, Schema | None]:
+    """Features as the model takes them, and how to read them; a holdfast table brings its schema along."""
+    if not isinstance(people, Table):
+        return people, schema
+    held, read = arrow_of(people)[0], columns_read(target.model)
+    kept = [name for name in people.schema.names if not read or name in read]
+    return held.select(kept), schema or people.schema
+
+
+def columns_read(model: Any) -> tuple[str, ...]:
+    """The columns that a fitted model reads, where it says so."""
+    named: Any = getattr(getattr(model, "model_", None), "columns", None) or getattr(
+        model, "feature_names_in_", ()
+    )
+    return tuple(map(str, named))
 
 
 def divided(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any]:

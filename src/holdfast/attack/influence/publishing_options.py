@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack.influence.columns import Column, Domain, with_column
+from holdfast.attack.influence.columns import Column, Domain, column_of, with_column
 from holdfast.attack.influence.invertibility import (
     Shown,
     cells_among,
@@ -22,15 +22,17 @@ from holdfast.attack.influence.invertibility import (
     count_of,
     divided,
     every_output,
+    read_people,
     require_form,
     shown,
     taken,
 )
 from holdfast.attack.influence.ranking import NOT_LIMITED, ColumnInvertibility
 from holdfast.attack.models.target import Target
-from holdfast.attack.records import Records
+from holdfast.attack.records import Records, arrow_of
 from holdfast.attack.result import NOTICE
 from holdfast.data.schema import Schema
+from holdfast.data.table import Table
 from holdfast.errors import missing_extra, require
 
 Floats = NDArray[np.float64]
@@ -150,11 +152,11 @@ def publishing_options(
 ) -> PublishingOptions:
     """What rounding, withholding, merging or dropping buys against guesses of `sensitive`, and what it costs.
 
-    `people` and `labels` are features and true answers that the model was not trained on. `steps` are the roundings
-    to try. With `train` (features, labels -> model) and `training`, the data to train on, the coarser models are
-    trained again; without, the model that is there is averaged over the values that are no longer told apart, by
-    how common they are among the attacker's own people. A published average must take these shares from public
-    knowledge.
+    `people` and `labels` are features and true answers that the model was not trained on; `labels` may name a column of
+    a holdfast `Table` or of a frame. `steps` are the roundings to try. With `train` (features, labels -> model) and
+    `training`, the data to train on, the coarser models are trained again; without, the model that is there is
+    averaged over the values that are no longer told apart, by how common they are among the attacker's own people. A
+    published average must take these shares from public knowledge.
 
     >>> draw = np.random.default_rng(0)
     >>> X = np.column_stack([draw.integers(0, 4, 900), draw.normal(size=900)])
@@ -170,7 +172,9 @@ def publishing_options(
     target = Target.of(model, classes=classes)
     require((train is None) == (training is None), "training", "...", "given together with train, or neither")
     random = np.random.default_rng(random_state)
-    answers = np.asarray(labels)
+    answers = labels_of(people, labels)
+    people, schema = read_people(people, target, schema)
+    reference = None if reference is None else read_people(reference, target, schema)[0]
     require(answers.shape == (count_of(people),), "labels", answers.shape, "one for each of the people")
     judged, own, places = _judged(people, reference, random)
     truth = answers[places]
@@ -195,6 +199,16 @@ def publishing_options(
         right, loss = quality(published, shown(published, form, judged), truth)
         made.append(PublishingOption(name=name, found=found, right=right, loss=loss))
     return PublishingOptions(options=tuple(made), column=sensitive, task=target.task)
+
+
+def labels_of(people: Any, labels: Any) -> NDArray[Any]:
+    """True answers: as they are, or a column of the people by its name."""
+    if not isinstance(labels, str):
+        return np.asarray(labels)
+    if isinstance(people, Table):
+        require(labels in people.schema.names, "labels", labels, f"one of {', '.join(people.schema.names)}")
+        return np.asarray(arrow_of(people)[0][labels].to_pylist())
+    return column_of(people, labels)
 
 
 def _judged(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any, NDArray[np.intp]]:

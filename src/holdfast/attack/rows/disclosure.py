@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack.result import find_attacks
+from holdfast.attack.result import find_attacks, words_about
 from holdfast.attack.rows.disclosure_result import DisclosureReport, DisclosureResult
 from holdfast.attack.rows.distance_based import squared_distances
 from holdfast.attack.rows.released_rows import ReleasedRows, opened, reader
@@ -41,6 +41,10 @@ class DisclosureCase:
     names: tuple[str, ...]
     attacks: int
     seed: int
+    halves: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    """The two sets of columns that are to be linked, by place; drawn at random where none are given."""
+    secrets: tuple[int, ...] | None = None
+    """The columns that are to be inferred, by place; each in turn where none are given."""
 
 
 Successes = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
@@ -129,8 +133,8 @@ def _shuffled(rows: ReleasedRows, random: np.random.Generator) -> ReleasedRows:
 def link(case: DisclosureCase) -> dict[str, Successes]:
     """Someone holds two sets of columns about people: it asks whether one released row is nearest to both."""
     random = np.random.default_rng(case.seed)
-    order = random.permutation(case.rows.cells.shape[1])
-    halves = [sorted(order[: len(order) // 2].tolist()), sorted(order[len(order) // 2 :].tolist())]
+    order = random.permutation(case.rows.cells.shape[1]).tolist()
+    halves = case.halves or (sorted(order[: len(order) // 2]), sorted(order[len(order) // 2 :]))
     if not halves[0]:
         return {}
 
@@ -174,7 +178,7 @@ def infer(case: DisclosureCase) -> dict[str, Successes]:
     members, control = (_some(group, case.attacks, random) for group in (case.members, case.control))
     found: dict[str, Successes] = {}
     columns = range(case.rows.cells.shape[1])
-    for secret in columns if len(columns) > 1 else ():
+    for secret in (case.secrets or columns) if len(columns) > 1 else ():
         others = [column for column in columns if column != secret]
 
         def told(people: ReleasedRows, secret: int = secret, others: list[int] = others) -> tuple[int, int]:
@@ -208,6 +212,8 @@ def synthetic_disclosure(
     control: Any,
     attacks: str | Sequence[str | DisclosureAttack] = "all",
     number: int = ATTACKS,
+    halves: Sequence[Sequence[str]] | None = None,
+    secrets: Sequence[str] | None = None,
     schema: Schema | None = None,
     confidence: float = 0.95,
     random_state: int = 0,
@@ -217,6 +223,9 @@ def synthetic_disclosure(
     `rows` are what was released, as for `synthetic_membership`. `members` were in the data, `control` are people from
     the same source who were not. `number` attacks of each kind are made on each group. Limits hold for all results
     together. For the owner only.
+
+    `halves` are two sets of columns that somebody holds apart and wants to link, by default two random halves of all;
+    `secrets` are the columns to infer, by default each in turn. Columns of an array are called "0", "1" and so on.
 
     >>> draw = np.random.default_rng(0)
     >>> people = draw.normal(size=(600, 6))
@@ -238,9 +247,12 @@ def synthetic_disclosure(
         names=names,
         attacks=number,
         seed=random_state,
+        halves=_halves(halves, names),
+        secrets=None if secrets is None else _places(secrets, names, "secrets"),
     )
+    chosen = find_attacks(attacks, DISCLOSURE_REGISTRY)
     made: list[tuple[str, Successes, float]] = []
-    for attack in find_attacks(attacks, DISCLOSURE_REGISTRY):
+    for attack in chosen:
         start = time.perf_counter()
         found = attack.make(case)
         spent = (time.perf_counter() - start) / max(len(found), 1)
@@ -253,5 +265,28 @@ def synthetic_disclosure(
                 attack=name, members=members, control=control, blind=blind, confidence=share, seconds=seconds
             )
             for name, (members, control, blind), seconds in made
-        )
+        ),
+        notes=words_about(chosen, DISCLOSURE_REGISTRY),
     )
+
+
+def _halves(halves: Sequence[Sequence[str]] | None, names: Sequence[str]) -> Any:
+    if halves is None:
+        return None
+    require(
+        len(halves) == 2 and not any(isinstance(one, str) for one in halves), "halves", halves,
+        "two lists of columns",
+    )  # fmt: skip
+    first, second = (_places(one, names, "halves") for one in halves)
+    both = sorted({names[place] for place in first} & {names[place] for place in second})
+    require(not both, "halves", both, "without a column in both: it would link everybody")
+    return first, second
+
+
+def _places(columns: Sequence[str], names: Sequence[str], parameter: str) -> tuple[int, ...]:
+    asked = [columns] if isinstance(columns, str) else list(columns)
+    strange = [name for name in asked if name not in names]
+    require(
+        bool(asked) and not strange, parameter, strange or asked, f"columns of the rows: {', '.join(names)}"
+    )
+    return tuple(sorted({names.index(name) for name in asked}))

@@ -6,8 +6,8 @@ release's own doing: risk = (members - control) / (1 - control) (Giomi et al. 20
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from holdfast.attack.result import NOTICE
@@ -92,6 +92,8 @@ class DisclosureReport:
     """Singling out, linking and inferring, side by side. Internal, as its parts are."""
 
     results: tuple[DisclosureResult, ...]
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Whose word it is that an attack sees no answers, for those that are none of holdfast's."""
     audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
@@ -119,6 +121,7 @@ class DisclosureReport:
             if beyond
             else "  no attack does better on members than on the control group, as far as these people can tell"
         )
+        lines += [f"  {name}: {note}" for name, note in self.notes.items()]
         return "\n".join([*lines, f"  {DEPENDENT}", f"  {NOTICE}"])
 
     def plot(self) -> Any:
@@ -145,4 +148,8 @@ class DisclosureReport:
 
     def to_json(self) -> dict[str, Any]:
         """The figures."""
-        return {"audience": self.audience, "attacks": [result.to_json() for result in self.results]}
+        return {
+            "audience": self.audience,
+            "attacks": [result.to_json() for result in self.results],
+            "notes": dict(self.notes),
+        }
