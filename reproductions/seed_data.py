@@ -119,7 +119,7 @@ def protein(*, rows: int, test: int) -> Split:
     raw = matrix(table, [f"f{j:02d}" for j in range(1, 75)])
     labels = 2.0 * np.asarray(table["label"], dtype=np.float64) - 1.0
     order = np.random.default_rng(SPLIT_SEED).permutation(len(raw))
-    half = len(raw) // 2
+    half = (len(raw) + 1) // 2
     ours, theirs = order[:half], order[half:]
     centre, spread = raw[theirs].mean(axis=0), raw[theirs].std(axis=0)
     scaled = within_unit_ball(with_intercept(np.clip((raw - centre) / spread, -5.0, 5.0)))
