@@ -136,7 +136,8 @@ def our_step_words(found: dict[str, dict[int, Found]]) -> str:
     gain = max(ours - theirs for *_, ours, theirs in pairs)
     loss = min(ours - theirs for *_, ours, theirs in pairs)
     return (
-        f"**Our step.** Without a penalty, a run that ends where going on would cost more noise than it gains is ahead "
+        f"**Our step.** Without a penalty, a run that ends where going on would cost more noise than it gains is "
+        f"ahead "
         f"of the seed's step of 1/sqrt(m) in {ahead} of {len(pairs)} cells, by up to {gain:.3f}; at worst it is "
         f"{max(-loss, 0.0):.3f} behind."
     )
@@ -148,7 +149,8 @@ def growth_words(growth: dict[str, dict[int, float]]) -> str:
     strong = [tests[t] for tests in growth.values() for t in (3, 4)]
     return (
         f"**Rows.** A tenth of the rows makes the noise of tests 1 and 2 {min(convex):.2f} to {max(convex):.2f} times "
-        "larger (as 1/sqrt(m): the step is 1/sqrt(m), and one row moves the result by 2k/(b sqrt(m))), that of tests 3 "
+        "larger (as 1/sqrt(m): the step is 1/sqrt(m), and one row moves the result by 2k/(b sqrt(m))), that of "
+        "tests 3 "
         f"and 4 {min(strong):.1f} to {max(strong):.1f} times (as 1/m once the steps have left their cap)."
     )
 
@@ -166,7 +168,8 @@ def refuted_words(neighbours: Sequence[tuple[str, int, list[float]]]) -> str:
     sound = all(moved <= proved for _, _, (_, moved, proved) in neighbours)
     return (
         f"The result moves farther than the printed bound says any row can move it for {places(broken)}; not for "
-        f"{places(kept)}. The prescribed noise is too small by a factor of up to {worst:.1f} at least, and for whoever "
+        f"{places(kept)}. The prescribed noise is too small by a factor of up to {worst:.1f} at least, and for "
+        f"whoever "
         "knows the order a pure ε becomes that many times ε. The proved bound "
         + ("holds in every line." if sound else "DOES NOT HOLD.")
         + " The division is right without a penalty, where printed and proved sensitivity agree."

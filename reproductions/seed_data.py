@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,11 @@ def to_unit_interval(rows: Floats, ranges: Sequence[tuple[float, float]]) -> Flo
     """Declared ranges to [-1, 1], values outside clipped."""
     low, high = np.array(ranges, dtype=np.float64).T
     return np.asarray(np.clip(2.0 * (rows - low) / (high - low) - 1.0, -1.0, 1.0))
+
+
+def on_sphere(split: Split) -> Split:
+    """The same split with every row divided by its norm."""
+    return replace(split, train=within_unit_ball(split.train), test=within_unit_ball(split.test))
 
 
 def divide(
