@@ -16,7 +16,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +145,10 @@ class Task:
             released.append(share.release(noise.mechanism, centre, label="bolt_on"))
         return self.accuracy(released)
 
+    def seeded(self, epsilon: float, seed: int) -> float:
+        """The same, by the number of the seed."""
+        return self.bolt_on(epsilon, SEED + seed)
+
     def private(self, run: RunLearner, epsilon: float, seed: int) -> float:
         """One of the library's methods, with its own steps."""
         # BST14's steps need a radius where there is no penalty; the others run unconstrained, as in the seed.
@@ -267,7 +271,7 @@ def refutation(splits: Sequence[Split], store: Store) -> list[tuple[str, int, li
     return [
         (split.name, batch, store.of(
             f"{split.name}, {len(split.train)} rows, b {batch}: printed, measured and proved sensitivity",
-            lambda split=split, batch=batch: moved(split, batch),
+            partial(moved, split, batch),
         ))
         for split in splits
         for batch in (1, 10, 50)
@@ -282,7 +286,7 @@ def passes_and_batches(split: Split, store: Store, *, seeds: int) -> Passes:
         return {
             e: store.several(
                 f"{task.label}: {BOLT_ON}, epsilon {e:g}",
-                lambda seed, e=e: task.bolt_on(e, SEED + seed),
+                partial(task.seeded, e),
                 seeds=seeds,
             )
             for e in PLACES
@@ -303,9 +307,7 @@ def growth(split: Split, store: Store) -> dict[int, float]:
         return Task(few, test).sensitivity / Task(split, test).sensitivity
 
     return {
-        test: store.of(f"{Task(split, test).label}: noise with a tenth of the rows", lambda t=test: ratio(t))[
-            0
-        ]
+        test: store.of(f"{Task(split, test).label}: noise with a tenth of the rows", partial(ratio, test))[0]
         for test in TESTS
     }
 

@@ -83,8 +83,8 @@ def pima_words(accuracies: Results, ratio: float) -> str:
         f"in the unit ball is sqrt(d) + d/4, {ratio:.0f} times smaller here; with it output perturbation is ahead at "
         f"{_at(ahead(OUTPUT_LINE, FUNCTIONAL))}, and the two differ by at most {largest:.3f}. Objective perturbation, "
         f"which the seed leaves out of this figure, is ahead of output perturbation at "
-        f'{_at(ahead(OBJECTIVE, OUTPUT_LINE))}. No private line beats weights that are all 0, which say "no" to '
-        f"everyone, at {_at(useless)}. The seed's columns came scaled from elsewhere; ours take ranges where adults "
+        f'{_at(ahead(OBJECTIVE, OUTPUT_LINE))}. Where no private line beats weights that are all 0 ("no" for '
+        f"everyone): at {_at(useless)}. The seed's columns came scaled from elsewhere; ours take ranges where adults "
         "usually lie."
     )
 

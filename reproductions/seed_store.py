@@ -48,11 +48,15 @@ class Store:
             begin = time.process_time()
             found = measure()
             numbers = [found] if isinstance(found, (int, float)) else list(found)
-            self.values[key] = [float(f"{number:.6g}") for number in numbers]
-            self.seconds[key] = round(time.process_time() - begin, 2)
+            self.put(key, numbers, seconds=time.process_time() - begin)
             self.keep()
             sys.stderr.write(f"{self.seconds[key]:8.1f} s  {key}\n")
         return self.values[key]
+
+    def put(self, key: str, numbers: Sequence[float], *, seconds: float = 0.0) -> None:
+        """Numbers that were measured together with others; `keep` writes them."""
+        self.values[key] = [float(f"{number:.6g}") for number in numbers]
+        self.seconds[key] = round(seconds, 2)
 
     def several(self, key: str, measure: Callable[[int], float], *, seeds: int) -> list[float]:
         """One number for each seed, kept one by one."""
