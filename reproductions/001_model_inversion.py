@@ -398,6 +398,8 @@ def main() -> int:
         write("001_model_inversion", text)
         draw(found, plain, sizes)
     sys.stdout.write("\n".join(text) + "\n")
+    if quick:
+        sys.stdout.write("\n--quick: two seeds; differences of a few points are noise.\n")
     return 0
 
 

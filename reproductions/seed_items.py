@@ -4,7 +4,7 @@
 value is typed twice, and where a number or an order can be compared the verdict is computed:
 
 - `"001_bolt_on.json > KEY"`: the mean of the numbers kept by that key, over seeds if it has some; `KEY [i]` for one;
-- `"001_runtime.md # HEADING > ROW > COLUMN"`: a cell of a table of a page; `HEADING | CORNER` where a heading has several
+- `"001_runtime.md # HEADING > ROW > COLUMN"`: a cell of a page's table; `HEADING | CORNER` where a heading has several
   tables; rows of two labels are `FIRST / SECOND`;
 - `within`: confirmed if every number of ours is at most that far from its printed one, else refuted;
 - `holds`: confirmed if the comparison is true of ours, called a, b, ... in order, and of the printed p, q, ...
@@ -76,8 +76,9 @@ class Item:
 
     def check(self) -> None:
         """Raise BadItem for whatever is wrong."""
-        computed = self.within is not None or self.holds is not None
-        if computed == (self.stated is not None):
+        rules = [self.within is not None, self.holds is not None]
+        computed = any(rules)
+        if sum(rules) + (self.stated is not None) != 1:
             raise BadItem(f"{self.name}: either a verdict, or something to compute it from")
         if self.verdict not in VERDICTS:
             raise BadItem(f"{self.name}: verdict {self.verdict!r} is none of {', '.join(VERDICTS)}")

@@ -39,6 +39,8 @@ class Store:
         self.made: dict[str, Any] = content["made"]
         self.values: dict[str, list[float]] = content["values"]
         self.seconds: dict[str, float] = content["seconds"]
+        if self.path is not None and not frozen:
+            commit()  # the code that is running is that of now, whatever is edited while it runs
 
     def of(self, key: str, measure: Callable[[], Sequence[float] | float]) -> list[float]:
         """The numbers of that name; measured now if they are not there yet."""

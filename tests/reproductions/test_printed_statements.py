@@ -183,7 +183,7 @@ def test_a_curve_for_positive_epsilon_does_not_determine_the_trade_off() -> None
 
     def least(second: Floats, mass: float) -> float:
         sets = itertools.chain.from_iterable(itertools.combinations(range(3), r) for r in range(4))
-        return min(second[list(s)].sum() for s in sets if p[list(s)].sum() == pytest.approx(mass))
+        return min(float(second[list(s)].sum()) for s in sets if p[list(s)].sum() == pytest.approx(mass))
 
     assert least(q, 1 / 3) == pytest.approx(1 / 6)
     assert least(other, 1 / 3) == 0.0
@@ -265,6 +265,8 @@ def test_a_game_at_equilibrium_answers_every_query_of_a_closed_class() -> None:
         c=[0] * size + [1], A_ub=np.column_stack([-signed, -np.ones(len(signed))]), b_ub=-signed @ table,
         A_eq=[[1] * size + [0]], b_eq=[1], bounds=[(0, 1)] * size + [(None, None)],
     )  # fmt: skip
+    assert found.x is not None
+    assert found.fun is not None
     assert np.abs(queries @ (table - found.x[:size])).max() <= found.fun + 1e-9
 
 
