@@ -122,8 +122,8 @@ def block(items: list[Item]) -> str:
     found = Counter(item.verdict for item in items)
     words = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS)
     return (
-        f"{BEGIN}\n{len(items)} computable items of the five documents that holdfast grew from, run again at their own "
-        f"sizes: {words} ([the table](docs/reproductions.md#every-item)).\n{END}"
+        f"{BEGIN}\n{len(items)} items (theorems, algorithms, figures, tables) of the five documents that holdfast grew "
+        f"from, checked again: {words} ([the table](docs/reproductions.md#every-item)).\n{END}"
     )
 
 

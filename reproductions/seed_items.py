@@ -90,6 +90,8 @@ class Item:
             raise BadItem(f"{self.name}: nothing of ours to compare")
         for place in (*self.where, *self.test):
             there(place)
+        for pointer in self.ours:
+            resolve(pointer)
 
 
 def compare(rule: str, ours: tuple[float, ...], printed: tuple[float | str, ...]) -> bool:

@@ -40,11 +40,40 @@ def test_the_posterior_stays_within_e_to_epsilon_of_the_prior(prior: float, epsi
         assert prior * math.exp(-epsilon) <= posterior <= prior * math.exp(epsilon)
 
 
-def test_noisy_max_with_scale_l_over_epsilon_reaches_twice_epsilon() -> None:
-    def second_wins(gap: float) -> float:  # two candidates, Laplace noise of scale 1 = L/epsilon
-        return math.exp(-gap) * (2 + gap) / 4
+def test_post_processing_never_tells_laws_apart_better() -> None:
+    for _ in range(50):
+        p, q = simplex(5, 2)
+        channel = simplex(4, 5)  # what each output becomes
+        for epsilon in (0.0, 0.3, 1.0):
+            before, after = (
+                np.maximum(a - math.exp(epsilon) * b, 0).sum()
+                for a, b in ((p, q), (p @ channel, q @ channel))
+            )
+            assert after <= before + 1e-12
 
-    assert math.log(second_wins(38.0) / second_wins(40.0)) > 1.9  # promised: 1
+
+def _second_wins(gap: float, scale: float) -> float:
+    """Of two candidates that lie `gap` apart, with Laplace noise of that scale on each."""
+    return math.exp(-gap / scale) * (2 + gap / scale) / 4
+
+
+def test_noisy_max_with_scale_l_over_epsilon_reaches_twice_epsilon() -> None:
+    assert math.log(_second_wins(38.0, 1.0) / _second_wins(40.0, 1.0)) > 1.9  # promised: 1
+
+
+def test_noisy_max_with_scale_n_l_over_epsilon_keeps_epsilon() -> None:
+    for gap in np.linspace(2.0, 80.0, 40):  # n = 2, and each score moves by 1
+        assert math.log(_second_wins(gap - 2.0, 2.0) / _second_wins(gap, 2.0)) <= 1.0
+
+
+def test_the_privacy_loss_of_normal_noise_is_a_line() -> None:
+    at = np.linspace(-5, 5, 101)
+    assert np.allclose(np.diff(norm.logpdf(at) - norm.logpdf(at, loc=1.0), n=2), 0, atol=1e-12)
+
+
+def test_a_threshold_above_all_entropies_is_right_in_half_of_the_cases() -> None:
+    entropies, members = RANDOM.random(200), np.repeat([True, False], 100)
+    assert np.mean((entropies <= entropies.max()) == members) == 0.5
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.3, 0.9])
@@ -268,6 +297,24 @@ def test_a_game_at_equilibrium_answers_every_query_of_a_closed_class() -> None:
     assert found.x is not None
     assert found.fun is not None
     assert np.abs(queries @ (table - found.x[:size])).max() <= found.fun + 1e-9
+
+
+def test_players_without_regret_come_to_an_equilibrium() -> None:
+    game, rounds = RANDOM.uniform(-1, 1, size=(5, 6)), 2000
+    eta = math.sqrt(8 * math.log(6) / rounds) / 2
+    rows, columns = np.zeros(5), np.zeros(6)
+    plays = []
+    for _ in range(rounds):
+        x, y = softmax(-eta * rows), softmax(eta * columns)
+        plays.append((x, y))
+        rows, columns = rows + game @ y, columns + x @ game
+    x, y = (np.mean([play[side] for play in plays], axis=0) for side in (0, 1))
+    regrets = [
+        sum(x @ game @ y for x, y in plays) - rows.min(),
+        columns.max() - sum(x @ game @ y for x, y in plays),
+    ]
+    assert (x @ game).max() - (game @ y).min() <= sum(regrets) / rounds + 1e-9
+    assert sum(regrets) / rounds <= 4 * math.sqrt(math.log(6) / rounds)
 
 
 def test_following_the_leader_regrets_at_most_what_leaders_change() -> None:

@@ -80,6 +80,7 @@ AUDIT = "004_one_run_audit.md # Q 2.1 > 1 (0.78) > runs"
         ({"stated": "not yet", "why": "w", "where": ("src/nothing.py",)}, "is not there"),
         ({"within": 1.0, "printed": (1.0,), "ours": (AUDIT,), "stated": "confirmed"}, "either a verdict"),
         ({"holds": "a > 1", "ours": ("004_one_run_audit.md > nothing > at all",)}, "0 cells"),
+        ({"stated": "confirmed", "ours": ("004_one_run_audit.md > nothing > at all",)}, "0 cells"),
         ({"holds": "a > 1", "ours": ("no.json > key",)}, "is not in reproductions/results"),
     ],
 )
