@@ -316,25 +316,20 @@ def delta_table() -> list[str]:
 
 def page(families: Mapping[str, Sequence[Found]], wrong: Sequence[str], seconds: float) -> list[str]:
     """The generated Markdown."""
-    from reproductions.seed_words import (
-        DELTA_WORDS,
-        DIMENSION_WORDS,
-        HEAD,
-        LASSO_WORDS,
-        LOGISTIC_WORDS,
-        MULTINOMIAL_WORDS,
-        THRESHOLD_WORDS,
-    )
+    from reproductions import seed_words as say
 
     lines = ["# Seed 000, figures 4.1 to 4.25: membership attacks on private models", ""]
-    lines += [stamp("000_membership", SEED, seconds), "", HEAD, ""]
+    lines += [stamp("000_membership", SEED, seconds), "", say.HEAD, ""]
     verdict = "none" if not wrong else "; ".join(wrong)
     lines += [f"Accuracies above what is allowed by more than three standard errors: **{verdict}**.", ""]
     parts = (
-        ("lasso", "Figures 4.1 to 4.8: lasso, loss attack (p = 10)", HALF, LASSO_WORDS),
-        ("logistic", "Figures 4.9 to 4.15: logistic, entropy attack, N = 300", SEEDS_TAU, LOGISTIC_WORDS),
-        ("dimension", "Figures 4.19 and 4.20: dimension, N = 300", SEEDS_TAU, DIMENSION_WORDS),
-        ("multinomial", "Figures 4.21 to 4.25: three classes, entropy attack, N = 300", SEEDS_TAU, MULTINOMIAL_WORDS),
+        ("lasso", "Figures 4.1 to 4.8: lasso, loss attack (p = 10)", HALF, say.lasso_words),
+        ("logistic", "Figures 4.9 to 4.15: logistic, entropy attack, N = 300", SEEDS_TAU, say.logistic_words),
+        ("dimension", "Figures 4.19 and 4.20: dimension, N = 300", SEEDS_TAU, say.dimension_words),
+        (
+            "multinomial", "Figures 4.21 to 4.25: three classes, entropy attack, N = 300", SEEDS_TAU,
+            say.multinomial_words,
+        ),
     )  # fmt: skip
     for name, title, rule, words in parts:
         found = families[name]
@@ -352,15 +347,15 @@ def page(families: Mapping[str, Sequence[Found]], wrong: Sequence[str], seconds:
             "",
             *success_table(found),
             "",
-            words,
+            words(found, rule),
             "",
         ]
         if name == "logistic":
             lines += ["## Figures 4.16 to 4.18: the threshold", ""]
             for other in (SHADOW_TAU, HALF):
                 lines += [f"Threshold: {other}.", "", *accuracy_table(found, other), ""]
-            lines += [THRESHOLD_WORDS, ""]
-    return [*lines, "## The seed's δ = exp(-ε³N)", "", *delta_table(), "", DELTA_WORDS]
+            lines += [say.threshold_words(found, RULES), ""]
+    return [*lines, "## The seed's δ = exp(-ε³N)", "", *delta_table(), "", say.DELTA_WORDS]
 
 
 def main() -> int:
