@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
 
 import numpy as np
 from reproductions.seed_data import Split, covertype, mnist, protein
@@ -44,6 +43,9 @@ LOOKS: dict[str, Look] = {
     SCS13: (ORANGE, (0, (6, 1.5)), "s"),
     BST14: (GREEN, (0, (3, 1, 1, 1)), "v"),
 }
+QUICK = (NOISELESS, BOLT_ON)
+ORDER = ((1, 1), (1, 500), (20, 10), (1, 10), (1, 50), (10, 10))
+"""Epochs and batches, the most telling first: what a run that is cut off should have."""
 PRINTED = {"20 epochs, b = 10": (2.0, 3.0), "one epoch, b = 1": (1.0, 6.0), "one epoch, b = 500": (1.0, 1.1)}
 """How many times slower than bolt-on the seed finds the others: "between 2x and 3x", "up to 6x", "practically
 disappears"."""
@@ -67,23 +69,29 @@ def seconds(name: str, examples: ArrayExamples, *, passes: int, batch: int) -> f
     return time.process_time() - begin
 
 
-def collect(split: Split, store: Store, *, repeats: int) -> tuple[Results, Results]:
-    """Over epochs and over batch sizes; the quick ones as the shortest of several repeats."""
+def measured(split: Split, store: Store, name: str, passes: int, batch: int, *, repeats: int) -> list[float]:
+    """One number; of the quick ones the shortest of several repeats."""
+    count = repeats if name in QUICK else 1
+    key = f"{split.name}, {len(split.train)} rows: {name}, epochs {passes}, b {batch}, seconds"
     examples = two_classes(split)
+    return store.of(
+        key, lambda: min(seconds(name, examples, passes=passes, batch=batch) for _ in range(count))
+    )
 
-    def one(name: str, passes: int, batch: int) -> list[float]:
-        count = repeats if name in (NOISELESS, BOLT_ON) else 1
-        key = f"{split.name}, {len(split.train)} rows: {name}, epochs {passes}, b {batch}, seconds"
-        return store.of(
-            key, lambda: min(seconds(name, examples, passes=passes, batch=batch) for _ in range(count))
-        )
 
-    def line(measure: Callable[[str, int], list[float]], places: tuple[int, ...]) -> Results:
-        made = {name: {float(x): measure(name, x) for x in places} for name in LOOKS}
-        return {name: {x: v for x, v in values.items() if v} for name, values in made.items()}
+def collect(split: Split, store: Store, *, repeats: int) -> tuple[Results, Results]:
+    """Over epochs with batches of 10, and over batch sizes in one epoch."""
 
-    batches = line(lambda name, b: one(name, 1, b), BATCHES)
-    return line(lambda name, k: one(name, k, 10), EPOCHS), batches
+    def line(settings: dict[int, tuple[int, int]]) -> Results:
+        made: Results = {name: {} for name in LOOKS}
+        for name, values in made.items():
+            for place, (passes, batch) in settings.items():
+                found = measured(split, store, name, passes, batch, repeats=repeats)
+                if found:
+                    values[float(place)] = found
+        return made
+
+    return line({k: (k, 10) for k in EPOCHS}), line({b: (1, b) for b in BATCHES})
 
 
 def ratios(found: dict[str, tuple[Results, Results]]) -> list[str]:
@@ -190,6 +198,11 @@ def main() -> int:
         splits = [mnist(rows=60_000, test=1), protein(rows=72_876, test=1), covertype(rows=498_010, test=1)]
     if not asked.stored:  # late imports and compiled code are loaded here
         seconds(BOLT_ON, two_classes(splits[0]), passes=1, batch=500)
+    for names in (QUICK, (SCS13, BST14)):
+        for split in splits:
+            for passes, batch in ORDER:
+                for name in names:
+                    measured(split, store, name, passes, batch, repeats=repeats)
     found = {
         f"{split.name}, d = {split.train.shape[1]}": collect(split, store, repeats=repeats)
         for split in splits
