@@ -58,6 +58,8 @@ def printed(item: Item) -> str:
 
 def ours(item: Item) -> str:
     """Numbers with their distance from the printed ones where there is one; else a test; else where the code is."""
+    if item.waiting:
+        return "not measured yet"
     if item.ours:
         numbers = item.numbers
         pairs = list(zip(numbers, item.printed, strict=True)) if len(numbers) == len(item.printed) else []

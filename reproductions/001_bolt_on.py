@@ -374,6 +374,7 @@ def main() -> int:
         majority=float(np.mean(splits[1].test_labels < 0)), store=store,
     )  # fmt: skip
     if not quick:
+        store.keep()
         write("001_bolt_on", lines)
         draw_accuracy(found, epsilons)
         draw_passes(passes)

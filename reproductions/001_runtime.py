@@ -209,6 +209,7 @@ def main() -> int:
     }
     lines = page(found, repeats=repeats, store=store)
     if not asked.quick:
+        store.keep()
         write("001_runtime", lines)
         draw(found)
     sys.stdout.write("\n".join(lines) + "\n")

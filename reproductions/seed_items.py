@@ -4,6 +4,7 @@
 value is typed twice, and where a number or an order can be compared the verdict is computed:
 
 - `"001_bolt_on.json > KEY"`: the mean of the numbers kept by that key, over seeds if it has some; `KEY [i]` for one;
+  a key that its script lists as waiting makes the item "not yet";
 - `"001_runtime.md # HEADING > ROW > COLUMN"`: a cell of a page's table; `HEADING | CORNER` where a heading has several
   tables; rows of two labels are `FIRST / SECOND`;
 - `within`: confirmed if every number of ours is at most that far from its printed one, else refuted;
@@ -36,6 +37,10 @@ class BadItem(ValueError):
     """An item that does not say what it must, or points to nothing."""
 
 
+class Waiting(BadItem):
+    """A number that its script knows of and has not measured yet."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Item:
     """One line."""
@@ -60,12 +65,25 @@ class Item:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """Ours, resolved."""
+        """Ours, resolved; raises Waiting where one has not been measured."""
         return tuple(resolve(pointer) for pointer in self.ours)
 
     @property
+    def waiting(self) -> bool:
+        """Whether something that it points to has still to be measured; BadItem where nothing will ever be there."""
+        left = 0
+        for pointer in self.ours:  # all of them: a bad pointer may not hide behind one that waits
+            try:
+                resolve(pointer)
+            except Waiting:
+                left += 1
+        return left > 0
+
+    @property
     def verdict(self) -> str:
-        """Computed where something can be compared, else as stated."""
+        """Computed where something can be compared, else as stated; "not yet" while a number is waiting."""
+        if self.waiting:
+            return "not yet"
         if self.within is not None:
             pairs = zip(self.numbers, self.printed, strict=True)
             near = all(abs(ours - float(printed)) <= self.within for ours, printed in pairs)
@@ -90,8 +108,6 @@ class Item:
             raise BadItem(f"{self.name}: nothing of ours to compare")
         for place in (*self.where, *self.test):
             there(place)
-        for pointer in self.ours:
-            resolve(pointer)
 
 
 def compare(rule: str, ours: tuple[float, ...], printed: tuple[float | str, ...]) -> bool:
@@ -144,6 +160,8 @@ def _kept(file: str, key: str, pointer: str) -> float:
         for each, numbers in values.items()
         if each == name or re.fullmatch(re.escape(name) + r", (seed|run) \d+.*", each)
     ]
+    if not lists and {name, f"{name}, seed 0"} & set(_json(file).get("waiting", ())):
+        raise Waiting(f"{pointer}: not measured yet")
     if not lists:
         raise BadItem(f"{pointer}: no such key")
     picked = [x for numbers in lists for x in (numbers if at is None else [numbers[at]])]

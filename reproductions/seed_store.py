@@ -27,7 +27,7 @@ class Store:
     """Lists of numbers by name.
 
     Without a file (`--quick`) nothing is read or kept. A frozen one measures nothing: what is not there is empty, so
-    that a page can be written of what there is.
+    that a page can be written of what there is, and `keep` lists it as waiting.
     """
 
     def __init__(self, name: str | None, *, frozen: bool = False) -> None:
@@ -39,12 +39,14 @@ class Store:
         self.made: dict[str, Any] = content["made"]
         self.values: dict[str, list[float]] = content["values"]
         self.seconds: dict[str, float] = content["seconds"]
+        self.waiting: set[str] = set(content.get("waiting", ()))
         if self.path is not None and not frozen:
             commit()  # the code that is running is that of now, whatever is edited while it runs
 
     def of(self, key: str, measure: Callable[[], Sequence[float] | float]) -> list[float]:
         """The numbers of that name; measured now if they are not there yet."""
         if key not in self.values and self.frozen:
+            self.waiting.add(key)
             return []
         if key not in self.values:
             begin = time.process_time()
@@ -69,8 +71,12 @@ class Store:
         """Write the whole file and put it in place in one step."""
         if self.path is None:
             return
-        self.made = made_on(self.made)
-        content = {"made": self.made, "values": self.values, "seconds": self.seconds}
+        if not self.frozen:
+            self.made = made_on(self.made)
+        content: dict[str, Any] = {"made": self.made, "values": self.values, "seconds": self.seconds}
+        left = sorted(self.waiting - set(self.values))
+        if left:
+            content["waiting"] = left
         draft = self.path.with_suffix(".part")
         draft.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n", encoding="utf-8")
         draft.replace(self.path)

@@ -14,7 +14,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="items: pointers of stated verdicts are not followed",
-        target="reproductions:Item.check",
+        target="reproductions:Item.waiting",
         old="resolve(pointer)",
         new="str(pointer)",
         tests=("tests/reproductions/test_seed_items.py::test_what_is_wrong_is_found",),

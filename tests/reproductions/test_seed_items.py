@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from reproductions.seed_items import BadItem, Item, compare, load, number, resolve, tables
+from reproductions.seed_store import Store
 
 from tests.paths import ROOT
 
@@ -96,6 +97,23 @@ def test_verdicts_are_computed() -> None:
     assert one(holds="a < p", printed=(199.5,), ours=(AUDIT,)).verdict == "refuted"
     with pytest.raises(BadItem, match="no comparison"):
         compare("().__class__", (), ())
+
+
+def test_what_is_waiting_is_not_yet_and_what_nobody_knows_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reproductions.seed_store.RESULTS", tmp_path)
+    monkeypatch.setattr("reproductions.seed_items.RESULTS", tmp_path)
+    store = Store("w", frozen=True)
+    assert store.several("later", lambda seed: 1.0, seeds=2) == []
+    store.put("now", [1.0])
+    store.keep()
+    pointers = ("w.json > now", "w.json > later")
+    item = one(holds="a < b", ours=pointers)
+    item.check()
+    assert item.verdict == "not yet"
+    with pytest.raises(BadItem, match="no such key"):
+        one(holds="a < b", ours=(*pointers, "w.json > never")).check()
 
 
 def test_cells_are_read_as_people_read_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
