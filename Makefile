@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE =
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: demo demo-broken quick test deep lint types layers fast unit studies refute mutants docs durations coverage \
-  figures benchmarks format clean
+  figures benchmarks reproductions format clean
 
 demo: $(VENV)/.base
 	$(BIN)/holdfast demo --output out/demo
@@ -80,6 +80,7 @@ figures: $(VENV)/.dev
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_tables.py
 	$(BIN)/python docs/make_papers.py
+	$(BIN)/python docs/make_reproductions.py
 	$(BIN)/python docs/make_public_names.py
 	$(BIN)/python docs/rooms.py
 
@@ -88,6 +89,12 @@ benchmarks: $(VENV)/.dev
 	for name in attack duckdb_passes postgres postgres_sgd learn_speed learn_accuracy learn_peers learn_further; do \
 	  $(BIN)/python -m benchmarks.$$name --save || exit 1; done
 	$(BIN)/python -m benchmarks.synth
+
+# Every figure and table of the sources, at their own sizes, resumable; QUICK=1 only shows that everything runs. Says
+# first what it costs.
+reproductions: $(VENV)/.dev
+	$(BIN)/python -m reproductions $(if $(QUICK),--quick)
+	$(BIN)/python docs/make_reproductions.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

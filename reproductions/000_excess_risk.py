@@ -218,6 +218,8 @@ def main() -> int:
         write("000_excess_risk", lines)
         draw(by_count, by_dimension)
     sys.stdout.write("\n".join(lines) + "\n")
+    if quick:
+        sys.stdout.write("\n--quick: one seed; slopes of single runs are no rates.\n")
     return 0
 
 

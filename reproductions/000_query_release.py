@@ -219,6 +219,8 @@ def main() -> int:
         write("000_query_release", lines)
         draw(by_count, by_queries, by_bits)
     sys.stdout.write("\n".join(lines) + "\n")
+    if quick:
+        sys.stdout.write("\n--quick: one seed; slopes of single runs are no rates.\n")
     return 0
 
 

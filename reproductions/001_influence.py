@@ -262,6 +262,10 @@ def main() -> int:
         write("001_influence", lines)
         draw()
     sys.stdout.write("\n".join(lines) + "\n")
+    if quick:
+        sys.stdout.write(
+            "\n--quick: everything is exact and shown; only files and pictures are not written.\n"
+        )
     return 0
 
 

@@ -207,6 +207,8 @@ def main() -> int:
         write("001_runtime_postgres", lines)
         draw(found)
     sys.stdout.write("\n".join(lines) + f"\n({clock:.0f} seconds by the clock)\n")
+    if quick:
+        sys.stdout.write("\n--quick: one table and one repeat; ratios say little.\n")
     return 0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,11 @@ def to_unit_interval(rows: Floats, ranges: Sequence[tuple[float, float]]) -> Flo
     return np.asarray(np.clip(2.0 * (rows - low) / (high - low) - 1.0, -1.0, 1.0))
 
 
+def on_sphere(split: Split) -> Split:
+    """The same split with every row divided by its norm."""
+    return replace(split, train=within_unit_ball(split.train), test=within_unit_ball(split.test))
+
+
 def divide(
     name: str, rows: Floats, labels: Floats, *, train: int, test: int, seed: int = SPLIT_SEED
 ) -> Split:
@@ -119,7 +124,7 @@ def protein(*, rows: int, test: int) -> Split:
     raw = matrix(table, [f"f{j:02d}" for j in range(1, 75)])
     labels = 2.0 * np.asarray(table["label"], dtype=np.float64) - 1.0
     order = np.random.default_rng(SPLIT_SEED).permutation(len(raw))
-    half = len(raw) // 2
+    half = (len(raw) + 1) // 2
     ours, theirs = order[:half], order[half:]
     centre, spread = raw[theirs].mean(axis=0), raw[theirs].std(axis=0)
     scaled = within_unit_ball(with_intercept(np.clip((raw - centre) / spread, -5.0, 5.0)))

@@ -15,6 +15,7 @@ from . import (
     learning,
     nothing_lost,
     privacy,
+    reproductions,
     sampling,
     synth,
 )
@@ -35,5 +36,6 @@ ROOMS = (
     extensions,
     attributes,
     influence,
+    reproductions,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

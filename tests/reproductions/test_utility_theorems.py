@@ -17,6 +17,13 @@ from reproductions.utility_theorems import (
     strongly_convex_excess,
 )
 
+from holdfast.learn.methods.output import output_perturbation
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.privacy import Account, PureDP
+from holdfast.privacy.adjacency import Adjacency
+
 
 @pytest.mark.parametrize("dimension", [1, 3, 50])
 def test_the_norm_of_vector_noise(dimension: int) -> None:
@@ -67,3 +74,35 @@ def test_the_corrected_exponents() -> None:
         errors = 2 / (alpha * grid) + 4 * logs * np.sqrt(2 * grid * one) / n
         assert found["steps"] == pytest.approx(grid[np.argmin(errors)], rel=0.01)
         assert found["error"] == pytest.approx(errors.min(), rel=1e-4)
+
+
+def test_the_population_excess_of_output_perturbation_is_below_its_bounds() -> None:
+    count, dimension, epsilon = 50_000, 5, 1.0
+    random = np.random.default_rng(4)
+
+    def drawn(rows: int) -> tuple[Any, Any]:
+        x = random.standard_normal((rows, dimension))
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        return x, np.where(random.random(rows) < 1 / (1 + np.exp(-3 * x[:, 0])), 1.0, -1.0)
+
+    told: dict[str, Any] = {"count": count, "dimension": dimension, "epsilon": epsilon, "failure": 0.1}
+    bound, penalty = convex_excess(lipschitz=1.0, radius=3.0, **told)
+    x, y = drawn(count)
+    problem = Problem(loss=Logistic(), dimension=dimension, penalty=penalty, radius=3.0)
+    examples = ArrayExamples(features=x, labels=y, adjacency=Adjacency.replace, public_count=count)
+    account = Account(PureDP(epsilon), adjacency="replace", currency="pure", seed=5)
+    w = output_perturbation(examples, problem, account=account, arithmetic="idealised").weights
+    fresh, labels = drawn(50_000)
+    best = np.zeros(dimension)
+    best[0] = 3.0  # the law's own weights, of norm 3
+
+    def risk(at: Any) -> float:
+        return float(np.mean(np.logaddexp(0, -labels * (fresh @ at))))
+
+    assert risk(w) - risk(best) <= bound
+    assert (
+        bound
+        <= strongly_convex_excess(lipschitz=1.0 + penalty * 3.0, penalty=penalty, **told)
+        + 4.5 * penalty
+        + 1e-9
+    )

@@ -392,7 +392,6 @@ FAULTS: tuple[PlantedFault, ...] = (
         "all 1-way tables at the price of one", "adaptive replace",
     ),
     *STEP_FAULTS,
-    # Noise, under every method.
     # What methods share; noise, under every method.
     *LEARNER_FAULTS,
     *NOISE_FAULTS,

@@ -1,0 +1,58 @@
+"""Reproductions go on where they were cut off, and say what a quick run cannot show."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+from reproductions.seed_store import Store
+
+from tests.paths import ROOT
+
+SCRIPTS = runpy.run_path(str(ROOT / "reproductions" / "__main__.py"))["names"]()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("reproductions.seed_store.RESULTS", tmp_path)
+    return tmp_path
+
+
+def test_what_was_measured_is_not_measured_again(folder: Path) -> None:
+    asked: list[int] = []
+
+    def measure(seed: int) -> float:
+        asked.append(seed)
+        if seed == 2 and len(asked) == 3:
+            raise KeyboardInterrupt
+        return 10.0 + seed
+
+    with pytest.raises(KeyboardInterrupt):
+        Store("x").several("a", measure, seeds=4)
+    assert Store("x").several("a", measure, seeds=4) == [10.0, 11.0, 12.0, 13.0]
+    assert asked == [0, 1, 2, 2, 3]
+    assert [path.name for path in folder.iterdir()] == ["x.json"]
+
+
+def test_a_frozen_store_measures_nothing_and_a_quick_one_keeps_nothing(folder: Path) -> None:
+    assert Store("x", frozen=True).several("a", lambda seed: 1.0, seeds=2) == []
+    assert Store(None).of("a", lambda: [1.0, 2.0]) == [1.0, 2.0]
+    assert not list(folder.iterdir())
+
+
+def test_every_reproduction_says_what_a_quick_run_cannot_show() -> None:
+    assert len(SCRIPTS) >= 12
+    for name in SCRIPTS:
+        text = (ROOT / "reproductions" / f"{name}.py").read_text(encoding="utf-8")
+        assert re.search(r'"\\n--quick: \S', text), name
+
+
+def test_results_name_commits_without_edits() -> None:
+    import json
+
+    for path in (ROOT / "reproductions" / "results").glob("0*.json"):
+        commits = json.loads(path.read_text(encoding="utf-8"))["made"]["commits"]
+        assert commits, path.name
+        assert all(re.fullmatch(r"[0-9a-f]{40}", commit) for commit in commits), path.name
