@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -89,9 +90,22 @@ class Examples:
         return False
 
     @property
+    def repeats(self) -> bool:
+        """Whether every further pass over `chunks` meets equal numbers in the same order and the same chunks."""
+        return self.resident
+
+    @property
     def worth_copying(self) -> bool:
-        """Whether rows may be kept in a file of this machine, and shuffling them again costs more than that."""
+        """Whether rows may be kept in a file of this machine, and reading them again costs more than that."""
         return False
+
+    @property
+    def copy_folder(self) -> Path | None:
+        """Where such a file goes; None for where temporary files go."""
+        return None
+
+    def close(self) -> None:
+        """Let go of whatever was kept for further passes."""
 
     def visits(self, source: Source) -> Iterator[Visit]:
         """All rows once, in a secret uniform order drawn now: the order of `shuffled`, perhaps without its copy."""
@@ -291,10 +305,15 @@ class ClippedBlocks:
     def __init__(self, examples: Examples, problem: Problem) -> None:
         self._examples, self._problem = examples, problem
         self.resident = examples.resident
-        """Whether every pass meets the same arrays, so that what was computed for a block stays true."""
+        """Whether every pass meets the same arrays."""
         self.engine = examples.sums(problem)
         """Where the rows stay in an engine that takes sums itself; then no block need be read."""
         self._kept = list(self._cut()) if self.resident else None
+
+    @property
+    def repeats(self) -> bool:
+        """Whether what was computed for a block stays true for the block of that number in further passes."""
+        return self._examples.repeats
 
     def blocks(self) -> Iterator[Chunk]:
         """One pass."""

@@ -150,7 +150,7 @@ class DuckDBTable(Table):
         self._finalizer = weakref.finalize(self, cleanup)
         # Rows of files: their shuffle may spill to a disk, and so may a copy of its result.
         if opened.can_write:
-            self.capabilities = self.capabilities | {"shuffled_copy"}
+            self.capabilities = self.capabilities | {"local_copy"}
 
     def close(self) -> None:
         """Close the connection that was opened here, and delete what was spilled to disk."""
