@@ -298,8 +298,8 @@ def signed(chunk: Chunk, problem: Problem) -> Chunk:
 class ClippedBlocks:
     """Every row within the declared norm, a block at a time, again and again.
 
-    Rows that lie in memory are clipped and looked through once; rows that an engine streams are clipped again in every
-    pass, because nothing promises that a second pass meets them in the same order.
+    Rows that lie in memory are clipped once, and those of a private copy looked through once; rows that an engine
+    streams are clipped again in every pass, because nothing promises that a second pass meets the same.
     """
 
     def __init__(self, examples: Examples, problem: Problem) -> None:
@@ -308,6 +308,7 @@ class ClippedBlocks:
         """Whether every pass meets the same arrays."""
         self.engine = examples.sums(problem)
         """Where the rows stay in an engine that takes sums itself; then no block need be read."""
+        self._within = False
         self._kept = list(self._cut()) if self.resident else None
 
     @property
@@ -320,10 +321,14 @@ class ClippedBlocks:
         return self._cut() if self._kept is None else iter(self._kept)
 
     def _cut(self) -> Iterator[Chunk]:
+        sure, within = self._within and self._examples.repeats, True
         for chunk in self._examples.chunks():
-            rows, labels = clipped(chunk, self._problem)
+            # Numbers that were looked through once, and come again as they were, need no second look.
+            rows, labels = (signed if sure else clipped)(chunk, self._problem)
+            within = within and rows is chunk[0]
             for start in range(0, len(rows), BLOCK):
                 yield rows[start : start + BLOCK], labels[start : start + BLOCK]
+        self._within = within and self._examples.repeats
 
 
 def rounding_of_sum(count: int) -> float:

@@ -44,22 +44,20 @@ class PrivateFile:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
         self._file: IO[bytes] | None = None
-        # Unbuffered: what a disk cannot take is known at once, and a read goes straight into its array.
-        with suppress(OSError):
-            self._file = tempfile.TemporaryFile(prefix="holdfast-", dir=folder, buffering=0)
+        self.usable = True
+        """Whether it can be written to and read from."""
         self._shapes: list[tuple[tuple[np.dtype[Any], tuple[int, ...]], ...]] = []
 
-    @property
-    def usable(self) -> bool:
-        """Whether it can be written to and read from."""
-        return self._file is not None
-
     def append(self, *arrays: NDArray[Any]) -> bool:
-        """Write a chunk; False where that failed, and the file is gone."""
-        if self._file is None:
+        """Write a chunk; False where that failed, and the file is gone. The first one opens the file."""
+        if not self.usable:
             return False
         try:
+            if self._file is None:
+                # Unbuffered: what a disk cannot take is known at once, and a read goes straight into its array.
+                self._file = tempfile.TemporaryFile(prefix="holdfast-", dir=self._folder, buffering=0)
             for array in arrays:
                 _write(self._file, np.ascontiguousarray(array))
         except OSError:
@@ -90,7 +88,7 @@ class PrivateFile:
 
     def close(self) -> None:
         """Give the arrays up; without a name, the file is gone with this."""
-        self._shapes = []
+        self._shapes, self.usable = [], False
         if self._file is not None:
             # What could not be written is of no interest any more.
             with suppress(OSError):

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from holdfast.learn.rows.examples import Chunk, DerivedExamples, Examples
+from holdfast.kernel import SgdOptions
+from holdfast.learn.problem import Problem
+from holdfast.learn.rows.examples import Chunk, DerivedExamples, Examples, Floats, RowSums
 from holdfast.learn.rows.private_file import PrivateFile, has_room
 from holdfast.noise.source import Source
 
@@ -82,6 +84,14 @@ class RowCopy(DerivedExamples):
     def drawn(self, source: Source, *, batches: int) -> Iterator[Chunk]:
         """In the engine."""
         return self._examples.drawn(source, batches=batches)
+
+    def sums(self, problem: Problem) -> RowSums | None:
+        """In the engine, where it takes them."""
+        return self._examples.sums(problem)
+
+    def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
+        """In the engine, where it runs them."""
+        return self._examples.epochs(options, source=source, passes=passes, records=records)
 
     def close(self) -> None:
         """Give the file up."""

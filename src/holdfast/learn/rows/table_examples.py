@@ -121,12 +121,12 @@ class TableExamples(Examples):
     def loaded(self) -> Examples:
         """The same for many passes: in memory if it is small enough, else through a copy on a disk that has room.
 
-        As they are where the engine rather takes sums, or the table must not be copied.
+        A copy is begun when rows are first read, so never by a method for which the engine takes sums.
         """
-        if self.table.can("engine_sums"):
-            return self
+        if self.table.can("engine_sums") or self.table.unit.column is not None:
+            return self._copied()
         count = self.table.count()
-        if self.table.unit.column is not None or 8 * count * self.dimension > IN_MEMORY_BYTES:
+        if 8 * count * self.dimension > IN_MEMORY_BYTES:
             return self._copied()
         features, labels = self._gathered(count)
         return ArrayExamples(
@@ -140,7 +140,8 @@ class TableExamples(Examples):
     def _copied(self) -> Examples:
         from holdfast.learn.rows.row_copy import RowCopy, room_for  # the way of large tables only
 
-        possible = self.worth_copying and room_for(self, self.copy_folder)
+        # Models that an engine trains in parts are trained where the rows are.
+        possible = self.worth_copying and self.parts() is None and room_for(self, self.copy_folder)
         return RowCopy(self, self.copy_folder) if possible else self
 
     @property
