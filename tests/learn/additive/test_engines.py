@@ -37,7 +37,9 @@ def people() -> pa.Table:
     kind = random.choice(["a", "b", "c"], ROWS)
     score = np.abs(age - 45) / 10 - 1.5 + (kind == "b")
     ill = np.where(score + random.logistic(size=ROWS) > 0, "yes", "no")
-    missing = [None if coin < 0.1 else value for coin, value in zip(random.uniform(size=ROWS), age, strict=True)]
+    missing = [
+        None if coin < 0.1 else value for coin, value in zip(random.uniform(size=ROWS), age, strict=True)
+    ]
     return pa.table({"age": missing, "kind": kind, "ill": ill, "score": score})
 
 
@@ -85,7 +87,7 @@ def test_from_parquet_wherever_rows_are_kept(
 
 
 def _defaults(kept_bytes: int) -> dict[str, Any]:
-    return dict(cell_rows.CellRows.__init__.__kwdefaults__) | {"kept_bytes": kept_bytes}
+    return (cell_rows.CellRows.__init__.__kwdefaults__ or {}) | {"kept_bytes": kept_bytes}
 
 
 def _counted(batches: Any, reads: list[int]) -> Any:

@@ -174,7 +174,10 @@ def open_table(
     resolved = resolve_adjacency(adjacency, schema.adjacency)
     folder = None if local_copy is None or isinstance(local_copy, bool) else Path(local_copy)
     require(
-        folder is None or folder.is_dir(), "local_copy", str(folder), "None, True, False or a folder that exists"
+        folder is None or folder.is_dir(),
+        "local_copy",
+        str(folder),
+        "None, True, False or a folder that exists",
     )
     if n_public is not None and schema.n_public is not None and n_public != schema.n_public:
         raise ParameterError(

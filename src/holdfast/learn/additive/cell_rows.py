@@ -1,7 +1,8 @@
 """CellRows: every row as its cells, two bytes per column, with its label; read once, from any engine.
 
 Codes and labels are kept in memory where they fit, else in a private file where the table may be copied, so that a fit
-of many passes reads its table once; otherwise it is read again in every pass. Nothing depends on the order of rows: what is summed over them is whole numbers.
+of many passes reads its table once; otherwise it is read again in every pass. Nothing depends on the order of rows:
+what is summed over them is whole numbers.
 """
 
 from __future__ import annotations

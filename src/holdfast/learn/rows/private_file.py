@@ -1,8 +1,8 @@
 """PrivateFile: arrays in a file without a name, read back chunk by chunk, bit by bit as they were written.
 
-The file holds data. It is made without a name (or loses it at once) and for this user alone, so that nobody else can open
-it and nothing is left behind: it is gone when it is closed, after an error, and even when the process is killed. Where
-a write fails, as on a full disk, the file is given up and its owner reads rows where they come from.
+The file holds data. It is made without a name (or loses it at once) and for this user alone, so that nobody else can
+open it and nothing is left behind: it is gone when it is closed, after an error, and even when the process is killed.
+Where a write fails, as on a full disk, the file is given up and its owner reads rows where they come from.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class PrivateFile:
     def _read(self, place: int, array: NDArray[Any]) -> None:
         if self._file is None:
             raise DataError("the private copy of the rows was closed while it was read")
-        whole = memoryview(array.reshape(-1).view(np.uint8))
+        whole = _bytes(array)
         self._file.seek(place)
         read = 0
         while read < len(whole):
@@ -110,6 +110,11 @@ class PrivateFile:
 
 def _write(file: IO[bytes], array: NDArray[Any]) -> None:
     """All of it: a nearly full disk takes a part before it refuses."""
-    left = memoryview(array.reshape(-1).view(np.uint8))
+    left = _bytes(array)
     while len(left):
         left = left[file.write(left) :]
+
+
+def _bytes(array: NDArray[Any]) -> memoryview:
+    flat: Any = array.reshape(-1).view(np.uint8)
+    return memoryview(flat)

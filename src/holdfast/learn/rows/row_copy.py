@@ -1,8 +1,8 @@
 """RowCopy: encoded rows of a table, written down in the first pass and read from the file in every further one.
 
-Reading a stored table and encoding its rows costs ten times as much as a gradient over them, and a fit asks for a dozen. A
-copy holds the very arrays that the engine's pass gave, chunk by chunk, so that every sum over it is the same, bit by
-bit. Where the disk is full, or a pass is broken off, rows come from the engine again: slower, and nothing else.
+Reading a stored table and encoding its rows costs ten times as much as a gradient over them, and a fit asks for a
+dozen. A copy holds the very arrays that the engine's pass gave, chunk by chunk, so that every sum over it is the same,
+bit by bit. Where the disk is full, or a pass is broken off, rows come from the engine again: slower, and nothing else.
 """
 
 from __future__ import annotations
