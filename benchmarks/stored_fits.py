@@ -3,8 +3,8 @@
     python -m benchmarks.stored_fits [--rows 5000000] [--save]
 
 Every fit runs in a process of its own, one thread for BLAS; CPU seconds are those of all its threads and of the system
-on its behalf, imports apart. Memory is the peak of the resident set (VmHWM, Linux), imports and rows included. The floor
-is what it takes to add up as many bytes of encoded rows as the passes meet, from memory.
+on its behalf, imports apart. Memory is the peak of the resident set (VmHWM, Linux), imports and rows included. The
+floor is what it takes to add up as many bytes of encoded rows as the passes meet, from memory.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:_write",
         old="left = left[file.write(left) :]",
         new="file.write(left); break",
-        tests=("tests/learn/rows/test_row_copy.py::test_a_full_disk_costs_time_and_nothing_else",),
+        tests=("tests/learn/rows/test_row_copy.py::test_a_system_that_writes_and_reads_in_parts",),
     ),
     Fault(
         name="copy: a pass that was broken off is read as a whole one",

@@ -11,6 +11,7 @@ import tempfile
 import textwrap
 import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,24 @@ class FullDisk:
         return getattr(self.made, name)
 
 
+class InParts(FullDisk):
+    """Takes and gives a part of what it is asked for, as a system may."""
+
+    def write(self, data: Any) -> int:
+        return super().write(data[:700])
+
+    def readinto(self, into: Any) -> int:
+        return int(self.made.readinto(into[:300]))
+
+
+def test_a_system_that_writes_and_reads_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **options: InParts(10**9, make(**options)))
+    rows = held(500)
+    with closing(RowCopy(rows)) as copy:
+        assert [bits(copy.chunks()) for _ in range(2)] == [bits(rows.chunks())] * 2
+
+
 @pytest.mark.usefixtures("streamed")
 @pytest.mark.parametrize("room", [0, 1_000, 200_001])
 def test_a_full_disk_costs_time_and_nothing_else(
@@ -319,24 +338,22 @@ def test_which_tables_are_copied(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_copy_that_was_cut_is_an_error() -> None:
-    copy = RowCopy(held())
-    bits(copy.chunks())
-    assert copy._file._file is not None
-    copy._file._file.truncate(100)
-    with pytest.raises(DataError, match="nothing was released"):
+    with closing(RowCopy(held())) as copy:
         bits(copy.chunks())
-    copy.close()
+        assert copy._file._file is not None
+        copy._file._file.truncate(100)
+        with pytest.raises(DataError, match="nothing was released"):
+            bits(copy.chunks())
 
 
 def test_rows_too_long_are_clipped_in_every_pass() -> None:
     problem = Problem(loss=Logistic(), dimension=3, row_norm=1.0)
-    copy = RowCopy(held(5_000))
-    blocks = ClippedBlocks(copy, problem)
-    passes = [list(blocks.blocks()) for _ in range(3)]
+    with closing(RowCopy(held(5_000))) as copy:
+        blocks = ClippedBlocks(copy, problem)
+        passes = [list(blocks.blocks()) for _ in range(3)]
     for later in passes:
         assert max(np.linalg.norm(x, axis=1).max() for x, _ in later) <= problem.norm_bound
         assert bits(iter(later)) == bits(iter(passes[0]))
-    copy.close()
 
 
 def test_scales_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
