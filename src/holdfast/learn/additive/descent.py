@@ -25,6 +25,7 @@ from holdfast.privacy.rounding import NORM_SLACK
 from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
+AVERAGED = 0.5
 SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
 CLIPS = {"classes": (0.0, 0.06, 1.0), "numbers": (0.06, 0.013, 0.25)}
@@ -89,7 +90,7 @@ def descend(
     )  # fmt: skip
     spread = float(mechanism.sigma) / task.count
     weights, mean, step, last = start, np.zeros_like(start), task.step, math.inf
-    averaged = steps - steps // 2
+    averaged = max(1, round(steps * AVERAGED))
     for number in progress(range(steps), desc=label):
         sums = task.rows.gradient(
             design.plan, loss=task.loss, table=design.lookup(weights), constant=weights[:, 0], clip=clip

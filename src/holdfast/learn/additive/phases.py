@@ -37,6 +37,9 @@ HISTOGRAMS, CALIBRATION = Fraction(8, 100), Fraction(3, 100)
 MAINS, JOINT = Fraction(30, 100), Fraction(30, 100)
 """Of what phases have; of what is left after the mains."""
 MAIN_STEPS, JOINT_STEPS, FINAL_STEPS = 8, 8, 16
+BLEND = 0.0
+END_SHRINK = 0.0
+END_LEAST = 0.0
 LEAST_ENERGY = 0.01
 """Axes are never shrunk to nothing: what the joint phase did not see, the last one may."""
 
@@ -138,6 +141,15 @@ def _phases(
     )
     start = _carried(design, second.weights, final, shrink)
     last = descend(task, final, start, square=square * (1 - JOINT), steps=FINAL_STEPS, label="final shapes")
+    weights = last.weights
+    if BLEND:
+        weights = (1 - BLEND) * weights + BLEND * start
+    if END_SHRINK:
+        weights = weights.copy()
+        made = _shrinkage(final, Descent(weights=weights, noise=last.noise * END_SHRINK * (1-BLEND)**2))
+        for place, part in enumerate(final.parts(weights)):
+            part *= np.maximum(made[place][: final.kept[place]] ** 2, END_LEAST)
+    last = Descent(weights=weights, noise=last.noise)
     return final, last, levels
 
 
