@@ -1,4 +1,4 @@
-"""Makes additive-v1/: models of the format holdfast-additive-model/1, which every later version must load and use alike.
+"""Makes additive-v1/: models of the format holdfast-additive-model/1, which later versions must load and use alike.
 
     python -m tests.golden.additive_v1
 
@@ -50,11 +50,15 @@ def shown(name: str) -> dict[str, Any]:
     """What a stored model says about the ten rows."""
     model: Any = load_model(FOLDER / f"{name}.holdfast")
     made = {
-        "model": type(model).__name__, "format": model.release_.value["format"], "predicted": model.predict(ROWS).tolist(),
-        "explained": model.explain(ROWS), "pairs": [list(pair) for pair in model.model_.pairs],
+        "model": type(model).__name__, "format": model.release_.value["format"],
+        "predicted": model.predict(ROWS).tolist(), "explained": model.explain(ROWS),
+        "pairs": [list(pair) for pair in model.model_.pairs],
     }  # fmt: skip
     if hasattr(model, "predict_proba"):
-        made |= {"scores": model.decision_function(ROWS).tolist(), "probable": model.predict_proba(ROWS).tolist()}
+        made |= {
+            "scores": model.decision_function(ROWS).tolist(),
+            "probable": model.predict_proba(ROWS).tolist(),
+        }
     stored: dict[str, Any] = json.loads(json.dumps(made))
     return stored
 

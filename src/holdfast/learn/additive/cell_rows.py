@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 CodedChunk = tuple[NDArray[np.uint16], Floats]
 KEPT_BYTES = 2**30
 """Codes and labels up to this size are kept in memory."""
+SQUARE_STEP = 2.0**-20
 GRID_BITS = 30
 """Gradients are summed in whole multiples of 2^-30 of (about) their largest size: 2^32 of them fit into 63 bits."""
 
@@ -90,6 +91,13 @@ class CellRows:
             for place, counts in enumerate(made):
                 counts += np.bincount(codes[:, place], minlength=counts.size)
         return made
+
+    def squares(self) -> int:
+        """The sum of squared labels, each within [0, 1], in whole numbers: one row moves it by one at most."""
+        total = 0
+        for _, labels in self.chunks():
+            total += int(np.floor(np.clip(labels * labels, 0.0, 1.0) / SQUARE_STEP).astype(np.int64).sum())
+        return int(total * SQUARE_STEP)
 
     def gradient(self, plan: CellPlan, *, loss: Loss, table: Floats, constant: Floats, clip: float) -> Floats:
         """Per cell, and last for the constant, the sum of clipped slopes: exact multiples of a public grid."""

@@ -37,9 +37,6 @@ HISTOGRAMS, CALIBRATION = Fraction(8, 100), Fraction(3, 100)
 MAINS, JOINT = Fraction(30, 100), Fraction(30, 100)
 """Of what phases have; of what is left after the mains."""
 MAIN_STEPS, JOINT_STEPS, FINAL_STEPS = 8, 8, 16
-BLEND = 0.0
-END_SHRINK = 0.0
-END_LEAST = 0.0
 LEAST_ENERGY = 0.01
 """Axes are never shrunk to nothing: what the joint phase did not see, the last one may."""
 
@@ -73,11 +70,14 @@ def fit_additive(
     classifier = loss != "squared"
     descents = square * (1 - HISTOGRAMS - (CALIBRATION if classifier else 0))
     with one_thread():
-        seen = release_histograms(rows, account, square=square * HISTOGRAMS, arithmetic=arithmetic)
+        seen = release_histograms(
+            rows, account, square=square * HISTOGRAMS, arithmetic=arithmetic, numbers=not classifier
+        )
         moved = account.adjacency.gradient_factor * account.unit.max_rows
         task = AdditiveTask(
             rows=rows, loss=loss, outputs=outputs, account=account, count=seen.rows,
             signal=max(math.sqrt(square) * seen.rows / moved, 1e-3), arithmetic=arithmetic,
+            mean_square=seen.mean_square, square_noise=seen.square_noise,
         )  # fmt: skip
         design, found, levels = _phases(task, seen, descents, interactions=interactions, unpaired=unpaired)
         scale, shift = 1.0, np.zeros(outputs)
@@ -91,7 +91,7 @@ def fit_additive(
         parameters={
             "effective_dimension": design.effective_dimension, "dimension": design.dimension,
             "pairs": len(design.plan.pairs), "pair_levels": pair_levels(task.count), "scale": scale,
-            "clip": task.clip(design.effective_dimension), "steps": FINAL_STEPS,
+            "clip": found.clip, "steps": FINAL_STEPS,
         },
     )  # fmt: skip
 
@@ -141,15 +141,6 @@ def _phases(
     )
     start = _carried(design, second.weights, final, shrink)
     last = descend(task, final, start, square=square * (1 - JOINT), steps=FINAL_STEPS, label="final shapes")
-    weights = last.weights
-    if BLEND:
-        weights = (1 - BLEND) * weights + BLEND * start
-    if END_SHRINK:
-        weights = weights.copy()
-        made = _shrinkage(final, Descent(weights=weights, noise=last.noise * END_SHRINK * (1-BLEND)**2))
-        for place, part in enumerate(final.parts(weights)):
-            part *= np.maximum(made[place][: final.kept[place]] ** 2, END_LEAST)
-    last = Descent(weights=weights, noise=last.noise)
     return final, last, levels
 
 

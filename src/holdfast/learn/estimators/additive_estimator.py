@@ -223,7 +223,8 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         return Batch(schema=model.declared, values=values, rows=len(X))
 
     def _scores(self, X: Any) -> Floats:
-        return self.model_.scores(self._batch(X))
+        batch = self._batch(X)  # checks that there is a model
+        return self.model_.scores(batch)
 
     # Reading it.
 

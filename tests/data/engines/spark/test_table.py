@@ -75,8 +75,12 @@ def opened(session: Any, *, partitions: int | None = None, **options: Any) -> Ta
 
 
 def test_additive_fits_give_the_numbers_of_the_memory_engine(session: Any) -> None:
-    made = PrivateAdditiveClassifier(4.0, 1e-4, random_state=7).fit(opened(session, partitions=3), target="ill")
-    same = PrivateAdditiveClassifier(4.0, 1e-4, random_state=7).fit(reference(people(), schema()), target="ill")
+    made = PrivateAdditiveClassifier(4.0, 1e-4, random_state=7).fit(
+        opened(session, partitions=3), target="ill"
+    )
+    same = PrivateAdditiveClassifier(4.0, 1e-4, random_state=7).fit(
+        reference(people(), schema()), target="ill"
+    )
     assert (made.model_.shapes == same.model_.shapes).all()  # what is summed over rows are whole numbers
 
 
