@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from holdfast.data.rows import Batch, Codes, arrow_column, encode_batch
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require
-from holdfast.privacy.rounding import NORM_SLACK, require_norm
+from holdfast.privacy.rounding import NORM_SLACK, clip_in_place, require_norm
 from holdfast.privacy.rounding import clip_rows as clip_rows
 
 Floats = NDArray[np.float64]
@@ -112,31 +112,40 @@ class Encoder(TransformerMixin, BaseEstimator):
         """The feature rows of a data frame, Arrow table, mapping, `Batch` or array (columns in order)."""
         return self.encode(X if isinstance(X, Batch) else self.read(X))
 
-    def encode(self, batch: Batch) -> Floats:
-        """The feature rows of a batch; the null rows that pad users are 0."""
+    def encode(self, batch: Batch, *, into: Floats | None = None) -> Floats:
+        """The feature rows of a batch, in an array of their own or in `into`; the null rows that pad users are 0."""
         self.fit()
-        blocks = [block for name in self.columns_ for block in self._blocks(name, batch)]
-        blocks += [np.ones((len(batch), 1))] * bool(self.intercept)
-        matrix = np.hstack(blocks)
+        matrix = np.zeros((len(batch), self.width)) if into is None else into
+        if into is not None:
+            matrix[:] = 0.0
+        place = 0
+        for name in self.columns_:
+            place += self._fill(matrix, place, name, batch)
+        if self.intercept:
+            matrix[:, place] = 1.0
         if self.row_norm is None:
             require_norm(matrix, self.row_norm_bound)
         else:
-            matrix = clip_rows(matrix, self.row_norm)
+            clip_in_place(matrix, self.row_norm)
         if batch.present is not None:
             matrix[~batch.present] = 0.0
         return matrix
 
-    def _blocks(self, name: str, batch: Batch) -> list[Floats]:
+    def _fill(self, matrix: Floats, place: int, name: str, batch: Batch) -> int:
+        """Write the features of a column from this place on, into zeros; how many they are."""
         column = self.schema[name]
         values = batch.values[name]
         if not isinstance(column, Numeric):
-            return [np.eye(column.cells)[values.astype(np.int64)]]
+            matrix[np.arange(len(values)), place + values.astype(np.int64)] = 1.0
+            return column.cells
         share = np.clip((values - column.low) / (column.high - column.low), 0.0, 1.0)
-        number = (share if self.scale == "unit" else 2 * share - 1)[:, None]
+        number = share if self.scale == "unit" else 2 * share - 1
         if not column.has_null_cell:
-            return [number]
-        missing = batch.missing[name][:, None]
-        return [np.where(missing, 0.0, number), missing.astype(np.float64)]
+            matrix[:, place] = number
+            return 1
+        missing = batch.missing[name]
+        matrix[:, place], matrix[:, place + 1] = np.where(missing, 0.0, number), missing
+        return 2
 
     def read(self, X: Any) -> Batch:
         """The rows as the schema reads them, before they become features."""

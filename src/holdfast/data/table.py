@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -58,6 +59,11 @@ class Table(ABC):
     #: The optional questions this engine answers.
     capabilities: frozenset[str] = frozenset({"sums", "map_partitions"})
 
+    #: Whether a fit of many passes may keep encoded rows in a private file: True and False are the caller's word, None
+    #: leaves it to the engine (`can("local_copy")`). And the folder of that file, None for where temporary files go.
+    local_copy: bool | None = None
+    copy_folder: Path | None = None
+
     #: What the way in which these rows are read rests on.
     notes: tuple[str, ...] = ()
 
@@ -95,6 +101,11 @@ class Table(ABC):
     def can(self, capability: str) -> bool:
         """Whether the engine answers this optional question, such as `"sums"`."""
         return capability in self.capabilities
+
+    @property
+    def copies(self) -> bool:
+        """Whether encoded rows may be kept in a private file of this machine while a fit of many passes runs."""
+        return self.can("local_copy") if self.local_copy is None else self.local_copy
 
     def count(self) -> int:
         """How many rows take part. Exact, hence private under `add_remove` and for users."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from holdfast.data.schema import Identifier, Schema
@@ -40,8 +42,6 @@ def _in_memory(source: Any) -> bool:
 
 
 def _files(source: Any) -> bool:
-    from os import PathLike
-
     if isinstance(source, PathLike):
         return True
     if isinstance(source, str):
@@ -151,6 +151,7 @@ def open_table(
     n_public: int | None = None,
     entropy: Source | None = None,
     engine: str | Engine | None = None,
+    local_copy: bool | str | PathLike[str] | None = None,
     **options: Any,
 ) -> Table:
     """Put a schema in front of data, wherever they are.
@@ -161,6 +162,8 @@ def open_table(
     DataFrame. `adjacency` and `n_public` may be given here or in the schema; a conflict is an error. `entropy`
     draws the coins that choose which rows of a user are kept.
     `engine` names one, or is an `Engine` of your own; by default the first that takes the source.
+    `local_copy` says whether a fit of many passes may keep the encoded rows in a file without a name until it ends:
+    by default where the rows come from files and the disk has room; False for never, True or a folder for always.
     `options` go to the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
 
     >>> from holdfast.data import Categorical, Schema, open_table
@@ -169,6 +172,13 @@ def open_table(
     [1, 3]
     """
     resolved = resolve_adjacency(adjacency, schema.adjacency)
+    folder = None if local_copy is None or isinstance(local_copy, bool) else Path(local_copy)
+    require(
+        folder is None or folder.is_dir(),
+        "local_copy",
+        str(folder),
+        "None, True, False or a folder that exists",
+    )
     if n_public is not None and schema.n_public is not None and n_public != schema.n_public:
         raise ParameterError(
             f"n_public={n_public} contradicts the schema, which declares {schema.n_public}; drop the argument"
@@ -198,6 +208,8 @@ def open_table(
             "a Table",
         )
         opened.engine_author = REGISTRY.author(chosen)
+    if local_copy is not None:
+        opened.local_copy, opened.copy_folder = local_copy is not False, folder
     return opened
 
 

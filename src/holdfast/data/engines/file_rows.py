@@ -92,7 +92,8 @@ class ParquetRows:
         from pyarrow import parquet
 
         with withholding("Arrow", "open a Parquet file"):
-            return parquet.ParquetFile(self.path, coerce_int96_timestamp_unit="us")
+            # Read ahead, column chunks would be held until the file is closed: as much memory as the file is large.
+            return parquet.ParquetFile(self.path, coerce_int96_timestamp_unit="us", pre_buffer=False)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """CellRows: every row as its cells, two bytes per column, with its label; read once, from any engine.
 
-Codes and labels are kept where they fit, so that a fit of many passes reads its table once; a larger table is read
-again in every pass. Nothing depends on the order of rows: what is summed over them is whole numbers.
+Codes and labels are kept in memory where they fit, else in a private file where the table may be copied, so that a fit
+of many passes reads its table once; otherwise it is read again in every pass. Nothing depends on the order of rows:
+what is summed over them is whole numbers.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from holdfast.data.schema import Schema
 from holdfast.data.table import CHUNK_ROWS
 from holdfast.kernel.lookup import CellPlan, Loss
 from holdfast.learn.additive.cells import ColumnCells, code_rows
+from holdfast.learn.rows.private_file import PrivateFile
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 Floats = NDArray[np.float64]
 CodedChunk = tuple[NDArray[np.uint16], Floats]
 KEPT_BYTES = 2**30
 """Codes and labels up to this size are kept in memory."""
+SQUARE_STEP = 2.0**-20
 GRID_BITS = 30
 """Gradients are summed in whole multiples of 2^-30 of (about) their largest size: 2^32 of them fit into 63 bits."""
 
@@ -38,27 +41,43 @@ class CellRows:
     unit: PrivacyUnit
     public_count: int
     kept_bytes: int = KEPT_BYTES
+    file: PrivateFile | None = None
+    """Where chunks go beyond `kept_bytes`, if they may."""
     _kept: list[CodedChunk] | None = None
-    _too_large: bool = False
+    _complete: bool = False
 
     def chunks(self) -> Iterator[CodedChunk]:
         """All rows."""
-        if self._kept is not None:
-            yield from self._kept
+        if self._complete:
+            yield from self._kept or ()
+            if self.file is not None:
+                yield from self.file.chunks()  # type: ignore[misc]  # codes and labels, as they were written
             return
+        yield from self._first()
+
+    def _first(self) -> Iterator[CodedChunk]:
+        """A pass over the table: as many chunks as fit are kept in memory, those behind them in the file."""
         kept: list[CodedChunk] = []
-        size = 0
+        room, whole = self.kept_bytes, True
+        if self.file is not None:
+            self.file.clear()
         for batch, labels in self.read():
             chunk = code_rows(self.cells, batch), labels
-            size += chunk[0].nbytes + chunk[1].nbytes
-            self._too_large = self._too_large or size > self.kept_bytes
-            if self._too_large:
-                kept.clear()
-            else:
+            room -= chunk[0].nbytes + chunk[1].nbytes
+            if room >= 0:
                 kept.append(chunk)
+            elif self.file is None or not self.file.append(*chunk):
+                whole = False
+                kept.clear()
             yield chunk
-        if not self._too_large:
-            self._kept = kept
+        if whole:
+            self._kept, self._complete = kept, True
+
+    def close(self) -> None:
+        """Let go of what was kept."""
+        self._kept, self._complete = None, False
+        if self.file is not None:
+            self.file.close()
 
     def largest_count(self) -> int:
         """A bound on the rows of every table that the schema admits, generous where the number of units is private."""
@@ -72,6 +91,13 @@ class CellRows:
             for place, counts in enumerate(made):
                 counts += np.bincount(codes[:, place], minlength=counts.size)
         return made
+
+    def squares(self) -> int:
+        """The sum of squared labels, each within [0, 1], in whole numbers: one row moves it by one at most."""
+        total = 0
+        for _, labels in self.chunks():
+            total += int(np.floor(np.clip(labels * labels, 0.0, 1.0) / SQUARE_STEP).astype(np.int64).sum())
+        return int(total * SQUARE_STEP)
 
     def gradient(self, plan: CellPlan, *, loss: Loss, table: Floats, constant: Floats, clip: float) -> Floats:
         """Per cell, and last for the constant, the sum of clipped slopes: exact multiples of a public grid."""

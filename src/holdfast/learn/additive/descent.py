@@ -18,6 +18,7 @@ from holdfast.data.sensitivity import sum_l2
 from holdfast.kernel.lookup import Loss
 from holdfast.learn.additive.cell_rows import CellRows
 from holdfast.learn.additive.design import AdditiveDesign
+from holdfast.learn.additive.histograms import USUAL_SQUARE
 from holdfast.learn.risk.descent import gaussian_for
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
@@ -27,8 +28,10 @@ from holdfast.progress import progress
 Floats = NDArray[np.float64]
 SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
-CLIPS = {"classes": (0.0, 0.06, 1.0), "numbers": (0.06, 0.013, 0.25)}
-"""At least, per root of the signal, and at most: residuals of targets in [-1, 1] are smaller than logistic slopes."""
+CLIPS = {"classes": (0.06, 1.0), "numbers": (0.17, 1.0)}
+"""Per root of the signal, and at most: for numbers in units of their residuals, as large as released values say."""
+LEAST_RESIDUAL = 0.04
+"""The mean square of residuals, as a share of the target's: shapes that explain more are not believed."""
 CURVATURES = {"logistic": 0.04, "squared": 0.3, "softmax": 0.6}
 """Of the loss at typical scores, of one class among several times their number."""
 STEPS_BY_LOSS = {"logistic": 3.0, "softmax": 3.0, "squared": 0.75}
@@ -46,6 +49,9 @@ class AdditiveTask:
     signal: float
     """mu n, mu being that of the whole fit for one unit's clipped gradient: the one quantity that rules look at."""
     arithmetic: Arithmetic
+    mean_square: float = 1.0
+    square_noise: float = 0.0
+    """Of a numeric target, released: its mean square, and the deviation of the noise in that."""
 
     @property
     def target(self) -> str:
@@ -57,11 +63,27 @@ class AdditiveTask:
         """For features of unit variance: a softmax of K classes curves by about 1 / K."""
         return STEPS_BY_LOSS[self.loss] * (min(self.outputs, 8) / 4 if self.loss == "softmax" else 1.0)
 
-    def clip(self, effective_dimension: float) -> float:
-        """C: in units of the typical length of features, the smaller the less is seen above the noise."""
-        least, by_signal, most = CLIPS[self.target]
-        c = min(most, max(least, by_signal * math.sqrt(self.signal / effective_dimension)))
-        return c * math.sqrt(effective_dimension)
+    @property
+    def kept_by_a_step(self) -> float:
+        """How much of an error in the weights a step leaves, where the loss curves as usual."""
+        curvature = CURVATURES[self.loss] / (max(self.outputs, 2) if self.loss == "softmax" else 1)
+        return max(0.0, 1.0 - self.step * curvature)
+
+    def residual(self, explained: float) -> float:
+        """The root mean square of residuals, were shapes to explain so much; 1 for classes, whose slopes are bounded.
+
+        Never below what the noise in the released square could hide.
+        """
+        if self.target == "classes":
+            return 1.0
+        hidden = max(LEAST_RESIDUAL * self.mean_square, min(self.square_noise, USUAL_SQUARE))
+        return math.sqrt(max(self.mean_square - explained, hidden))
+
+    def clip(self, effective_dimension: float, residual: float) -> float:
+        """C: in units of the typical gradient, |residual| |features|; the smaller the less is seen above the noise."""
+        by_signal, most = CLIPS[self.target]
+        c = min(most, by_signal * math.sqrt(self.signal / effective_dimension))
+        return c * residual * math.sqrt(effective_dimension)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,6 +92,7 @@ class Descent:
 
     weights: Floats
     noise: float
+    clip: float
 
 
 def gradient_sensitivity(task: AdditiveTask, clip: float, design: AdditiveDesign) -> float:
@@ -81,16 +104,20 @@ def gradient_sensitivity(task: AdditiveTask, clip: float, design: AdditiveDesign
 def descend(
     task: AdditiveTask, design: AdditiveDesign, start: Floats, *, square: Fraction, steps: int, label: str
 ) -> Descent:
-    """`steps` noisy gradients for mu^2 = `square`, from `start`; the mean of the last half of the iterates."""
-    clip = task.clip(design.effective_dimension)
-    mechanism = gaussian_for(
-        square / steps, l2_sensitivity=gradient_sensitivity(task, clip, design),
-        adjacency=task.account.adjacency, arithmetic=task.arithmetic,
-    )  # fmt: skip
-    spread = float(mechanism.sigma) / task.count
+    """`steps` noisy gradients for mu^2 = `square`, from `start`; the mean of the last half of the iterates.
+
+    Every step costs the same. Its clip, and with it its noise, follows what the released weights explain by then.
+    """
     weights, mean, step, last = start, np.zeros_like(start), task.step, math.inf
-    averaged = steps - steps // 2
+    averaged, clip, noise, spreads = steps - steps // 2, 0.0, 0.0, []
     for number in progress(range(steps), desc=label):
+        explained = design.explained(weights) - noise * design.effective_dimension
+        clip = task.clip(design.effective_dimension, task.residual(explained))
+        mechanism = gaussian_for(
+            square / steps, l2_sensitivity=gradient_sensitivity(task, clip, design),
+            adjacency=task.account.adjacency, arithmetic=task.arithmetic,
+        )  # fmt: skip
+        spread = float(mechanism.sigma) / task.count
         sums = task.rows.gradient(
             design.plan, loss=task.loss, table=design.lookup(weights), constant=weights[:, 0], clip=clip
         )
@@ -101,16 +128,17 @@ def descend(
             step *= SLOWER
         last = max(size, gradient.size * spread**2 * 0.1)
         weights = weights - step * gradient
+        noise = task.kept_by_a_step**2 * noise + (step * spread) ** 2
+        spreads.append(spread**2)
         if number >= steps - averaged:
             mean += weights / averaged
-    return Descent(weights=mean, noise=_noise_of_mean(task, steps, averaged) * spread**2)
+    typical = float(np.mean(spreads))
+    return Descent(weights=mean, noise=_noise_of_mean(task, steps, averaged) * typical, clip=clip)
 
 
 def _noise_of_mean(task: AdditiveTask, steps: int, averaged: int) -> float:
     """The variance of the mean iterate over that of one gradient, where the loss curves as usual."""
-    curvature = CURVATURES[task.loss] / (max(task.outputs, 2) if task.loss == "softmax" else 1)
-    keep = max(0.0, 1.0 - task.step * curvature)
-    total = 0.0
+    keep, total = task.kept_by_a_step, 0.0
     for drawn in range(steps):
         ages = np.arange(max(drawn, steps - averaged), steps) - drawn
         total += (task.step * float(np.sum(keep**ages)) / averaged) ** 2

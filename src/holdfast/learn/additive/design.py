@@ -78,6 +78,15 @@ class AdditiveDesign:
         """The weights (K, D) of each block, (K, k)."""
         return [weights[:, a:b] for a, b in zip(self.ends[:-1], self.ends[1:], strict=True)]
 
+    def explained(self, weights: Floats) -> float:
+        """The mean square of the scores, were columns independent; a released number where the weights are."""
+        blocks = zip(self.blocks, self.factors, self.kept, self.parts(weights), strict=True)
+        spreads = (
+            float(np.sum(part**2 @ (block.variances[:few] * factor[:few] ** 2)))
+            for block, factor, few, part in blocks
+        )
+        return float(np.sum(weights[:, 0] ** 2)) + sum(spreads)
+
     def values(self, weights: Floats) -> list[Floats]:
         """What each cell of each block adds to the scores, (cells, K)."""
         return [table @ part.T for table, part in zip(self.tables, self.parts(weights), strict=True)]

@@ -22,29 +22,47 @@ from holdfast.privacy.mechanisms.mechanism import Arithmetic
 Floats = NDArray[np.float64]
 
 
+USUAL_SQUARE, ITS_SPREAD = 0.1, 0.1
+"""Of targets in [-1, 1] before any is seen: what their mean square tends to be, and how far it may be off."""
+
+
 @dataclass(frozen=True, eq=False)
 class Histograms:
-    """For each column the share of rows in each cell, and how many rows there are; all of it released."""
+    """For each column the share of rows in each cell, and how many rows there are; all of it released.
+
+    `mean_square` is that of a numeric target, and `square_noise` the deviation of the noise in it.
+    """
 
     shares: tuple[Floats, ...]
     rows: float
+    mean_square: float = USUAL_SQUARE
+    square_noise: float = ITS_SPREAD
 
 
 def release_histograms(
-    rows: CellRows, account: Account, *, square: Fraction, arithmetic: Arithmetic
+    rows: CellRows, account: Account, *, square: Fraction, arithmetic: Arithmetic, numbers: bool = False
 ) -> Histograms:
-    """At mu^2 = `square`."""
-    sensitivity = counts_l2(account.adjacency, account.unit, marginals=len(rows.cells))
+    """At mu^2 = `square`; with `numbers`, the sum of squared targets as well.
+
+    That sum moves by at most c for c rows of a unit, replaced or not, which is within what one more histogram costs.
+    """
+    sensitivity = counts_l2(account.adjacency, account.unit, marginals=len(rows.cells) + numbers)
     mechanism = gaussian_for(
         square, l2_sensitivity=sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
     )
-    counts = np.concatenate(rows.counts())
+    counts = np.concatenate([*rows.counts(), *([[rows.squares()]] if numbers else [])])
     noisy = np.asarray(account.release(mechanism, counts, label="additive: histograms"), dtype=np.float64)
-    ends = np.cumsum([column.count for column in rows.cells])[:-1]
-    parts = np.split(noisy, ends)
+    ends = np.cumsum([column.count for column in rows.cells])
+    *parts, squares = np.split(noisy, ends)
     total, noise_std = _row_count(parts, rows), float(mechanism.sigma)
     shares = (_share(cells, part, total, noise_std) for cells, part in zip(rows.cells, parts, strict=True))
-    return Histograms(tuple(shares), total)
+    if not numbers:
+        return Histograms(tuple(shares), total)
+    noise = noise_std / total
+    # What was seen and what is usual, each by how sure it is.
+    sure, usual = noise**-2, ITS_SPREAD**-2
+    mean_square = (sure * float(squares[0]) / total + usual * USUAL_SQUARE) / (sure + usual)
+    return Histograms(tuple(shares), total, min(max(mean_square, 0.0), 1.0), noise)
 
 
 def _share(cells: ColumnCells, noisy: Floats, total: float, noise_std: float) -> Floats:

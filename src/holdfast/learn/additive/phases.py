@@ -70,11 +70,14 @@ def fit_additive(
     classifier = loss != "squared"
     descents = square * (1 - HISTOGRAMS - (CALIBRATION if classifier else 0))
     with one_thread():
-        seen = release_histograms(rows, account, square=square * HISTOGRAMS, arithmetic=arithmetic)
+        seen = release_histograms(
+            rows, account, square=square * HISTOGRAMS, arithmetic=arithmetic, numbers=not classifier
+        )
         moved = account.adjacency.gradient_factor * account.unit.max_rows
         task = AdditiveTask(
             rows=rows, loss=loss, outputs=outputs, account=account, count=seen.rows,
             signal=max(math.sqrt(square) * seen.rows / moved, 1e-3), arithmetic=arithmetic,
+            mean_square=seen.mean_square, square_noise=seen.square_noise,
         )  # fmt: skip
         design, found, levels = _phases(task, seen, descents, interactions=interactions, unpaired=unpaired)
         scale, shift = 1.0, np.zeros(outputs)
@@ -88,7 +91,7 @@ def fit_additive(
         parameters={
             "effective_dimension": design.effective_dimension, "dimension": design.dimension,
             "pairs": len(design.plan.pairs), "pair_levels": pair_levels(task.count), "scale": scale,
-            "clip": task.clip(design.effective_dimension), "steps": FINAL_STEPS,
+            "clip": found.clip, "steps": FINAL_STEPS,
         },
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import cells_of_columns
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.prepare import COUNT_READ
+from holdfast.learn.rows.private_file import PrivateFile, has_room
 from holdfast.privacy.adjacency import Adjacency
 
 Floats = NDArray[np.float64]
@@ -65,11 +66,17 @@ def additive_table(
 
     rows = CellRows(
         cells=cells_of_columns([table.schema[column] for column in columns]), read=read, adjacency=table.adjacency,
-        unit=table.unit, public_count=count,
+        unit=table.unit, public_count=count, file=_file(table, columns=len(columns), count=count),
     )  # fmt: skip
     return AdditiveInput(
         rows=rows, coding=coded, schema=table.schema, columns=columns, declared=(*counted, *table.assumptions)
     )
+
+
+def _file(table: Table, *, columns: int, count: int) -> PrivateFile | None:
+    """Where rows go that do not fit into memory: two bytes per column and a label each, if the disk has room."""
+    size = (2 * columns + 8) * count * table.unit.max_rows
+    return PrivateFile(table.copy_folder) if table.copies and has_room(table.copy_folder, size) else None
 
 
 def additive_arrays(

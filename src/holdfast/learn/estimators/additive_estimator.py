@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -109,10 +110,11 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             )
         require_something_left(account)
         loss, outputs = self._loss(data.coding)
-        fit = fit_additive(
-            data.rows, loss=loss, outputs=outputs, account=account, interactions=bool(self.interactions),
-            unpaired=frozenset(data.columns.index(name) for name in directions),
-        )  # fmt: skip
+        with closing(data.rows):
+            fit = fit_additive(
+                data.rows, loss=loss, outputs=outputs, account=account, interactions=bool(self.interactions),
+                unpaired=frozenset(data.columns.index(name) for name in directions),
+            )  # fmt: skip
         self._take(self._model(data, fit, directions))
         PAYERS.paid(self, account)
         self.release_ = Release.of(
@@ -222,7 +224,8 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         return Batch(schema=model.declared, values=values, rows=len(X))
 
     def _scores(self, X: Any) -> Floats:
-        return self.model_.scores(self._batch(X))
+        batch = self._batch(X)  # checks that there is a model
+        return self.model_.scores(batch)
 
     # Reading it.
 

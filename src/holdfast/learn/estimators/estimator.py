@@ -11,6 +11,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
+from contextlib import closing
 from numbers import Real
 from typing import Any, Self
 
@@ -104,15 +105,16 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
         self._check_parameters(account)
         prepared = self._prepare(X, y, target, account)
-        problem = self._problem(prepared)
-        if account is None and self.epsilon == math.inf:
-            fit = self._without_privacy(prepared, problem)
-            self._learn(prepared, fit)
-            self.release_, self.method_ = None, "exact"
-            return self
-        if account is None:
-            warn_refit(REFITS.again(X) or inside_model_selection())
-        self._spend(prepared, problem, account)
+        with closing(prepared.examples):  # a copy of rows, where one was made, is gone with the fit
+            problem = self._problem(prepared)
+            if account is None and self.epsilon == math.inf:
+                fit = self._without_privacy(prepared, problem)
+                self._learn(prepared, fit)
+                self.release_, self.method_ = None, "exact"
+                return self
+            if account is None:
+                warn_refit(REFITS.again(X) or inside_model_selection())
+            self._spend(prepared, problem, account)
         return self
 
     # What a subclass says.

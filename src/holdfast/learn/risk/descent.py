@@ -32,6 +32,8 @@ from holdfast.progress import progress
 Floats = NDArray[np.float64]
 Preconditioner = Literal["full", "diagonal", "none"]
 PRECONDITIONERS = ("full", "diagonal", "none")
+KEPT_SCALES = 2**23
+"""Rows whose scale is kept from pass to pass: 64 MB."""
 LARGEST_FULL = 1_000
 """Columns beyond which a full second moment, of d^2 / 2 numbers, is not worth its cost."""
 
@@ -190,16 +192,23 @@ class ClippedGradients:
     passes: ClippedBlocks
     whitening: Whitener
     norm: float
-    _kept: list[tuple[Floats, Floats, Floats]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        if self.passes.resident:
-            self._kept.extend(self._scaled())
+    _kept: list[Floats] = field(default_factory=list)
 
     def _scaled(self) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Rows, labels, and min(1, norm / |P x|): what clipping multiplies a whitened row with."""
-        for rows, labels in self.passes.blocks():
-            yield rows, labels, self.norm / np.maximum(self.whitening.norms(rows), self.norm)
+        """Rows, labels, and min(1, norm / |P x|): what clipping multiplies a whitened row with.
+
+        Where every pass meets the same blocks, that is computed once for those of the first `KEPT_SCALES` rows.
+        """
+        keep, room = self.passes.repeats, KEPT_SCALES - sum(map(len, self._kept))
+        for number, (rows, labels) in enumerate(self.passes.blocks()):
+            if keep and number < len(self._kept):
+                yield rows, labels, self._kept[number]
+                continue
+            scales = self.norm / np.maximum(self.whitening.norms(rows), self.norm)
+            if keep and len(rows) <= room and number == len(self._kept):
+                self._kept.append(scales)
+                room -= len(rows)
+            yield rows, labels, scales
 
     def at(self, weights: Floats) -> Floats:
         """The sum of phi'(W x~) x~^T over the clipped rows x~ = scale P x, in whitened coordinates."""
@@ -207,7 +216,7 @@ class ClippedGradients:
         if self.passes.engine is not None:  # the same sum, taken where the rows are; of one prediction
             total[0] = self.passes.engine.gradient(raw[0], form=self.whitening.form(), norm=self.norm)
             return each_row(self.whitening.forward, total)
-        for rows, labels, scales in iter(self._kept) if self.passes.resident else self._scaled():
+        for rows, labels, scales in self._scaled():
             slopes = self._slopes(scales[:, None] * (rows @ raw.T), along(self.problem.loss, labels, scales))
             total += (scales[:, None] * slopes).T @ rows
         return each_row(self.whitening.forward, total)

@@ -64,7 +64,9 @@ class LabelledRows:
 
     def chunk(self, batch: Batch) -> tuple[Floats, Floats]:
         """Features and labels; a null record contributes 0, its constant included."""
-        features = with_intercept(self.encoder.encode(batch), self.intercept)
+        features = np.empty((len(batch), self.dimension))
+        features[:, self.dimension - 1] = self.intercept
+        self.encoder.encode(batch, into=features[:, : self.encoder.width])
         labels = self.coding.encode_column(batch, self.target)
         if batch.present is not None:
             features[~batch.present], labels[~batch.present] = 0.0, 0.0

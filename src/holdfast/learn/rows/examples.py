@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -89,9 +90,22 @@ class Examples:
         return False
 
     @property
+    def repeats(self) -> bool:
+        """Whether every further pass over `chunks` meets equal numbers in the same order and the same chunks."""
+        return self.resident
+
+    @property
     def worth_copying(self) -> bool:
-        """Whether rows may be kept in a file of this machine, and shuffling them again costs more than that."""
+        """Whether rows may be kept in a file of this machine, and reading them again costs more than that."""
         return False
+
+    @property
+    def copy_folder(self) -> Path | None:
+        """Where such a file goes; None for where temporary files go."""
+        return None
+
+    def close(self) -> None:
+        """Let go of whatever was kept for further passes."""
 
     def visits(self, source: Source) -> Iterator[Visit]:
         """All rows once, in a secret uniform order drawn now: the order of `shuffled`, perhaps without its copy."""
@@ -284,27 +298,37 @@ def signed(chunk: Chunk, problem: Problem) -> Chunk:
 class ClippedBlocks:
     """Every row within the declared norm, a block at a time, again and again.
 
-    Rows that lie in memory are clipped and looked through once; rows that an engine streams are clipped again in every
-    pass, because nothing promises that a second pass meets them in the same order.
+    Rows that lie in memory are clipped once, and those of a private copy looked through once; rows that an engine
+    streams are clipped again in every pass, because nothing promises that a second pass meets the same.
     """
 
     def __init__(self, examples: Examples, problem: Problem) -> None:
         self._examples, self._problem = examples, problem
         self.resident = examples.resident
-        """Whether every pass meets the same arrays, so that what was computed for a block stays true."""
+        """Whether every pass meets the same arrays."""
         self.engine = examples.sums(problem)
         """Where the rows stay in an engine that takes sums itself; then no block need be read."""
+        self._within = False
         self._kept = list(self._cut()) if self.resident else None
+
+    @property
+    def repeats(self) -> bool:
+        """Whether what was computed for a block stays true for the block of that number in further passes."""
+        return self._examples.repeats
 
     def blocks(self) -> Iterator[Chunk]:
         """One pass."""
         return self._cut() if self._kept is None else iter(self._kept)
 
     def _cut(self) -> Iterator[Chunk]:
+        sure, within = self._within and self._examples.repeats, True
         for chunk in self._examples.chunks():
-            rows, labels = clipped(chunk, self._problem)
+            # Numbers that were looked through once, and come again as they were, need no second look.
+            rows, labels = (signed if sure else clipped)(chunk, self._problem)
+            within = within and rows is chunk[0]
             for start in range(0, len(rows), BLOCK):
                 yield rows[start : start + BLOCK], labels[start : start + BLOCK]
+        self._within = within and self._examples.repeats
 
 
 def rounding_of_sum(count: int) -> float:

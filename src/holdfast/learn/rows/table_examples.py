@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ CHUNK_BYTES = 2**21
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableExamples(Examples):
-    """Rows that stay where they are: each pass reads them again (`shuffled_copy.one_order` saves further shuffles).
+    """Rows that stay where they are: each pass reads them again (`loaded` and `shuffled_copy.one_order` save that).
 
     `intercept` is the value of the constant column that is put behind the encoder's features; 0 for none.
 
@@ -91,8 +92,13 @@ class TableExamples(Examples):
 
     @property
     def worth_copying(self) -> bool:
-        """Where the engine says so: rows may not leave every server."""
-        return self.table.can("shuffled_copy")
+        """Where the table says so: rows may not leave every server."""
+        return self.table.copies
+
+    @property
+    def copy_folder(self) -> Path | None:
+        """As the table was opened."""
+        return self.table.copy_folder
 
     def sums(self, problem: Problem) -> EngineSums | None:
         """Where the engine takes them and the rows already are within the problem's norm."""
@@ -112,13 +118,16 @@ class TableExamples(Examples):
         table: Any = self.table
         return int(table.parts()) if table.can("engine_parts") else None
 
-    def loaded(self) -> ArrayExamples | TableExamples:
-        """The same in memory, if it is small enough and its engine does not rather take sums where it is."""
-        if self.table.unit.column is not None or self.table.can("engine_sums"):
-            return self
+    def loaded(self) -> Examples:
+        """The same for many passes: in memory if it is small enough, else through a copy on a disk that has room.
+
+        A copy is begun when rows are first read, so never by a method for which the engine takes sums.
+        """
+        if self.table.can("engine_sums") or self.table.unit.column is not None:
+            return self._copied()
         count = self.table.count()
         if 8 * count * self.dimension > IN_MEMORY_BYTES:
-            return self
+            return self._copied()
         features, labels = self._gathered(count)
         return ArrayExamples(
             features=features,
@@ -127,6 +136,13 @@ class TableExamples(Examples):
             public_count=self.public_count,
             unit=self.unit,
         )
+
+    def _copied(self) -> Examples:
+        from holdfast.learn.rows.row_copy import RowCopy, room_for  # the way of large tables only
+
+        # Models that an engine trains in parts are trained where the rows are.
+        possible = self.worth_copying and self.parts() is None and room_for(self, self.copy_folder)
+        return RowCopy(self, self.copy_folder) if possible else self
 
     @property
     def _chunk_rows(self) -> int:

@@ -24,7 +24,7 @@ from holdfast.data.engines.spark import worker
 from holdfast.data.schema.columns import Column
 from holdfast.data.table import Table
 from holdfast.errors import AdjacencyError, DataError, ParameterError
-from holdfast.learn import PrivateLogisticRegression
+from holdfast.learn import PrivateAdditiveClassifier, PrivateLogisticRegression
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
@@ -72,6 +72,16 @@ def session(request: pytest.FixtureRequest) -> Any:
 
 def opened(session: Any, *, partitions: int | None = None, **options: Any) -> Table:
     return open_table(spark.stored(session, people(), partitions=partitions), schema(), **options)
+
+
+def test_additive_fits_give_the_numbers_of_the_memory_engine(session: Any) -> None:
+    made = PrivateAdditiveClassifier(4.0, 1e-4, random_state=7).fit(
+        opened(session, partitions=3), target="ill"
+    )
+    same = PrivateAdditiveClassifier(4.0, 1e-4, random_state=7).fit(
+        reference(people(), schema()), target="ill"
+    )
+    assert (made.model_.shapes == same.model_.shapes).all()  # what is summed over rows are whole numbers
 
 
 class TestRetries:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.engines.duckdb.source import Scan, interruptible, scan_of_caller, scan_of_files
+from holdfast.data.engines.work_folder import WorkFolder
 from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data.rows import Batch, Kind, check_columns, encode_batch
 from holdfast.data.schema import Schema
@@ -69,9 +68,10 @@ def _open(
             options = [option for option in (memory_limit, threads) if option is not None]
             require(not options, "options", options, "left out: the connection is the caller's")
             return given, _nothing
-    folder = tempfile.mkdtemp(prefix="holdfast-")  # for spilling; nobody else may read it
+    work = WorkFolder()  # for spilling; nobody else may read it
+    folder = str(work.path)
     connection = duckdb.connect(config={"temp_directory": folder, "autoinstall_known_extensions": "false"})
-    cleanup = partial(_let_go, connection.close, folder)
+    cleanup = partial(_let_go, connection.close, work)
     try:
         with _withholding("apply the options memory_limit and threads"):
             connection.execute("SET python_enable_replacements = false")
@@ -150,7 +150,7 @@ class DuckDBTable(Table):
         self._finalizer = weakref.finalize(self, cleanup)
         # Rows of files: their shuffle may spill to a disk, and so may a copy of its result.
         if opened.can_write:
-            self.capabilities = self.capabilities | {"shuffled_copy"}
+            self.capabilities = self.capabilities | {"local_copy"}
 
     def close(self) -> None:
         """Close the connection that was opened here, and delete what was spilled to disk."""
@@ -247,9 +247,9 @@ def _nothing() -> None:
     """What is done to a caller's connection at the end."""
 
 
-def _let_go(close: Callable[[], None], folder: str) -> None:
+def _let_go(close: Callable[[], None], work: WorkFolder) -> None:
     close()
-    shutil.rmtree(folder, ignore_errors=True)
+    work.delete()
 
 
 def _joined(pa: Any, parts: list[Any], empty: Any) -> Any:

@@ -1,21 +1,20 @@
 """The pulled copy: every declared column, read on the server, in a DuckDB database that only we can open.
 
 The copy holds doubles and texts, as the server read them, so the server's types and settings no longer matter.
-It lives in memory, or in a file in a private folder (mode 0700) that is deleted at the end, also after an error.
+It lives in memory, or in a file in a private folder that is deleted at the end, also after an error (`WorkFolder`).
 All orders are drawn in the copy, by a keyed hash of the row's place in it: with a fresh secret key that is a uniform
 secret permutation whatever order the server sent the rows in (soundness, section 1, order (i)).
 """
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Literal
 
 from holdfast.data.engines.duckdb.source import Runner, Scan
 from holdfast.data.engines.duckdb.table import DuckDBTable, _withholding
+from holdfast.data.engines.work_folder import WorkFolder
 from holdfast.data.rows import Kind
 from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
@@ -43,10 +42,11 @@ def pull(
     except ImportError:
         raise missing_extra("duckdb", "all") from None
     # In memory means in memory: nothing is spilled to a disk then.
-    folder = tempfile.mkdtemp(prefix="holdfast-copy-") if keep == "file" else ""
+    work = WorkFolder() if keep == "file" else None
+    folder = "" if work is None else str(work.path)
     config: dict[str, Any] = {"temp_directory": folder, "autoinstall_known_extensions": "false"}
     connection = duckdb.connect(config=config)
-    cleanup = partial(_let_go, connection.close, folder)
+    cleanup = partial(_let_go, connection.close, work)
     try:
         names = tuple(column.name for column in schema.columns)
         numbers = {name: statements.reads_number(name) for name in names}
@@ -85,12 +85,12 @@ def _append(connection: Any, batch: Any) -> None:
         connection.unregister("arrived")
 
 
-def _let_go(close: Callable[[], None], folder: str) -> None:
+def _let_go(close: Callable[[], None], work: WorkFolder | None) -> None:
     try:
         close()
     finally:
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
+        if work is not None:
+            work.delete()
 
 
 def keep_for(keep: str | None, *, values: int, most: int) -> Keep:

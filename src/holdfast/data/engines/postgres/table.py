@@ -129,6 +129,9 @@ class PostgresTable(Table):
             self.capabilities = frozenset({"sums", "engine_sums", "engine_epochs"})
         elif way == "auto" and large:
             self.capabilities = self.capabilities | {"engine_sums"}
+        # Rows that are pulled into a file may be kept in another one, as a fit encodes them.
+        if way in ("auto", "pull") and keep == "file":
+            self.capabilities = self.capabilities | {"local_copy"}
 
     def close(self) -> None:
         """End the snapshot and the connection, and delete the copy."""
