@@ -15,6 +15,7 @@ import argparse
 import json
 import platform
 import resource
+import subprocess
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -43,35 +44,38 @@ def kept_cells() -> Kept:
     return found
 
 
-def run(task: str, methods: list[str], epsilons: list[float], seeds: int) -> None:
-    """All cells of one table that are not kept yet."""
-    table = workload = data = None
-    for seed in range(seeds):
-        for epsilon in epsilons:
-            for method in methods:
-                key = f"{task} {epsilon:g} {method} {seed}"
-                if key in kept_cells():
-                    continue
-                if table is None:
-                    table, workload = TASKS[task]()
-                    data = ExactCounts(table)
-                before = resource.getrusage(resource.RUSAGE_SELF)
-                made = Synthesizer(epsilon, DELTA, method=method, workload=workload, random_state=seed).fit(
-                    table
-                )
-                after = resource.getrusage(resource.RUSAGE_SELF)
-                assert data is not None
-                assert workload is not None
-                assert made.certificate_ is not None
-                found = evaluate(partial(_counts, data), made._rows, workload)
-                cell = {
-                    "tvd": found.average_total_variation, "max_error": found.max_error, "chosen": made.method_,
-                    "alpha": made.certificate_.alpha,
-                    "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-                }  # fmt: skip
-                kept = kept_cells() | {key: cell}
-                STORE.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")
-                print(key, cell, flush=True)
+def run(task: str, methods: list[str], epsilons: list[float], seed: int) -> None:
+    """All cells of one table and one seed that are not kept yet."""
+    wanted = [(epsilon, method) for epsilon in epsilons for method in methods]
+    missing = [one for one in wanted if _key(task, *one, seed) not in kept_cells()]
+    if not missing:
+        return
+    table, workload = TASKS[task]()
+    data, commit = ExactCounts(table), _commit()
+    for epsilon, method in missing:
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        made = Synthesizer(epsilon, DELTA, method=method, workload=workload, random_state=seed).fit(table)
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        assert made.certificate_ is not None
+        found = evaluate(partial(_counts, data), made._rows, workload)
+        cell = {
+            "tvd": found.average_total_variation, "max_error": found.max_error, "chosen": made.method_,
+            "alpha": made.certificate_.alpha, "commit": commit,
+            "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        }  # fmt: skip
+        kept = kept_cells() | {_key(task, epsilon, method, seed): cell}
+        STORE.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")
+        print(_key(task, epsilon, method, seed), cell, flush=True)
+
+
+def _key(task: str, epsilon: float, method: str, seed: int) -> str:
+    return f"{task} {epsilon:g} {method} {seed}"
+
+
+def _commit() -> str:
+    """What ran, in git's words."""
+    asked = ["git", "describe", "--always", "--abbrev=40", "--dirty= with edits", "--exclude=*"]
+    return subprocess.run(asked, cwd=RESULTS, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _counts(data: ExactCounts, columns: Sequence[str]) -> NDArray[np.float64]:
@@ -151,9 +155,10 @@ def main() -> None:
     parser.add_argument("--epsilon", action="append", type=float)
     parser.add_argument("--seeds", type=int, default=5)
     asked = parser.parse_args()
-    for task in asked.task or list(TASKS):
-        run(task, asked.method or list(METHODS), asked.epsilon or list(EPSILONS), asked.seeds)
-        (RESULTS / "synth_panel.md").write_text(page(kept_cells()))
+    for seed in range(asked.seeds):  # every cell once before any cell twice
+        for task in asked.task or list(TASKS):
+            run(task, asked.method or list(METHODS), asked.epsilon or list(EPSILONS), seed)
+            (RESULTS / "synth_panel.md").write_text(page(kept_cells()))
 
 
 if __name__ == "__main__":
