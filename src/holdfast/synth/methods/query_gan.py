@@ -37,7 +37,7 @@ from holdfast.synth.models.generator.training import (
 )
 from holdfast.synth.models.model import Floats, Measurement, on_simplex
 from holdfast.synth.rows.coded_rows import row_coins
-from holdfast.synth.rows.fit_rows import ReconciledModel
+from holdfast.synth.rows.fit_rows import ReconciledModel, limited
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.residual_basis import helmert, residual_table, restored_table
 
@@ -76,7 +76,8 @@ def query_gan(
     made = decoded(residuals, total, coins, components=components, most_steps=most_steps)
     wanted = {
         tuple(one.columns): on_simplex(
-            made.share * made.model.project(one.columns) + (1.0 - made.share) * one.values, total=total
+            limited(made.share * made.model.project(one.columns) + (1.0 - made.share) * one.values, one),
+            total=total,
         )
         for one in measured
     }

@@ -39,6 +39,12 @@ Codes = NDArray[np.int64]
 BATCH = 256
 #: Passes over all rows and columns of a reconciled model; later ones gain little.
 SWEEPS = 3
+#: The same for the rows of a reconciled model, which are close to its tables from the start: fewer overshoot less.
+FINE_BATCH = 128
+#: How far from a noisy cell an estimate may be, in deviations of its noise (Efron and Morris 1972).
+LIMIT = 3.0
+#: Of an even share of the records, what a cell is taken to hold at least where it is asked how much it varies.
+UNSEEN = 1e-3
 #: How much more than a Poisson count a cell is taken to differ from the model, in variance.
 OVERDISPERSION = 10.0
 
@@ -52,6 +58,7 @@ def fit_rows(
     start: Codes | None = None,
     sweeps: int = 5,
     least_gain: float = 0.0,
+    batch: int = BATCH,
     allowed: Sequence[tuple[Sequence[str], NDArray[np.bool_]]] = (),
 ) -> Codes:
     """`rows` records as cell codes, as close to all noisy tables at once as coordinate descent brings them.
@@ -63,6 +70,7 @@ def fit_rows(
     require(bool(measurements), "measurements", 0, "at least one noisy table")
     require(sweeps >= 0, "sweeps", sweeps, ">= 0")
     require(least_gain >= 0, "least_gain", least_gain, ">= 0")
+    require(batch >= 1, "batch", batch, ">= 1")
     total = _total(measurements)
     codes = independent_rows(measurements, domain, rows, source) if start is None else np.array(start)
     require(codes.shape == (rows, len(domain)), "start.shape", codes.shape, f"({rows}, {len(domain)})")
@@ -74,8 +82,8 @@ def fit_rows(
             moved = 0
             for column in np.array(order)[permutation(source, len(order))].tolist():
                 shuffled = permutation(source, rows)
-                for first in range(0, rows, BATCH):
-                    moved += _improve(state, shuffled[first : first + BATCH], column, least_gain)
+                for first in range(0, rows, batch):
+                    moved += _improve(state, shuffled[first : first + batch], column, least_gain)
                 bar.update()
             if (fit := state.misfit()) < least:
                 best, least = state.codes.copy(), fit
@@ -268,20 +276,49 @@ class ReconciledModel:
             Measurement(columns=columns, values=values, noise_std=1.0)
             for columns, values in self.tables.items()
         ]
-        return fit_rows(wanted, self.domain, rows, source, start=drawn, sweeps=SWEEPS, allowed=self.allowed)
+        return fit_rows(
+            wanted, self.domain, rows, source, start=drawn, sweeps=SWEEPS, batch=FINE_BATCH,
+            allowed=self.allowed,
+        )  # fmt: skip
 
 
 def shrunk(noisy: Measurement, expected: Floats, total: float) -> Floats:
     """The noisy table, drawn towards the model's where the noise exceeds what a count of that size varies.
 
     Each cell is the posterior mean of a normal count around the model's, of variance `OVERDISPERSION` times it,
-    seen through the noise; then no cell is below 0 and all sum to the total.
+    seen through the noise, but never further than `limited` allows; then no cell is below 0 and all sum to the total.
+    What is too much or too little is shared out by posterior variance: in proportion to the cells it would fall on
+    those that are known best.
 
     >>> shrunk(Measurement(columns=("a",), values=[9.0, 1.0], noise_std=1.0), np.array([5.0, 5.0]), 10.0).round(2)
     array([8.92, 1.08])
     """
-    varies = OVERDISPERSION * np.maximum(expected, 0.0)
-    made = np.maximum(expected + (noisy.values - expected) * varies / (varies + noisy.noise_std**2), 0.0)
-    return np.asarray(
-        made * (total / made.sum()) if made.sum() > 0 else np.full(made.shape, total / made.size)
-    )
+    varies = OVERDISPERSION * np.maximum(expected, UNSEEN * total / expected.size)
+    trust = varies / (varies + noisy.noise_std**2)
+    drawn = limited(expected + (noisy.values - expected) * trust, noisy)
+    return _summing(drawn, trust, total)
+
+
+def limited(estimate: Floats, noisy: Measurement) -> Floats:
+    """The estimate, nowhere further from the noisy table than `LIMIT` deviations of its noise.
+
+    Efron and Morris (1972), limited translation: an estimate that is better on average may be far off where the model
+    behind it is wrong. So close to what was measured, no cell can be off by much more than the noise, and the average
+    hardly changes: noise alone is rarely so large.
+    """
+    reach = LIMIT * noisy.noise_std
+    return np.clip(estimate, noisy.values - reach, noisy.values + reach)
+
+
+def _summing(values: Floats, give: Floats, total: float) -> Floats:
+    """max(0, values + t give) for the t with which they sum to the total: the nearest ones, `give` being variances."""
+    reach = 1.0 + float(np.abs(values).max()) + total
+    least = float(give.min())
+    low, high = -reach / least, reach / least  # no cell left; every cell above the total
+    for _ in range(100):
+        middle = (low + high) / 2.0
+        if float(np.maximum(values + middle * give, 0.0).sum()) > total:
+            high = middle
+        else:
+            low = middle
+    return np.asarray(np.maximum(values + high * give, 0.0))
