@@ -84,8 +84,13 @@ def _key(task: str, epsilon: float, method: str, seed: int) -> str:
 
 def _commit() -> str:
     """What ran, in git's words."""
-    asked = ["git", "describe", "--always", "--abbrev=40", "--dirty= with edits", "--exclude=*"]
-    return subprocess.run(asked, cwd=RESULTS, capture_output=True, text=True, check=False).stdout.strip()
+    root = RESULTS.parents[1]
+    asked = (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no", "src"])
+    head, edits = (
+        subprocess.run(["git", *one], cwd=root, capture_output=True, text=True, check=False).stdout.strip()
+        for one in asked
+    )
+    return head + (" with edits" if edits else "")
 
 
 def _counts(data: ExactCounts, columns: Sequence[str]) -> NDArray[np.float64]:
