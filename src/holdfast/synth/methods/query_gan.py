@@ -159,7 +159,7 @@ METHOD = SynthesisMethod(
     ranks=(
         SynthesisRank(
             place=0.9,
-            reason="all tables stand out of the noise of measuring them at once, and a generator can hold them all",
+            reason="small tables, or all stand out of the noise of measuring them at once: a generator holds them all",
             when=SynthesisTask.shows_every_table,
         ),
     ),
