@@ -37,6 +37,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 #: Records that move at once: few enough not to overshoot together, many enough to keep the arrays busy.
 BATCH = 256
+#: Of more rows than this times the batch, a share moves at once: what overshoots is the share, not the number.
+SHARES = 400
 #: Passes over all rows and columns of a reconciled model; later ones gain little.
 SWEEPS = 3
 #: The same for the rows of a reconciled model, which are close to its tables from the start: fewer overshoot less.
@@ -71,6 +73,7 @@ def fit_rows(
     require(sweeps >= 0, "sweeps", sweeps, ">= 0")
     require(least_gain >= 0, "least_gain", least_gain, ">= 0")
     require(batch >= 1, "batch", batch, ">= 1")
+    batch = max(batch, rows // SHARES)
     total = _total(measurements)
     codes = independent_rows(measurements, domain, rows, source) if start is None else np.array(start)
     require(codes.shape == (rows, len(domain)), "start.shape", codes.shape, f"({rows}, {len(domain)})")
