@@ -189,3 +189,20 @@ def test_a_sacrifice_is_told_from_public_and_released_values() -> None:
 def test_else_what_to_measure_is_selected(asked: SynthesisTask) -> None:
     assert not asked.shows_every_table()
     assert choose_synthesis_method(asked).method != "query_gan"
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
+def test_a_private_number_of_rows_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tables that differ in nothing but a private number of rows are given to the same task."""
+    seen: list[SynthesisTask] = []
+
+    def noted(asked: SynthesisTask) -> Any:
+        seen.append(asked)
+        return choose_synthesis_method(asked)
+
+    monkeypatch.setattr("holdfast.synth.synthesizer.choose_synthesis_method", noted)
+    for rows in (40, 400):
+        table = {"a": [0, 1] * rows, "b": [0, 1, 1, 0] * (rows // 2)}
+        Synthesizer(1.0, 1e-7, adjacency="add_remove", random_state=0).fit(table, Schema(BITS))
+    assert seen[0] == seen[1]
+    assert seen[0].rows is None
