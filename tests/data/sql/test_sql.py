@@ -83,15 +83,17 @@ def test_many_sets_are_counted_in_one_reading() -> None:
             "who": draw.integers(0, rows // 2, rows),
         }
     )
-    columns = [Categorical("a", [0, 1], other="?", null="-"), Numeric("b", 0, 10, bins=5, null="category")]
+    declared: list[Column] = [
+        Categorical("a", [0, 1], other="?", null="-"), Numeric("b", 0, 10, bins=5, null="category")
+    ]  # fmt: skip
     sets = [["a"], ["b"], ["a", "b"], ["b", "a"], [], ["b"]] * 2
     CONNECTION.register("arrived", frame)
     CONNECTION.execute("CREATE OR REPLACE TABLE many AS SELECT * FROM arrived")
-    schema = Schema(columns)
+    schema = Schema(declared)
     there, here = open_table(CONNECTION, schema, table="many"), open_table(frame, schema)
     for one, other in zip(there.counts(sets), here.counts(sets), strict=True):
         np.testing.assert_array_equal(one, other)
-    users = Schema([*columns, Identifier("who")], unit=PrivacyUnit.user("who", max_rows=1))
+    users = Schema([*declared, Identifier("who")], unit=PrivacyUnit.user("who", max_rows=1))
     bounded = open_table(CONNECTION, users, table="many")
     few, many = bounded.counts(sets[:3]), bounded.counts(sets)
     assert few[0].sum() < rows
