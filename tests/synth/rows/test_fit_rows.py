@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth.models.model import Measurement
-from holdfast.synth.rows.fit_rows import LIMIT, fit_rows, independent_rows, limited, misfit, shrunk
+from holdfast.synth.rows.fit_rows import LIMIT, _visited, fit_rows, independent_rows, limited, misfit, shrunk
 from holdfast.synth.rows.pair_excess import PairExcess
 from tests.synth.synth_binary import bits
 
@@ -155,3 +155,15 @@ def test_batches_grow_with_the_rows_and_find_as_much() -> None:
     assert together <= 2.0 * alone + 1.0
     with pytest.raises(ParameterError, match="batch must be >= 1"):
         fit_rows(measured, DOMAIN, 400, Source(seed=1), batch=0)
+
+
+def test_of_many_rows_a_part_is_visited_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.synth.rows.fit_rows.VISITED", 96)
+    turns = list(_visited(400, 5, Source(seed=2)))
+    assert [len(turn) for turn in turns] == [96] * 5
+    assert sorted(set(np.concatenate(turns).tolist())) == list(range(400))
+    measured = tables(1e-3)
+    codes = fit_rows(measured, DOMAIN, 400, Source(seed=1), sweeps=60)
+    assert misfit(measured, DOMAIN, codes) < 1e-3 * misfit(
+        measured, DOMAIN, independent_rows(measured, DOMAIN, 400, Source(seed=1))
+    )

@@ -16,7 +16,7 @@ Post-processing of released values: no privacy cost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,6 +39,8 @@ Codes = NDArray[np.int64]
 BATCH = 256
 #: Of more rows than this times the batch, a share moves at once: what overshoots is the share, not the number.
 SHARES = 400
+#: Records that are asked to move in one pass over a column, taken in turn: of more, so many hold all that must move.
+VISITED = 200_000
 #: Passes over all rows and columns of a reconciled model; later ones gain little.
 SWEEPS = 3
 #: The same for the rows of a reconciled model, which are close to its tables from the start: fewer overshoot less.
@@ -75,24 +77,37 @@ def fit_rows(
     require(batch >= 1, "batch", batch, ">= 1")
     batch = max(batch, rows // SHARES)
     total = _total(measurements)
-    codes = independent_rows(measurements, domain, rows, source) if start is None else np.array(start)
-    require(codes.shape == (rows, len(domain)), "start.shape", codes.shape, f"({rows}, {len(domain)})")
-    state = _state(measurements, domain, codes, scale=rows / total, allowed=allowed)
-    best, least = state.codes.copy(), state.misfit()
+    if start is None:
+        start = independent_rows(measurements, domain, rows, source)
+    require(start.shape == (rows, len(domain)), "start.shape", start.shape, f"({rows}, {len(domain)})")
+    state = _state(measurements, domain, start, scale=rows / total, allowed=allowed)
+    del start  # the state has its own copy, and a million rows are large
+    best, least = state.codes.astype(np.int32), state.misfit()
     order = [column for column in range(len(domain)) if state.touches(column)]
     with progress(desc="fitting rows", total=sweeps * len(order)) as bar:
         for _ in range(sweeps):
             moved = 0
-            for column in np.array(order)[permutation(source, len(order))].tolist():
-                shuffled = permutation(source, rows)
-                for first in range(0, rows, batch):
+            turns = np.array(order)[permutation(source, len(order))].tolist()
+            for column, shuffled in zip(turns, _visited(rows, len(turns), source), strict=True):
+                for first in range(0, len(shuffled), batch):
                     moved += _improve(state, shuffled[first : first + batch], column, least_gain)
                 bar.update()
             if (fit := state.misfit()) < least:
-                best, least = state.codes.copy(), fit
+                best, least = state.codes.astype(np.int32), fit
             if moved == 0:
                 break
-    return best
+    del state
+    return best.astype(np.int64)
+
+
+def _visited(rows: int, turns: int, source: Source) -> Iterator[Codes]:
+    """The records of each turn, in random order: all of them, or the next `VISITED` of one order."""
+    whole = permutation(source, rows) if rows > VISITED else None
+    for turn in range(turns):
+        if whole is None:
+            yield permutation(source, rows)
+        else:
+            yield whole.take(range(turn * VISITED, (turn + 1) * VISITED), mode="wrap")
 
 
 def misfit(measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes) -> float:
@@ -272,16 +287,15 @@ class ReconciledModel:
 
     def sample(self, rows: int, source: Source) -> Codes:
         """Rows of the graphical model, fitted to the tables: no better start and no worse end."""
-        drawn = self.base.sample(rows, source)
         if rows == 0 or not self.tables:
-            return drawn
+            return self.base.sample(rows, source)
         wanted = [
             Measurement(columns=columns, values=values, noise_std=1.0)
             for columns, values in self.tables.items()
         ]
         return fit_rows(
-            wanted, self.domain, rows, source, start=drawn, sweeps=SWEEPS, batch=FINE_BATCH,
-            allowed=self.allowed,
+            wanted, self.domain, rows, source, start=self.base.sample(rows, source), sweeps=SWEEPS,
+            batch=FINE_BATCH, allowed=self.allowed,
         )  # fmt: skip
 
 
