@@ -483,7 +483,7 @@ def synth_panel() -> Figure:
                 label=method,
             )  # fmt: skip
         axes.axhline(allowed, color=MUTED, linestyle=(0, (3, 2)))
-        axes.set(yscale="log", yticks=(1, 2, 4, 8), yticklabels=("1", "2", "4", "8"))
+        axes.set(yscale="log", ylim=(0.9, 14), yticks=(1, 2, 4, 8), yticklabels=("1", "2", "4", "8"))
         axes.minorticks_off()
         axes.set_title(titles[place])
     panels[0].legend(fontsize=8.5, loc="upper left", ncols=4)
