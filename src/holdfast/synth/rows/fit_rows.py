@@ -82,7 +82,8 @@ def fit_rows(
     require(start.shape == (rows, len(domain)), "start.shape", start.shape, f"({rows}, {len(domain)})")
     state = _state(measurements, domain, start, scale=rows / total, allowed=allowed)
     del start  # the state has its own copy, and a million rows are large
-    best, least = state.codes.astype(np.int32), state.misfit()
+    small = np.min_scalar_type(max(domain.values()))
+    best, least = state.codes.astype(small), state.misfit()
     order = [column for column in range(len(domain)) if state.touches(column)]
     with progress(desc="fitting rows", total=sweeps * len(order)) as bar:
         for _ in range(sweeps):
@@ -93,7 +94,7 @@ def fit_rows(
                     moved += _improve(state, shuffled[first : first + batch], column, least_gain)
                 bar.update()
             if (fit := state.misfit()) < least:
-                best, least = state.codes.astype(np.int32), fit
+                best, least = state.codes.astype(small), fit
             if moved == 0:
                 break
     del state
