@@ -27,11 +27,11 @@ MOST_LABELS, BINS = 12, 8
 NIST_COLUMNS = 18
 
 
-def latent(columns: int, seed: int = 0) -> Table:
-    """20,000 rows of bits that depend on eight hidden numbers."""
+def latent(columns: int, seed: int = 0, factors: int = FACTORS) -> Table:
+    """20,000 rows of bits that depend on so many hidden numbers."""
     random = np.random.default_rng(seed)
-    weights, shift = random.normal(size=(FACTORS, columns)), random.normal(size=columns) * 0.5
-    hidden = random.normal(size=(LATENT_ROWS, FACTORS)) @ weights
+    weights, shift = random.normal(size=(factors, columns)), random.normal(size=columns) * 0.5
+    hidden = random.normal(size=(LATENT_ROWS, factors)) @ weights
     bits = hidden + shift + random.normal(size=(LATENT_ROWS, columns)) > 0
     return of_codes({f"x{place:03d}": (bits[:, place], 2) for place in range(columns)})
 
@@ -111,11 +111,14 @@ TASKS: dict[str, Callable[[], tuple[Table, Workload]]] = {
     "latent_60": lambda: pairs(latent(60)),
     "latent_100": lambda: pairs(latent(100)),
     "latent_60_triples": lambda: some_triples(latent(60), 500),
+    "latent_16_500": lambda: some_triples(latent(16, seed=1, factors=10), 500),
+    "latent_100_triples": lambda: some_triples(latent(100, seed=2, factors=5), 500),
 }
 TUNE = (
     "adult_64_triples", "location_20", "latent_16_triples", "mnist", "gss", "latent_60", "latent_60_triples"
 )  # fmt: skip
 """What constants and rules may be chosen on; all others judge. Named before the panel ran, after the generator's
 constants had been chosen on `latent_60`; `latent_100` had been looked at by then, and is drawn by the same law as
-`latent_60`, so it is a weak judge. The bound on cells in `auto` was placed knowing the sizes of all tables, not their
-errors."""
+`latent_60`, so it is a weak judge. `auto` without `SMALL_TABLE` lost 1.65 on `location_60` at epsilon 0.1, which was
+seen; the constant was then chosen on tuning tables alone, at epsilons below the panel's. The bound on cells in `auto`
+was placed knowing the sizes of all tables, not their errors."""

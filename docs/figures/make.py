@@ -444,6 +444,55 @@ def synth_errors() -> Figure:
     return figure
 
 
+def synth_panel() -> Figure:
+    """What one method for everything loses to the best of the house, and what `auto` loses."""
+    stored = json.loads(
+        (HERE.parents[1] / "benchmarks" / "results" / "synth_panel.json").read_text(encoding="utf-8")
+    )
+    cells: dict[tuple[str, float], dict[str, list[tuple[float, float]]]] = {}
+    for key, found in stored.items():
+        task, epsilon, method, _ = key.split(" ")
+        pair = (found["tvd"], found["max_error"])
+        cells.setdefault((task, float(epsilon)), {}).setdefault(method, []).append(pair)
+    means = {
+        cell: {method: np.mean(pairs, axis=0) for method, pairs in found.items()}
+        for cell, found in sorted(cells.items())
+        if {"auto", "gaussian"} <= set(found) and len(found) > 2
+    }
+    shown = (
+        ("adaptive", ORANGE, "s"),
+        ("gaussian", RED, "D"),
+        ("query_gan", GREEN, "^"),
+        ("auto", BLUE, "o"),
+    )
+    figure, panels = plt.subplots(2, 1, figsize=(9.6, 6.6), sharex=True)
+    titles = (
+        "Average total variation, over the best of the house",
+        "Largest error, over the best of the house",
+    )
+    for place, (axes, allowed) in enumerate(zip(panels, (1.15, 2.0), strict=True)):
+        for method, colour, marker in shown:
+            points = [
+                (at, found[method][place] / min(one[place] for name, one in found.items() if name != "auto"))
+                for at, found in enumerate(means.values())
+                if method in found
+            ]
+            solid = colour if method == "auto" else "none"
+            axes.plot(
+                *zip(*points, strict=True), linestyle="none", marker=marker, color=colour, markerfacecolor=solid,
+                label=method,
+            )  # fmt: skip
+        axes.axhline(allowed, color=MUTED, linestyle=(0, (3, 2)))
+        axes.set(yscale="log", ylim=(0.9, 14), yticks=(1, 2, 4, 8), yticklabels=("1", "2", "4", "8"))
+        axes.minorticks_off()
+        axes.set_title(titles[place])
+    panels[0].legend(fontsize=8.5, loc="upper left", ncols=4)
+    panels[1].set_xticks(
+        range(len(means)), [f"{task}, {epsilon:g}" for task, epsilon in means], rotation=90, fontsize=7.5
+    )
+    return figure
+
+
 def synth_certificate() -> Figure:
     """What is claimed lies above what is true, as often as it says, and shrinks with what is paid for it."""
     from holdfast.data import Categorical, Schema, open_table
@@ -561,6 +610,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "attack_roc": attack_roc,
     "attack_coins": attack_coins,
     "synth_errors": synth_errors,
+    "synth_panel": synth_panel,
     "synth_certificate": synth_certificate,
     "refutation_replay": of_page("refutation", "replay"),
     "refutation_noise": of_page("refutation", "noise"),

@@ -77,6 +77,15 @@ def test_an_estimate_spends_and_writes_nothing(clinic: tuple[str, ...]) -> None:
     assert record["queries"] == 24
 
 
+def test_a_target_and_an_objective_are_passed_on(clinic: tuple[str, ...]) -> None:
+    asked = (*clinic[:-1], "auto", "--epsilon", "1", "--estimate", "--json")
+    found = [
+        json.loads(run(*asked, "--target", "ill", *more).output)["method"]
+        for more in ((), ("--objective", "largest"))
+    ]
+    assert found == ["adaptive", "gaussian"]
+
+
 def test_workloads_and_impossible_combinations_come_from_files(
     clinic: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -101,6 +110,8 @@ def test_workloads_and_impossible_combinations_come_from_files(
         (("--epsilon", "1", "-o", "s.csv", "--account", "a"), "given together"),
         (("--epsilon", "1", "-o", "s.csv", "--workload", "k=three"), "k=N"),
         (("--epsilon", "-1", "-o", "s.csv"), "epsilon"),
+        (("--epsilon", "1", "-o", "s.csv", "--target", "salary"), "target must be one of the columns"),
+        (("--epsilon", "1", "-o", "s.csv", "--objective", "worst"), "worst"),
     ],
 )  # fmt: skip
 def test_bad_usage_is_refused(clinic: tuple[str, ...], options: tuple[str, ...], words: str) -> None:

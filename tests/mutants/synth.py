@@ -420,4 +420,48 @@ FAULTS: tuple[Fault, ...] = (
             "tests/synth/test_choice.py::test_tables_that_all_stand_out_of_their_noise_are_measured_at_once",
         ),
     ),
+    Fault(
+        name="limited translation: a wrong model moves cells as far as it likes",
+        target="synth:limited",
+        old="return np.clip(estimate, noisy.values - reach, noisy.values + reach)",
+        new="return estimate",
+        tests=(
+            "tests/synth/rows/test_fit_rows.py::test_a_wrong_model_moves_no_cell_far_from_what_was_measured",
+        ),
+    ),
+    Fault(
+        name="shrinking: the best known cells pay for the others",
+        target="synth:shrunk",
+        old="return _summing(drawn, trust, total)",
+        new="return np.maximum(drawn, 0.0) * (total / np.maximum(drawn, 0.0).sum())",
+        tests=("tests/synth/rows/test_fit_rows.py::test_what_is_too_much_is_taken_where_least_is_known",),
+    ),
+    Fault(
+        name="auto: looks at a private number of rows",
+        target="synth:Synthesizer.fit",
+        old="rows=data.public_rows, objective",
+        new="rows=data.table.count(), objective",
+        tests=("tests/synth/test_choice.py::test_a_private_number_of_rows_is_not_looked_at",),
+    ),
+    Fault(
+        name="auto: the largest error is forgotten",
+        target="synth:SynthesisTask.wants_largest",
+        old='self.objective == "largest"',
+        new='self.objective == "larger"',
+        tests=("tests/synth/test_choice.py::test_the_largest_error_is_made_small_by_measuring_everything",),
+    ),
+    Fault(
+        name="workload: a target whose marginals are too large is left out",
+        target="synth:Workload.marginals",
+        old="            kept += [pair for pair in alone if len(pair) == 2]\n",
+        new="",
+        tests=("tests/synth/test_synthesizer.py::test_a_declared_target_is_not_forgotten",),
+    ),
+    Fault(
+        name="mwem: a replay forgets what a query moved",
+        target="synth:replayed",
+        old="            total += float(moved.sum())\n",
+        new="",
+        tests=("tests/synth/methods/test_mwem.py::test_a_replay_is_multiplicative_weights_by_hand",),
+    ),
 )

@@ -363,3 +363,52 @@ def test_numbers_of_rows_may_be_numpys() -> None:
     for wrong in (True, 2.0, -1, "5"):
         with pytest.raises(ParameterError, match="rows must be a whole number >= 0"):
             made.sample(cast("int", wrong))
+
+
+def test_the_objective_is_declared_and_kept() -> None:
+    with pytest.raises(ParameterError, match="objective must be one of 'average', 'largest', got"):
+        Synthesizer(objective="worst").fit(columns(), SCHEMA)
+    pairs = Workload.marginals(SCHEMA, 2)
+    chosen = {
+        objective: Synthesizer(1.0, 1e-6, workload=pairs, objective=objective, random_state=1)
+        .fit(columns(), SCHEMA)
+        .method_
+        for objective in ("average", "largest")
+    }
+    assert chosen == {"average": "query_gan", "largest": "query_gan"}
+    few = Workload.of([("age", "sex"), ("sex", "ward")])
+    asked = {
+        objective: Synthesizer(1.0, 1e-6, workload=few, objective=objective)
+        .estimate(columns(), SCHEMA)
+        .method
+        for objective in ("average", "largest")
+    }
+    assert asked == {"average": "adaptive", "largest": "gaussian"}
+
+
+def test_the_choice_says_when_the_largest_error_is_far_from_what_one_measurement_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("holdfast.synth.choice.SACRIFICED", 1e-9)
+    few = Workload.of([("age", "sex"), ("sex", "ward")])
+    made = Synthesizer(1.0, 1e-6, workload=few, random_state=1).fit(columns(), SCHEMA)
+    assert "objective='largest' aims at that" in made.summary()
+    assert "objective='largest' aims at that" in Synthesizer.from_release(made.release_).summary()
+
+
+def test_a_declared_target_is_not_forgotten() -> None:
+    asked = Workload.marginals(SCHEMA, 3, target="sex")
+    assert asked.apart_from("sex", SCHEMA.names) == ()
+    weights = {group.columns: group.weight for group in Workload.marginals(SCHEMA, 2, target="sex").groups}
+    assert sum(weight for names, weight in weights.items() if "sex" in names) == 3.0
+    # age, dose and ward have 120 cells together; with sex and one of them there are at most 60.
+    alone = Workload.marginals(SCHEMA, 3, target="sex", most_cells=25)
+    assert alone.apart_from("sex", SCHEMA.names) == ()
+    forgetful = Workload.of([("age", "ward"), ("sex", "dose")])
+    with pytest.warns(AssumptionWarning, match="target 'sex' together with 'age', 'ward'"):
+        Synthesizer(1.0, 1e-6, workload=forgetful, target="sex").estimate(columns(), SCHEMA)
+    with pytest.raises(ParameterError, match="target must be one of the columns"):
+        Synthesizer(1.0, 1e-6, target="salary").estimate(columns(), SCHEMA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Synthesizer(1.0, 1e-6, target="sex").estimate(columns(), SCHEMA)

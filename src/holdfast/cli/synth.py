@@ -35,6 +35,13 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
     help="What the rows are meant to answer: k=N for all N-way marginals that are not too large, or a file: "
     "JSON, a list of lists of columns; or text, a line of names for each marginal.",
 )  # fmt: skip
+@click.option(
+    "--target", help="The column that others are to predict: --workload k=N then does not forget it."
+)
+@click.option(
+    "--objective", type=click.Choice(["average", "largest"]), default="average", show_default=True,
+    help="What --method auto makes small: the mean error of the workload's tables, or the worst answer.",
+)  # fmt: skip
 @click.option("--method", default="auto", show_default=True, help="How the rows are made.")
 @click.option("--rows", type=int, help="How many; default: as many as the table has, or is found to have.")
 @click.option("--columns", help="Only these columns, separated by commas.")
@@ -69,6 +76,8 @@ def synth(
     output: Path | None,
     release: Path | None,
     asked: str,
+    target: str | None,
+    objective: str,
     method: str,
     rows: int | None,
     columns: str | None,
@@ -116,7 +125,7 @@ def synth(
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     made = Synthesizer(
         1.0 if epsilon is None else epsilon, delta, method=method, columns=names, rows=rows,
-        workload=read_workload(asked, schema, columns=names),
+        workload=read_workload(asked, schema, columns=names, target=target), target=target, objective=objective,
         constraints=() if impossible is None else read_impossible(impossible, schema),
         confidence=confidence, certificate_share=certificate_share, key=None if ledger is None else "synth",
     )  # fmt: skip
@@ -135,6 +144,9 @@ def synth(
                 "impossible": None if impossible is None else _contents(str(impossible)), "confidence": confidence,
                 "certificate_share": certificate_share, "adjacency": table.adjacency.value, "n_public": n_public,
             }  # fmt: skip
+            # Left out where they are not asked: such jobs keep the keys that they had.
+            about |= {"target": target} if target else {}
+            about |= {"objective": objective} if objective != "average" else {}
             with Ledger.open(ledger) as opened:
                 done = once(
                     opened, dataset, key=account or job_key("synth", about), again=account is None, about=about,

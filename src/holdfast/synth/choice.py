@@ -10,6 +10,9 @@ from holdfast.errors import ParameterError
 from holdfast.synth.methods import METHODS, REGISTRY
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
+SACRIFICED = 2.0
+"""How many times the largest error of answers measured at once a certificate may claim before the choice says so."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesizerChoice:
@@ -27,6 +30,19 @@ class SynthesizerChoice:
     def summary(self) -> str:
         """One line."""
         return f"method='auto' chose {self.method!r}: {self.reason}"
+
+    def told(self, task: SynthesisTask, alpha: float | None) -> str:
+        """The same, and a word where the largest error may have been given up for the average.
+
+        `alpha` is what the certificate says of it, which is released.
+        """
+        aimed = task.one_shot_error() if task.objective == "average" else None
+        if alpha is None or aimed is None or alpha <= SACRIFICED * aimed:
+            return self.summary()
+        return (
+            f"{self.summary()}; the largest error may be {alpha:.2g}, where measuring the whole workload at once "
+            f"leaves about {aimed:.2g}: objective='largest' aims at that"
+        )
 
 
 def find_synthesis_method(method: Any) -> SynthesisMethod:

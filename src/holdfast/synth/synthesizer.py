@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ import numpy as np
 from holdfast.data.engines import open_table
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
-from holdfast.errors import ParameterError, require
+from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import fractions_of_rest
@@ -42,7 +43,7 @@ from holdfast.synth.choice import (
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.forecast import SynthesisEstimate, estimate_synthesis
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisTask
+from holdfast.synth.methods.method import OBJECTIVES, Synthesis, SynthesisMethod, SynthesisTask
 from holdfast.synth.released import ReleasedTable, draw_coded_rows
 from holdfast.synth.rows.coded_rows import (
     CodedRows,
@@ -63,7 +64,10 @@ class Synthesizer(ReleasedTable):
     """Synthetic rows with a privacy guarantee and an accuracy certificate.
 
     `workload` are the queries that the rows are meant to answer: by default all 3-way marginals of the columns
-    that are not too large. `certificate_share` of the budget goes into the certificate; 0 leaves it out.
+    that are not too large. A declared `target`, the column that others are to predict, weighs as much in it as all
+    other columns together; an own workload that never asks for it together with some column gets a warning.
+    `objective` is what `auto` aims at: "average", the mean total variation of the workload's tables, or "largest", the
+    worst answer of all. `certificate_share` of the budget goes into the certificate; 0 leaves it out.
     `certified` are the queries it speaks of: those of the workload, unless said otherwise (`workload.closed()`
     has all lower marginals as well). Where users bring at most so many rows, `user_cap` declares that none owns more
     than that in the whole table, and a claim about all of it is paid for; `user_weights` pays for one in which each
@@ -93,6 +97,8 @@ class Synthesizer(ReleasedTable):
         *,
         method: str | SynthesisMethod = "auto",
         workload: Workload | None = None,
+        target: str | None = None,
+        objective: str = "average",
         certified: Workload | None = None,
         rows: int | None = None,
         columns: Sequence[str] | None = None,
@@ -111,6 +117,8 @@ class Synthesizer(ReleasedTable):
         self.delta = delta
         self.method = method
         self.workload = workload
+        self.target = target
+        self.objective = objective
         self.certified = certified
         self.rows = rows
         self.columns = columns
@@ -135,9 +143,7 @@ class Synthesizer(ReleasedTable):
         self._check_parameters(account)
         table = self._open(source, schema)
         data = ExactCounts(table, self.columns)
-        workload = self._declared(
-            self.workload or Workload.marginals(table.schema, 3, columns=data.names), data
-        )
+        workload = self._declared(self._asked(table.schema, data.names), data)
         joint = not any(group.by_rows for group in workload.groups)
         require(
             joint, "workload", "OneLayer", "queries on joint counts", "give it as certified=Workload([...])"
@@ -147,18 +153,12 @@ class Synthesizer(ReleasedTable):
         if self._covers_whole:
             check_users(data.unit, self.user_cap, self.user_weights)
         limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
-        method, choice = self._decide(
-            SynthesisTask(
-                domain=data.domain,
-                workload=workload,
-                limit=limit,
-                adjacency=data.adjacency,
-                unit=data.unit,
-                rows_are_public=data.public_rows is not None,
-                currency=None if account is None else account.currency.name,
-                rows=data.public_rows,
-            )
-        )
+        task = SynthesisTask(
+            domain=data.domain, workload=workload, limit=limit, adjacency=data.adjacency, unit=data.unit,
+            rows_are_public=data.public_rows is not None, rows=data.public_rows, objective=self.objective,
+            currency=None if account is None else account.currency.name,
+        )  # fmt: skip
+        method, choice = self._decide(task)
         require_small_delta(limit, data.public_units)
         if account is None:
             seed = seed_of(self.random_state)
@@ -176,11 +176,12 @@ class Synthesizer(ReleasedTable):
         expected = round(synthesis.model.total) if data.public_rows is None else data.public_rows
         rows = draw_coded_rows(synthesis.model, int(self.rows or max(1, expected)), coins, zeros)
         certification = None if check is None else self._certify(data, rows, certified, check)
+        alpha = None if certification is None else certification.overall.alpha
         contents = SyntheticContents(
             schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins),
             measurements=synthesis.measurements, workload=workload, certified=tuple(certified.groups),
             public_rows=data.public_rows,
-            confidence=self.confidence, choice=None if choice is None else choice.summary(),
+            confidence=self.confidence, choice=None if choice is None else choice.told(task, alpha),
             counted=None if certification is None else certification.counted,
         )  # fmt: skip
         self.method_, self.choice_, self.certification_ = method.name, choice, certification
@@ -202,13 +203,14 @@ class Synthesizer(ReleasedTable):
             table = self._open(source, schema)
             declared, count = table.schema, rows or ExactCounts(table, self.columns).public_rows
         names = declared.names if self.columns is None else tuple(self.columns)
-        workload = self.workload or Workload.marginals(declared, 3, columns=names)
+        workload = self._asked(declared, names)
         workload.check(declared)
         task = SynthesisTask(
             domain={name: declared[name].cells for name in names}, workload=workload,
             limit=limit_of(self.epsilon, self.delta), unit=declared.unit,
             adjacency=resolve_adjacency(self.adjacency, declared.adjacency),
             rows_are_public=declared.unit.max_rows == 1 and count is not None, rows=count,
+            objective=self.objective,
         )  # fmt: skip
         return estimate_synthesis(
             task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share
@@ -241,6 +243,8 @@ class Synthesizer(ReleasedTable):
         require(0 <= share < 1, "certificate_share", share, "in [0, 1)", "use 0 for no certificate")
         paid = share > 0 or not self._covers_whole
         require(paid, "certificate_share", share, "> 0, which pays for user_cap and user_weights")
+        known = self.objective in OBJECTIVES
+        require(known, "objective", self.objective, f"one of {', '.join(map(repr, OBJECTIVES))}")
         require(0.5 < self.confidence < 1, "confidence", self.confidence, "in (0.5, 1)")
         whole = self.rows is None or (isinstance(self.rows, int | np.integer) and self.rows >= 1)
         require(whole, "rows", self.rows, "None or a whole number >= 1")
@@ -267,6 +271,21 @@ class Synthesizer(ReleasedTable):
             source, schema, adjacency=self.adjacency, n_public=self.n_public,
             entropy=Source(seed_of(self.random_state)),
         )  # fmt: skip
+
+    def _asked(self, schema: Schema, names: Sequence[str]) -> Workload:
+        """The workload, or the one that is asked where none is given."""
+        if self.target is not None:
+            kept = f"one of the columns {list(names)}"
+            require(self.target in names, "target", self.target, kept)
+        if self.workload is None:
+            return Workload.marginals(schema, 3, columns=names, target=self.target)
+        if self.target is not None and (alone := self.workload.apart_from(self.target, names)):
+            warnings.warn(
+                f"the workload never asks for target {self.target!r} together with {', '.join(map(repr, alone))}: the "
+                "rows need not show how these are related; leave workload out, or add such marginals",
+                AssumptionWarning, stacklevel=3,
+            )  # fmt: skip
+        return self.workload
 
     @staticmethod
     def _declared(workload: Workload, data: ExactCounts) -> Workload:

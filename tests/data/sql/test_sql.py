@@ -12,9 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
+from holdfast.data.engines.duckdb.table import BINNED_ROWS
 from holdfast.data.rows import numbers, texts
 from holdfast.data.schema.columns import Column
 from holdfast.data.sql.dialect import Dialect
+from holdfast.privacy import PrivacyUnit
 
 CONNECTION = duckdb.connect()
 ODD_NUMERALS = ["1e99", "1e100", ".5", "5.", "+5", "-.5e1", "5.e0", "١٢", "1_0", "0x10", "inf", "nan", "\v1"]
@@ -68,6 +70,35 @@ def test_counts_and_values_agree(values: Any, column: Column) -> None:
     there = open_table(CONNECTION, schema, table="t")
     here = open_table(pa.table({"v": values}), schema)
     np.testing.assert_array_equal(there.counts([["v"]])[0], here.counts([["v"]])[0])
+
+
+def test_many_sets_are_counted_in_one_reading() -> None:
+    """Twelve sets, the total and a repeated one among them, over several batches: what the memory engine counts."""
+    draw = np.random.default_rng(0)
+    rows = BINNED_ROWS + 7
+    frame = pa.table(
+        {
+            "a": pa.array(draw.integers(0, 3, rows), mask=draw.random(rows) < 0.1),
+            "b": draw.normal(5, 4, rows),
+            "who": draw.integers(0, rows // 2, rows),
+        }
+    )
+    declared: list[Column] = [
+        Categorical("a", [0, 1], other="?", null="-"), Numeric("b", 0, 10, bins=5, null="category")
+    ]  # fmt: skip
+    sets = [["a"], ["b"], ["a", "b"], ["b", "a"], [], ["b"]] * 2
+    CONNECTION.register("arrived", frame)
+    CONNECTION.execute("CREATE OR REPLACE TABLE many AS SELECT * FROM arrived")
+    schema = Schema(declared)
+    there, here = open_table(CONNECTION, schema, table="many"), open_table(frame, schema)
+    for one, other in zip(there.counts(sets), here.counts(sets), strict=True):
+        np.testing.assert_array_equal(one, other)
+    users = Schema([*declared, Identifier("who")], unit=PrivacyUnit.user("who", max_rows=1))
+    bounded = open_table(CONNECTION, users, table="many")
+    few, many = bounded.counts(sets[:3]), bounded.counts(sets)
+    assert few[0].sum() < rows
+    for one, other in zip(few, many, strict=False):
+        np.testing.assert_array_equal(one, other)
 
 
 @given(columns)

@@ -10,10 +10,11 @@ from holdfast.data import Categorical as Column
 from holdfast.data import Identifier, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PrivacyUnit, PureDP
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.mwem import METHOD, _score, answer_noise, mwem
+from holdfast.synth.exact_counts import ExactAnswers, ExactCounts
+from holdfast.synth.methods.mwem import METHOD, _score, answer_noise, mwem, replayed
 from holdfast.synth.models.dense import DenseModel, RowsModel
 from holdfast.synth.models.graphical.model import GraphicalModel
+from holdfast.synth.models.universe import AllCells
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours, options
 
 WORK = marginals()
@@ -124,3 +125,19 @@ def test_what_does_not_fit_is_refused_before_anything_is_spent() -> None:
             METHOD.fit(data, WORK, account=opened, **(given | {"rounds": 0, "held": 2**20}))
         assert not opened.journal.entries
     assert not wrong.journal.entries
+
+
+def test_a_replay_is_multiplicative_weights_by_hand() -> None:
+    """w(x) *= exp(q(x) (a - q(p)) / 2) with p normalised anew at every query, over all records."""
+    data = counted(bits())
+    truth, universe = ExactAnswers.of(data, WORK), AllCells(data.domain)
+    known = {0: [0.4, 0.5], 3: [0.1], 9: [0.9]}
+    log_weights, expected = np.zeros(universe.size), np.zeros(universe.size)
+    found = replayed(universe, truth, log_weights, known, 3)
+    for _ in range(3):
+        for index, heard in known.items():
+            values = universe.values(*truth.layout.query(index))
+            p = np.exp(expected) / np.exp(expected).sum()
+            expected = expected + values * (np.mean(heard) - values @ p) / 2
+    np.testing.assert_allclose(log_weights, expected, atol=1e-12)
+    np.testing.assert_allclose(found, np.exp(expected) / np.exp(expected).sum(), atol=1e-12)

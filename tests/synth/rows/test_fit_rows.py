@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth.models.model import Measurement
-from holdfast.synth.rows.fit_rows import fit_rows, independent_rows, misfit
+from holdfast.synth.rows.fit_rows import LIMIT, _visited, fit_rows, independent_rows, limited, misfit, shrunk
 from holdfast.synth.rows.pair_excess import PairExcess
 from tests.synth.synth_binary import bits
 
@@ -122,3 +122,48 @@ def test_a_matrix_of_excesses_makes_the_moves_of_tables_looked_up(monkeypatch: p
     assert np.array_equal(found[0], found[1])
     assert fits[0] == pytest.approx(fits[1], rel=1e-9)
     assert fits[0] < misfit(measured, domain, codes)
+
+
+def test_a_wrong_model_moves_no_cell_far_from_what_was_measured() -> None:
+    """Limited translation: the model knows nothing of a cell that stands far out of the noise."""
+    values = np.array([1000.0, 400.0, -30.0, 5.0])
+    noisy = Measurement(columns=("a",), values=values, noise_std=20.0)
+    wrong = np.array([1390.0, 1.0, 2.0, 2.0])
+    made = limited(wrong, noisy)
+    assert made.tolist() == [1060.0, 340.0, 2.0, 2.0]
+    # Without the limit the second cell would be drawn down to 1 + 399 x 10 / 410, far from all that was measured.
+    assert shrunk(noisy, wrong, 1395.0)[1] > 400.0 - LIMIT * 20.0 - 20.0
+
+
+def test_what_is_too_much_is_taken_where_least_is_known() -> None:
+    """A thousand empty cells whose noise was cut off at 0 must not cost the largest cell a share of itself."""
+    random = np.random.default_rng(0)
+    exact = np.array([20_000.0, *[0.5] * 1000])
+    noisy = Measurement(columns=("a",), values=exact + random.normal(0, 5, 1001), noise_std=5.0)
+    made = shrunk(noisy, np.array([19_700.0, *[0.8] * 1000]), 20_500.0)
+    assert made.sum() == pytest.approx(20_500.0, abs=1e-6)
+    assert (made >= 0).all()
+    assert abs(made[0] - noisy.values[0]) < 5.0
+
+
+def test_batches_grow_with_the_rows_and_find_as_much() -> None:
+    measured = tables(1.0, rows=400)
+    alone, together = (
+        misfit(measured, DOMAIN, fit_rows(measured, DOMAIN, 400, Source(seed=1), sweeps=6, batch=batch))
+        for batch in (1, 64)
+    )
+    assert together <= 2.0 * alone + 1.0
+    with pytest.raises(ParameterError, match="batch must be >= 1"):
+        fit_rows(measured, DOMAIN, 400, Source(seed=1), batch=0)
+
+
+def test_of_many_rows_a_part_is_visited_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.synth.rows.fit_rows.VISITED", 96)
+    turns = list(_visited(400, 5, Source(seed=2)))
+    assert [len(turn) for turn in turns] == [96] * 5
+    assert sorted(set(np.concatenate(turns).tolist())) == list(range(400))
+    measured = tables(1e-3)
+    codes = fit_rows(measured, DOMAIN, 400, Source(seed=1), sweeps=60)
+    assert misfit(measured, DOMAIN, codes) < 1e-3 * misfit(
+        measured, DOMAIN, independent_rows(measured, DOMAIN, 400, Source(seed=1))
+    )

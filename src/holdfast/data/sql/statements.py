@@ -218,6 +218,11 @@ class Statements:
         binned = f"SELECT {cells} FROM {self._over(values)}"
         return f"SELECT {listed} FROM {self._over(binned)} GROUP BY GROUPING SETS ({grouped})"
 
+    def cells(self, names: Sequence[str]) -> str:
+        """The cells of every row that takes part, column by column: what `binned` counts."""
+        listed = ", ".join(map(self._cell, names))
+        return f"SELECT {listed} FROM {self._over(self._values(names, self._rows(names)))}"
+
     def readings(self) -> str:
         """Every declared column of every stored row, read as a number or a text: what a copy must hold."""
         fields = []
@@ -268,6 +273,28 @@ def zero_filled(schema: Schema, sets: Sequence[tuple[str, ...]], batches: Iterab
             place = tuple(cells[names.index(name)][rows].astype(np.int64) for name in group)
             np.add.at(tables[group], place, found[rows] if group else found[rows].sum())
     return [_in_order(tables[tuple(sorted(group))], group) for group in sets]
+
+
+def binned(
+    schema: Schema, sets: Sequence[tuple[str, ...]], names: Sequence[str], batches: Iterable[Any]
+) -> list[Codes]:
+    """The counts of many sets from one reading of `Statements.cells(names)`.
+
+    A database groups the rows anew for every set; here a batch is read once, and a set is one look-up a row.
+    """
+    tables = [np.zeros(schema.cells(*group), dtype=np.int64) for group in sets]
+    for arrow in batches:
+        codes = {
+            name: column.to_numpy(zero_copy_only=False).astype(np.int64)
+            for name, column in zip(names, arrow.columns, strict=True)
+        }
+        for table, group in zip(tables, sets, strict=True):
+            place = np.zeros(arrow.num_rows, dtype=np.int64)
+            for name in group:
+                place *= schema[name].cells
+                place += codes[name]
+            table += np.bincount(place, minlength=table.size)
+    return [table.reshape(schema.shape(*group)) for table, group in zip(tables, sets, strict=True)]
 
 
 def _by_pattern(columns: Sequence[Any], rows: int) -> Iterator[tuple[bytes, Codes]]:

@@ -284,6 +284,11 @@ METHOD = SynthesisMethod(
             reason="the whole workload at once, where the account cannot pay for a selection",
             when=SynthesisTask.cannot_select,
         ),
+        SynthesisRank(
+            place=0.95,
+            reason="objective='largest': the whole workload at once, so that no answer rests on a model alone",
+            when=SynthesisTask.wants_largest,
+        ),
     ),
     seconds=(2.0, 50.0),
 )

@@ -7,6 +7,7 @@ On domains too large to hold, whole tables are selected and measured: the weight
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,17 +131,43 @@ def _measured(
 def replayed(
     universe: Universe, truth: ExactAnswers, log_weights: Floats, known: dict[int, list[float]], passes: int
 ) -> Floats:
-    """All measurements, again and again: w(x) *= exp(q(x) (a - q(p)) / 2), each with the current p."""
+    """All measurements, again and again: w(x) *= exp(q(x) (a - q(p)) / 2), each with the current p.
+
+    A query that is 0 or 1 multiplies the records that it counts by one number, so only these are touched, and sums are
+    kept up to date; each pass begins with exact ones.
+    """
     queries = [
-        (universe.values(*truth.layout.query(index)), float(np.mean(heard))) for index, heard in known.items()
+        _Counted.of(universe.values(*truth.layout.query(index)), float(np.mean(heard)))
+        for index, heard in known.items()
     ]
     for _ in range(passes):
-        for values, target in queries:
-            weights = np.exp(log_weights - log_weights.max())
-            answered = float(np.dot(values, weights) / weights.sum())
-            log_weights += values * ((target - answered) / 2.0)
+        weights = np.exp(log_weights - log_weights.max())
+        total = float(weights.sum())
+        for query in queries:
+            inside = weights[query.records] * query.values
+            step = (query.target - float(inside.sum()) / total) / 2.0
+            moved = weights[query.records] * np.expm1(step * query.values)
+            weights[query.records] += moved
+            total += float(moved.sum())
+            log_weights[query.records] += step * query.values
     weights = np.exp(log_weights - log_weights.max())
     return np.asarray(weights / weights.sum())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Counted:
+    """The records at which a query is not 0, its values there (one number where they agree), and its answer."""
+
+    records: NDArray[np.intp]
+    values: Floats | float
+    target: float
+
+    @classmethod
+    def of(cls, values: Floats, target: float) -> _Counted:
+        records = np.flatnonzero(values)
+        there = values[records]
+        alike = len(there) > 0 and bool((there == there[0]).all())
+        return cls(records=records, values=float(there[0]) if alike else there, target=target)
 
 
 def _unmeasured(

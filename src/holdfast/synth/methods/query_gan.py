@@ -37,7 +37,7 @@ from holdfast.synth.models.generator.training import (
 )
 from holdfast.synth.models.model import Floats, Measurement, on_simplex
 from holdfast.synth.rows.coded_rows import row_coins
-from holdfast.synth.rows.fit_rows import ReconciledModel
+from holdfast.synth.rows.fit_rows import ReconciledModel, limited
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.residual_basis import helmert, residual_table, restored_table
 
@@ -76,7 +76,8 @@ def query_gan(
     made = decoded(residuals, total, coins, components=components, most_steps=most_steps)
     wanted = {
         tuple(one.columns): on_simplex(
-            made.share * made.model.project(one.columns) + (1.0 - made.share) * one.values, total=total
+            limited(made.share * made.model.project(one.columns) + (1.0 - made.share) * one.values, one),
+            total=total,
         )
         for one in measured
     }
@@ -158,7 +159,7 @@ METHOD = SynthesisMethod(
     ranks=(
         SynthesisRank(
             place=0.9,
-            reason="all tables stand out of the noise of measuring them at once, and a generator can hold them all",
+            reason="small tables, or all stand out of the noise of measuring them at once: a generator holds them all",
             when=SynthesisTask.shows_every_table,
         ),
     ),

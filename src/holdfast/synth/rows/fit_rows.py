@@ -16,7 +16,7 @@ Post-processing of released values: no privacy cost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,8 +37,18 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 #: Records that move at once: few enough not to overshoot together, many enough to keep the arrays busy.
 BATCH = 256
+#: Of more rows than this times the batch, a share moves at once: what overshoots is the share, not the number.
+SHARES = 400
+#: Records that are asked to move in one pass over a column, taken in turn: of more, so many hold all that must move.
+VISITED = 200_000
 #: Passes over all rows and columns of a reconciled model; later ones gain little.
 SWEEPS = 3
+#: The same for the rows of a reconciled model, which are close to its tables from the start: fewer overshoot less.
+FINE_BATCH = 128
+#: How far from a noisy cell an estimate may be, in deviations of its noise (Efron and Morris 1972).
+LIMIT = 3.0
+#: Of an even share of the records, what a cell is taken to hold at least where it is asked how much it varies.
+UNSEEN = 1e-3
 #: How much more than a Poisson count a cell is taken to differ from the model, in variance.
 OVERDISPERSION = 10.0
 
@@ -52,6 +62,7 @@ def fit_rows(
     start: Codes | None = None,
     sweeps: int = 5,
     least_gain: float = 0.0,
+    batch: int = BATCH,
     allowed: Sequence[tuple[Sequence[str], NDArray[np.bool_]]] = (),
 ) -> Codes:
     """`rows` records as cell codes, as close to all noisy tables at once as coordinate descent brings them.
@@ -63,25 +74,41 @@ def fit_rows(
     require(bool(measurements), "measurements", 0, "at least one noisy table")
     require(sweeps >= 0, "sweeps", sweeps, ">= 0")
     require(least_gain >= 0, "least_gain", least_gain, ">= 0")
+    require(batch >= 1, "batch", batch, ">= 1")
+    batch = max(batch, rows // SHARES)
     total = _total(measurements)
-    codes = independent_rows(measurements, domain, rows, source) if start is None else np.array(start)
-    require(codes.shape == (rows, len(domain)), "start.shape", codes.shape, f"({rows}, {len(domain)})")
-    state = _state(measurements, domain, codes, scale=rows / total, allowed=allowed)
-    best, least = state.codes.copy(), state.misfit()
+    if start is None:
+        start = independent_rows(measurements, domain, rows, source)
+    require(start.shape == (rows, len(domain)), "start.shape", start.shape, f"({rows}, {len(domain)})")
+    state = _state(measurements, domain, start, scale=rows / total, allowed=allowed)
+    del start  # the state has its own copy, and a million rows are large
+    small = np.min_scalar_type(max(domain.values()))
+    best, least = state.codes.astype(small), state.misfit()
     order = [column for column in range(len(domain)) if state.touches(column)]
     with progress(desc="fitting rows", total=sweeps * len(order)) as bar:
         for _ in range(sweeps):
             moved = 0
-            for column in np.array(order)[permutation(source, len(order))].tolist():
-                shuffled = permutation(source, rows)
-                for first in range(0, rows, BATCH):
-                    moved += _improve(state, shuffled[first : first + BATCH], column, least_gain)
+            turns = np.array(order)[permutation(source, len(order))].tolist()
+            for column, shuffled in zip(turns, _visited(rows, len(turns), source), strict=True):
+                for first in range(0, len(shuffled), batch):
+                    moved += _improve(state, shuffled[first : first + batch], column, least_gain)
                 bar.update()
             if (fit := state.misfit()) < least:
-                best, least = state.codes.copy(), fit
+                best, least = state.codes.astype(small), fit
             if moved == 0:
                 break
-    return best
+    del state
+    return best.astype(np.int64)
+
+
+def _visited(rows: int, turns: int, source: Source) -> Iterator[Codes]:
+    """The records of each turn, in random order: all of them, or the next `VISITED` of one order."""
+    whole = permutation(source, rows) if rows > VISITED else None
+    for turn in range(turns):
+        if whole is None:
+            yield permutation(source, rows)
+        else:
+            yield whole.take(range(turn * VISITED, (turn + 1) * VISITED), mode="wrap")
 
 
 def misfit(measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes) -> float:
@@ -261,27 +288,55 @@ class ReconciledModel:
 
     def sample(self, rows: int, source: Source) -> Codes:
         """Rows of the graphical model, fitted to the tables: no better start and no worse end."""
-        drawn = self.base.sample(rows, source)
         if rows == 0 or not self.tables:
-            return drawn
+            return self.base.sample(rows, source)
         wanted = [
             Measurement(columns=columns, values=values, noise_std=1.0)
             for columns, values in self.tables.items()
         ]
-        return fit_rows(wanted, self.domain, rows, source, start=drawn, sweeps=SWEEPS, allowed=self.allowed)
+        return fit_rows(
+            wanted, self.domain, rows, source, start=self.base.sample(rows, source), sweeps=SWEEPS,
+            batch=FINE_BATCH, allowed=self.allowed,
+        )  # fmt: skip
 
 
 def shrunk(noisy: Measurement, expected: Floats, total: float) -> Floats:
     """The noisy table, drawn towards the model's where the noise exceeds what a count of that size varies.
 
     Each cell is the posterior mean of a normal count around the model's, of variance `OVERDISPERSION` times it,
-    seen through the noise; then no cell is below 0 and all sum to the total.
+    seen through the noise, but never further than `limited` allows; then no cell is below 0 and all sum to the total.
+    What is too much or too little is shared out by posterior variance: in proportion to the cells it would fall on
+    those that are known best.
 
     >>> shrunk(Measurement(columns=("a",), values=[9.0, 1.0], noise_std=1.0), np.array([5.0, 5.0]), 10.0).round(2)
     array([8.92, 1.08])
     """
-    varies = OVERDISPERSION * np.maximum(expected, 0.0)
-    made = np.maximum(expected + (noisy.values - expected) * varies / (varies + noisy.noise_std**2), 0.0)
-    return np.asarray(
-        made * (total / made.sum()) if made.sum() > 0 else np.full(made.shape, total / made.size)
-    )
+    varies = OVERDISPERSION * np.maximum(expected, UNSEEN * total / expected.size)
+    trust = varies / (varies + noisy.noise_std**2)
+    drawn = limited(expected + (noisy.values - expected) * trust, noisy)
+    return _summing(drawn, trust, total)
+
+
+def limited(estimate: Floats, noisy: Measurement) -> Floats:
+    """The estimate, nowhere further from the noisy table than `LIMIT` deviations of its noise.
+
+    Efron and Morris (1972), limited translation: an estimate that is better on average may be far off where the model
+    behind it is wrong. So close to what was measured, no cell can be off by much more than the noise, and the average
+    hardly changes: noise alone is rarely so large.
+    """
+    reach = LIMIT * noisy.noise_std
+    return np.clip(estimate, noisy.values - reach, noisy.values + reach)
+
+
+def _summing(values: Floats, give: Floats, total: float) -> Floats:
+    """max(0, values + t give) for the t with which they sum to the total: the nearest ones, `give` being variances."""
+    reach = 1.0 + float(np.abs(values).max()) + total
+    least = float(give.min())
+    low, high = -reach / least, reach / least  # no cell left; every cell above the total
+    for _ in range(100):
+        middle = (low + high) / 2.0
+        if float(np.maximum(values + middle * give, 0.0).sum()) > total:
+            high = middle
+        else:
+            low = middle
+    return np.asarray(np.maximum(values + high * give, 0.0))

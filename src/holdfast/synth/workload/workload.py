@@ -153,8 +153,19 @@ class Workload:
         *,
         columns: Sequence[str] | None = None,
         most_cells: int = LARGEST_MARGINAL,
+        target: str | None = None,
     ) -> Workload:
-        """All marginals of k columns (fewer, where there are fewer) with at most `most_cells` cells."""
+        """All marginals of k columns (fewer, where there are fewer) with at most `most_cells` cells.
+
+        A `target` is not forgotten: marginals with it weigh as much together as all others, and a column whose
+        marginals with it are all too large is asked for with it alone.
+
+        >>> from holdfast.data import Categorical, Schema
+        >>> schema = Schema([Categorical(name, range(9 if name == "z" else 2)) for name in "abyz"])
+        >>> asked = Workload.marginals(schema, 3, most_cells=20, target="y")
+        >>> [(group.name, group.weight) for group in asked.groups]
+        [('a x b x y', 1.0), ('y x z', 1.0)]
+        """
         names = schema.names if columns is None else tuple(columns)
         require(k >= 1, "k", k, "a whole number >= 1")
         require(bool(names), "columns", names, "at least one column")
@@ -163,12 +174,28 @@ class Workload:
             for chosen in combinations(names, min(k, len(names)))
             if schema.cells(*chosen) <= most_cells
         ]
+        if target is not None:
+            require(target in names, "target", target, f"one of the columns {list(names)}")
+            held = {name for chosen in kept if target in chosen for name in chosen}
+            alone = [tuple(n for n in names if n in (name, target)) for name in names if name not in held]
+            kept += [pair for pair in alone if len(pair) == 2]
         if not kept:
             raise ParameterError(
                 f"most_cells must leave at least one {k}-way marginal, got most_cells={most_cells}; "
                 "declare fewer bins, or a smaller k"
             )
-        return cls.of(kept)
+        own = [chosen for chosen in kept if target in chosen]
+        more = max(1.0, (len(kept) - len(own)) / len(own)) if own else 1.0
+        return cls([Marginal(chosen, more if chosen in own else 1.0) for chosen in kept])
+
+    def apart_from(self, target: str, names: Sequence[str]) -> tuple[str, ...]:
+        """The columns that no query looks at together with the target.
+
+        >>> Workload.of([("a", "y"), ("b", "c")]).apart_from("y", ["a", "b", "c", "y"])
+        ('b', 'c')
+        """
+        beside = {name for group in self.groups if target in group.columns for name in group.columns}
+        return tuple(name for name in names if name not in beside and name != target)
 
     def closed(self) -> Workload:
         """With all lower marginals of its marginals: pass it as `certified` to claim these as well.
@@ -259,7 +286,9 @@ class AnswerVector:
         return self.groups[place].describe(inner, self.shapes[place])
 
 
-def read_workload(asked: str, schema: Schema, *, columns: Sequence[str] | None = None) -> Workload:
+def read_workload(
+    asked: str, schema: Schema, *, columns: Sequence[str] | None = None, target: str | None = None
+) -> Workload:
     """`k=3` for all 3-way marginals, or the marginals that a file lists.
 
     A file is JSON, a list of lists of columns, or text, a line of names for each marginal.
@@ -267,7 +296,7 @@ def read_workload(asked: str, schema: Schema, *, columns: Sequence[str] | None =
     if asked.startswith("k="):
         if not asked[2:].isdigit():
             raise ParameterError(f"workload must be k=N with a whole number, or a file, got {asked!r}")
-        return Workload.marginals(schema, int(asked[2:]), columns=columns)
+        return Workload.marginals(schema, int(asked[2:]), columns=columns, target=target)
     text = declared_text(Path(asked), name="workload")
     if not text.lstrip().startswith("["):
         lines = [line.split("#")[0].strip() for line in text.splitlines()]

@@ -18,7 +18,7 @@ from holdfast.data.order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data.rows import Batch, Kind, check_columns, encode_batch
 from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
-from holdfast.data.sql.statements import Statements, distinct_sets, zero_filled
+from holdfast.data.sql.statements import Statements, binned, distinct_sets, zero_filled
 from holdfast.data.table import Table
 from holdfast.errors import missing_extra, require, withholding
 from holdfast.noise.source import Source
@@ -29,6 +29,9 @@ DIALECT = Dialect()
 #: Rows whose users are bounded at a time, and the table that holds what is kept of them.
 PART_ROWS = 500_000
 KEPT = "work.kept"
+#: From so many joint counts on, rows are read once and counted here; fewer are grouped where they are.
+MANY_SETS = 8
+BINNED_ROWS = 131_072
 JOINED_LINES = (
     "quoted fields of the CSV files may hold line ends, as the schema declares: a stray quote may join its row "
     "with those that follow, so one person's row could change how others are read"
@@ -240,6 +243,9 @@ class DuckDBTable(Table):
     def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
         if not sets:
             return []
+        names = list(dict.fromkeys(name for group in sets for name in group))
+        if len(sets) >= MANY_SETS and names:
+            return binned(self.schema, sets, names, self._arrow(self._ready().cells(names), BINNED_ROWS))
         return zero_filled(self.schema, sets, self._arrow(self._ready().counts(distinct_sets(sets)), 65_536))
 
 
