@@ -140,6 +140,8 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     ('replace', True)
     """
 
+    _intervals_by = "newton"
+
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return Logistic() if coding.binary else Softmax(classes=len(coding.classes))
 

@@ -25,7 +25,7 @@ class LinearModel:
     `noise_std` is that of the privacy noise in each coefficient, `intercept_noise_std` in the intercept,
     `noise_quantile` how many of them hold 95 % of the noise; None where the method does not know them. With
     `schema`, features come from a table by an `Encoder` of that schema and `columns`. `choice` says how the method
-    was chosen, if by rule.
+    was chosen, if by rule; `inference` is what intervals are made of, where the method released enough.
     """
 
     model: str
@@ -40,6 +40,7 @@ class LinearModel:
     schema: Mapping[str, Any] | None = None
     columns: tuple[str, ...] | None = None
     choice: str | None = None
+    inference: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name in ("classes", "feature_names", "columns"):
@@ -53,9 +54,16 @@ class LinearModel:
 
     def value(self) -> dict[str, Any]:
         """What a release stores."""
-        return {"format": FORMAT, "rule": RULE} | {
-            name: getattr(self, name) for name in self.__dataclass_fields__
-        }
+        held = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        if self.inference is None:
+            del held["inference"]
+        return {"format": FORMAT, "rule": RULE} | held
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the coefficients, as intervals are asked for; the intercept comes last."""
+        names = self.feature_names or tuple(f"x{place}" for place in range(self.coef.shape[1]))
+        return (*names, "(intercept)")
 
     @classmethod
     def of_value(cls, value: Any) -> LinearModel:
@@ -63,13 +71,18 @@ class LinearModel:
         if not isinstance(value, Mapping) or value.get("format") != FORMAT:
             raise FormatError(f"the release does not hold a model of the format {FORMAT}")
         try:
-            return cls(**{name: value[name] for name in cls.__dataclass_fields__})
+            later: dict[str, Any] = {"inference": value.get("inference")}  # earlier versions stored none
+            return cls(
+                **{name: value[name] for name in cls.__dataclass_fields__ if name not in later}, **later
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the stored model is missing or of the wrong kind") from error
 
     def to_json(self, **more: Any) -> str:
         """Plain JSON: weights and the rule that uses them; needs no holdfast to read."""
         plain = asdict(self) | {"coef": self.coef.tolist(), "intercept": self.intercept.tolist()}
+        if self.inference is None:
+            del plain["inference"]
         return json.dumps(
             {"format": FORMAT, "rule": RULE} | plain | more, indent=1, allow_nan=False, default=_item
         )
@@ -97,5 +110,5 @@ class LinearModel:
 
 
 def _item(value: Any) -> Any:
-    """A NumPy number as a plain one."""
-    return value.item()
+    """A NumPy number or array as plain ones."""
+    return value.tolist()

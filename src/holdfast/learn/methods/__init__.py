@@ -11,12 +11,14 @@ from holdfast.learn.methods import (
     frank_wolfe,
     functional,
     gibbs,
+    newton,
     noisy_gd,
     objective,
     output,
     ridge,
     scs13,
     softmax,
+    ssp,
 )
 from holdfast.learn.methods.method import Learner
 
@@ -28,12 +30,14 @@ METHODS: tuple[Learner, ...] = (
     frank_wolfe.METHOD,
     functional.METHOD,
     gibbs.METHOD,
+    newton.METHOD,
     noisy_gd.METHOD,
     objective.METHOD,
     output.METHOD,
     ridge.METHOD,
     scs13.METHOD,
     softmax.METHOD,
+    ssp.METHOD,
 )
 REGISTRY = Registry(
     group="holdfast.methods", noun="method", own=METHODS, kind=Learner, calls=("run",),
