@@ -21,7 +21,7 @@ from benchmarks.interval_runs import Cell, shortfall, simulate
 RESULTS = Path(__file__).parent / "results"
 STORE = RESULTS / "intervals.json"
 RUNS = 2_000
-ROWS, EPSILONS = (500, 2_000, 5_000, 20_000), (0.3, 1.0, 4.0)
+ROWS, EPSILONS = (500, 1_000, 2_000, 5_000, 20_000), (0.3, 0.5, 1.0, 2.0, 4.0)
 WIDEST = 1.15
 """Mean width of Wald intervals, as a multiple of the oracle's."""
 
@@ -42,14 +42,14 @@ def cells() -> Iterator[Cell]:
             for epsilon in EPSILONS:
                 yield Cell(design=design, adjacency="zero_out", rows=rows, epsilon=epsilon)
     for design in ("linear", "logistic", "logistic, strong"):  # where about half are refused
-        for rows, epsilon in ((700, 1.0), (1_000, 2.0), (1_500, 0.5), (4_000, 1.0)):
+        for rows, epsilon in ((700, 1.0), (1_500, 0.5), (4_000, 1.0)):
             yield Cell(design=design, adjacency="zero_out", rows=rows, epsilon=epsilon)
-    for design in ("linear, narrow", "linear"):
-        for rows in (500, 2_000):
-            for epsilon in EPSILONS:
-                yield Cell(
-                    design=design, adjacency="zero_out", rows=rows, epsilon=epsilon, method="test_inversion"
-                )
+    for design, rows, epsilon in (
+        ("linear, narrow", 500, 1.0),
+        ("linear, narrow", 2_000, 0.3),
+        ("linear", 500, 0.3),
+    ):
+        yield Cell(design=design, adjacency="zero_out", rows=rows, epsilon=epsilon, method="test_inversion")
 
 
 def loaded() -> dict[str, Any]:
@@ -99,7 +99,7 @@ def page(store: dict[str, Any]) -> str:
         "# Intervals for coefficients", "",
         f"Made by `python -m benchmarks.intervals --save`: {len(shown)} cells of "
         f"{min((found['runs'] for _, found in shown), default=0):,} simulated tables or more, seeds 0, 1, ..., delta = "
-        f"n^-1.5, the shipped methods `ssp` and `newton` with strict arithmetic. Commit {', '.join(commits)}; "
+        f"n^-1.5, the arithmetic of `ssp`, `newton` and `conf_int` on stacks of tables. Commit {', '.join(commits)}; "
         f"{platform.machine()}, Python {platform.python_version()}, holdfast {holdfast.__version__}, one thread, "
         f"{sum(found['cpu'] for _, found in shown) / 60:.0f} CPU minutes.", "",
         "Coverage is that of the worst coefficient among the intervals issued, nominal 95 %; the floor is three "

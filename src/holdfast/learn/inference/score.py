@@ -44,7 +44,7 @@ class NoisyScore:
 
     `pilot` is a curvature whose noise is not in `curvature`, in the units of the latter: whether to speak is decided by
     it, because an interval that is issued only where the noise happened to be kind covers too rarely. None: decided by
-    `curvature`, where that says nothing about the labels.
+    `curvature` itself.
     """
 
     loss: Literal["squared", "logistic"]

@@ -9,6 +9,7 @@ and the last steps, each an estimate with noise of its own, give intervals (soun
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -28,9 +29,9 @@ from holdfast.privacy.rounding import NORM_SLACK
 from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
-SHARES = (2, 3, 4, 5, 6, 22, 26, 32)
-"""Of mu^2, in per cent, for each step. What the first ones cost is lost; from afar fewer than five do not arrive."""
-ESTIMATED, PILOTS = slice(5, 8), slice(3, 5)
+SHARES = (2, 2, 2, 3, 3, 4, 5, 6, 20, 24, 29)
+"""Of mu^2, in per cent, for each step. What the first ones cost is lost; to a strong signal six are too few."""
+ESTIMATED, PILOTS = slice(8, 11), slice(6, 8)
 """The steps that make the estimate, and those before them, whose curvature decides whether intervals are issued."""
 FLOOR, LONGEST = 2.0, 4.0
 """Of a step: eigenvalues at least so many norms of their noise, predictions changed by at most so much."""
@@ -89,7 +90,7 @@ def newton(
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
 ) -> Fit:
-    """Eight noisy Newton steps from the origin; the estimate is the root of the last three together.
+    """Eleven noisy Newton steps from the origin; the estimate is the root of the last three together.
 
     Private for the logistic loss: its slope is bounded, so nothing but the row norm is clipped. `count_bound`, a public
     bound on the number of rows, enters only the slack for rounding errors of the sums.
@@ -102,28 +103,19 @@ def newton(
     size = problem.norm_bound * (1.0 + 0.25 * joint.lift * problem.norm_bound)
     error = rounding_of_sum(most) + 4.0 * (problem.dimension + 16) * UNIT_ROUNDOFF
     sensitivity = joint.l2_sensitivity * (1.0 + NORM_SLACK) + 2.0 * most * size * error
-    theta, steps = np.zeros(problem.dimension), list[NewtonStep]()
     with one_thread():
         passes = ClippedBlocks(examples, problem)
-        for share in progress(SHARES, desc="newton"):
+
+        def released(theta: Floats, share: Fraction) -> tuple[Floats, float]:
             mechanism = gaussian_for(
-                square * Fraction(share, 100), l2_sensitivity=sensitivity, adjacency=account.adjacency,
-                arithmetic=arithmetic,
-            )  # fmt: skip
-            exact = joint.at(theta, passes, problem)
-            noisy = np.asarray(
-                account.release(mechanism, exact, label="newton: gradient and second derivative")
+                square * share, l2_sensitivity=sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
             )
-            sigma = float(mechanism.sigma)
-            d = problem.dimension
-            steps.append(
-                NewtonStep(
-                    point=theta, gradient=noisy[:d], curvature=from_upper_triangle(noisy[d:], d) / joint.lift,
-                    share=share / 100, gradient_noise=sigma, curvature_noise=sigma / joint.lift,
-                )
-            )  # fmt: skip
-            theta = _stepped(steps[-2:], problem, penalty=problem.penalty * count)
-    score = _score(steps, count)
+            exact = joint.at(theta, passes, problem)
+            noisy = account.release(mechanism, exact, label="newton: gradient and second derivative")
+            return np.asarray(noisy), float(mechanism.sigma)
+
+        steps, theta = newton_steps(released, problem, lift=joint.lift, penalty=problem.penalty * count)
+    score = score_of(steps, count)
     free = problem.penalty == 0 and math.isinf(problem.radius)
     weights = score.solution if free and not score.swamped else theta
     return Fit(
@@ -133,6 +125,31 @@ def newton(
         assumptions=assumptions,
         score=score if free else None,
     )
+
+
+def newton_steps(
+    released: Callable[[Floats, Fraction], tuple[Floats, float]],
+    problem: Problem,
+    *,
+    lift: float,
+    penalty: float,
+) -> tuple[list[NewtonStep], Floats]:
+    """All steps, and where they end; `released` gives the noisy joint vector at a point for a share of mu^2, and sigma.
+
+    It looks at released values only. `penalty` is on the sum of losses.
+    """
+    d = problem.dimension
+    theta, steps = np.zeros(d), list[NewtonStep]()
+    for share in progress(SHARES, desc="newton"):
+        noisy, sigma = released(theta, Fraction(share, 100))
+        steps.append(
+            NewtonStep(
+                point=theta, gradient=noisy[:d], curvature=from_upper_triangle(noisy[d:], d) / lift,
+                share=share / 100, gradient_noise=sigma, curvature_noise=sigma / lift,
+            )
+        )  # fmt: skip
+        theta = _stepped(steps[-2:], problem, penalty=penalty)
+    return steps, theta
 
 
 def _stepped(last: list[NewtonStep], problem: Problem, *, penalty: float) -> Floats:
@@ -148,7 +165,7 @@ def _stepped(last: list[NewtonStep], problem: Problem, *, penalty: float) -> Flo
     return np.asarray(theta * min(1.0, problem.radius / max(float(np.linalg.norm(theta)), 1e-300)))
 
 
-def _score(steps: list[NewtonStep], count: int) -> NoisyScore:
+def score_of(steps: list[NewtonStep], count: int) -> NoisyScore:
     """The last steps as one score, weighted by what each cost; and the curvature of the steps before them."""
     used, before = steps[ESTIMATED], steps[PILOTS]
     weights = pooled(used)

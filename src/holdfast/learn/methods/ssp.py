@@ -8,6 +8,7 @@ the sum of squared targets, without which nobody knows the residual variance.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,16 @@ from holdfast.learn.inference.score import NoisyScore
 from holdfast.learn.methods.adassp import solve_noisy
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
+from holdfast.learn.risk.descent import gaussian_for, gaussian_square
 from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, clipped, summation_error
 from holdfast.learn.rows.moments import Moments, squared_loss
 from holdfast.learn.whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
 from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
+PILOT_SHARE = Fraction(1, 20)
+"""Of mu^2, for a second moment of the rows alone, by which it is decided whether intervals are issued."""
 
 
 def ssp(
@@ -36,6 +39,9 @@ def ssp(
 ) -> Fit:
     """Release the joint second moment with Gaussian noise, then solve; eigenvalues are floored at the noise's norm.
 
+    A twentieth of the budget pays for a second moment of the rows alone: intervals issued where the noise of the joint
+    one happened to be kind would cover too rarely, so another draw decides.
+
     Private for every table of rows within `row_norm`, labels clipped to the target bound. `count_bound`, a public bound
     on the number of rows, enters only the slack for rounding errors of the sums.
     """
@@ -45,20 +51,25 @@ def ssp(
     joint_norm = math.sqrt(2.0) * problem.norm_bound
     most, assumptions = examples.largest_count(count_bound)
     rounding = 2.0 * most * joint_norm**2 * (summation_error(most) + 100 * UNIT_ROUNDOFF * (d + 1) ** 2)
-    moved = second_moment_sensitivity(
-        account.adjacency, row_norm=joint_norm, rows_per_unit=examples.unit.max_rows
+    square, c = gaussian_square(account.remaining()), examples.unit.max_rows
+    alone = second_moment_sensitivity(account.adjacency, row_norm=problem.norm_bound, rows_per_unit=c)
+    together = second_moment_sensitivity(account.adjacency, row_norm=joint_norm, rows_per_unit=c)
+    exact = joint_moment(examples, problem, bound=bound, omega=omega)
+    first, second = (
+        gaussian_for(
+            square * share,
+            l2_sensitivity=moved + rounding,
+            adjacency=account.adjacency,
+            arithmetic=arithmetic,
+        )
+        for share, moved in ((PILOT_SHARE, alone), (1 - PILOT_SHARE, together))
     )
-    noise = noise_within(
-        account, l2_sensitivity=moved + rounding, dimension=(d + 1) * (d + 2) // 2, arithmetic=arithmetic
-    )
-    exact = upper_triangle(joint_moment(examples, problem, bound=bound, omega=omega))
-    released = np.asarray(account.release(noise.mechanism, exact, label="ssp"))
-    joint = from_upper_triangle(released, d + 1)
-    s = noise.deviation
-    score = NoisyScore(
-        loss="squared", curvature=joint[:d, :d], target=joint[:d, d] / omega, centres=np.zeros((1, d)),
-        weights=np.ones(1), gradient_noise=np.array([s / (math.sqrt(2.0) * omega)]), curvature_noise=np.array([s]),
-        count=examples.public_count, square=float(joint[d, d]) / omega**2,
+    pilot = account.release(first, upper_triangle(exact[:d, :d]), label="ssp: rows, for the decision")
+    joint = account.release(second, upper_triangle(exact), label="ssp: rows and targets")
+    s = float(second.sigma)
+    score = squared_score(
+        from_upper_triangle(np.asarray(joint), d + 1), omega=omega, noise_std=s, count=examples.public_count,
+        pilot=from_upper_triangle(np.asarray(pilot), d),
     )  # fmt: skip
     weights = solve_noisy(
         Moments(gram=score.curvature, cross=score.target),
@@ -73,6 +84,18 @@ def ssp(
         assumptions=assumptions,
         score=score if problem.penalty == 0 else None,
     )
+
+
+def squared_score(
+    joint: Floats, *, omega: float, noise_std: float, count: int, pilot: Floats | None = None
+) -> NoisyScore:
+    """What a noisy joint moment says about the score, in the units of the problem's targets."""
+    d = joint.shape[0] - 1
+    return NoisyScore(
+        loss="squared", curvature=joint[:d, :d], target=joint[:d, d] / omega, centres=np.zeros((1, d)),
+        weights=np.ones(1), gradient_noise=np.array([noise_std / (math.sqrt(2.0) * omega)]),
+        curvature_noise=np.array([noise_std]), count=count, square=float(joint[d, d]) / omega**2, pilot=pilot,
+    )  # fmt: skip
 
 
 def joint_moment(examples: Examples, problem: Problem, *, bound: float, omega: float) -> Floats:
