@@ -11,6 +11,7 @@ from . import (
     engines,
     extensions,
     influence,
+    intervals,
     keeping,
     learning,
     nothing_lost,
@@ -35,5 +36,6 @@ ROOMS = (
     extensions,
     attributes,
     influence,
+    intervals,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

@@ -89,3 +89,7 @@ def test_plenty_of_rows_give_the_coefficients() -> None:
     assert fit.weights == pytest.approx([1.0, -0.5], abs=0.01)
     assert fit.score is not None
     assert fit.weights == pytest.approx(fit.score.solution), "the intervals are around what is released"
+
+
+def test_targets_are_clipped_before_they_are_summed() -> None:
+    assert joint([[1.0, 0.0]], [50.0]) == pytest.approx(joint([[1.0, 0.0]], [2.0]))
