@@ -92,8 +92,12 @@ def page(store: dict[str, Any]) -> str:
 
     shown = [(cell, store[cell.key]) for cell in cells() if cell.key in store]
     issued = [(cell, found) for cell, found in shown if found["issued"]]
-    below = [cell.key for cell, found in issued if shortfall(found) > 3]
-    wide = [cell.key for cell, found in issued if found["width"] and max(found["width"]) > WIDEST]
+    below = [f"{cell.key}, {found['issued']} issued" for cell, found in issued if shortfall(found) > 3]
+    wide = [
+        f"{cell.key}, {found['issued']} issued"
+        for cell, found in issued
+        if found["width"] and max(found["width"]) > WIDEST
+    ]
     commits = sorted({found["commit"] for _, found in shown})
     lines = [
         "# Intervals for coefficients", "",

@@ -54,14 +54,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: bias of a penalty ignored, logistic",
         target="learn/newton:newton",
-        old="score=score if free else None",
-        new="score=score",
+        old="score=score if free and",
+        new="score=score if",
         tests=("tests/learn/methods/test_newton.py::test_what_moves_the_estimate_leaves_no_score[changes0]",),
     ),
     Fault(
         name="intervals: bias of a penalty ignored, least squares",
         target="learn/ssp:ssp",
-        old="score=score if problem.penalty == 0 else None",
+        old="score=score if problem.penalty == 0 and",
         new="score=score",
         tests=(
             "tests/learn/estimators/test_intervals.py::test_a_refusal_says_why_and_what_would[a penalty]",
@@ -75,7 +75,7 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/learn/methods/test_ssp.py::test_targets_are_clipped_before_they_are_summed",),
     ),
     Fault(
-        name="intervals: inversion without the lost direction",
+        name="intervals: inversion's slope forgets the residual variance",
         target="learn:ScoreTest.statistic",
         old="float(scaled @ self._sampling @ scaled) * slope",
         new="0.0 * slope",

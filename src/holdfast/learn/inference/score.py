@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 LEAST_STRENGTH = 4.0 * math.sqrt(2.0)
 """Least eigenvalue of the curvature, in units of deviation times root of the dimension, at which first-order theory
 holds: four times the norm that the noise has (soundness, section 26)."""
-LEAST_USED = 2.0
+LEAST_USED = 3.0
 """The same of the curvature that is inverted, where another one decided: below it even second-order terms are large."""
 SECOND_ORDER = 5.0
 """Terms of second order in the curvature's noise, as a share of the variance: this over the squared strength."""

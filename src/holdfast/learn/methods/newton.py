@@ -123,7 +123,7 @@ def newton(
         theorem="composed Gaussian mechanisms on gradient and second derivative of the logistic loss",
         parameters={"steps": len(SHARES), "lift": joint.lift, "l2_sensitivity": sensitivity},
         assumptions=assumptions,
-        score=score if free else None,
+        score=score if free and examples.unit.max_rows == 1 else None,
     )
 
 

@@ -82,7 +82,7 @@ def ssp(
         theorem="Gaussian mechanism on the joint second moment (sufficient statistics; soundness, sections 20 and 26)",
         parameters={"moment_noise_std": s, "target_unit": 1.0 / omega},
         assumptions=assumptions,
-        score=score if problem.penalty == 0 else None,
+        score=score if problem.penalty == 0 and examples.unit.max_rows == 1 else None,
     )
 
 
