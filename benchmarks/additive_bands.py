@@ -96,10 +96,10 @@ def measure(epsilon: float) -> dict[str, Any]:
 def page(store: dict[str, Any]) -> str:
     lines = [
         "# Bands for shapes of additive models", "",
-        f"Made by `python -m benchmarks.additive_bands --save`: {TABLES} tables of {ROWS:,} rows, five correlated columns "
-        f"of known shape, secure noise, `zero_out`, delta = n^-1.5. Commit {store['commit']}; {platform.machine()}, "
-        f"Python {platform.python_version()}. Share of points of the true shapes inside 95 % bands, over all columns and "
-        "in the worst one.",
+        f"Made by `python -m benchmarks.additive_bands --save`: {TABLES} tables of {ROWS:,} rows, five correlated "
+        "columns of known shape, secure noise, `zero_out`, delta = n^-1.5. "
+        f"Commit {store['commit']}; {platform.machine()}, Python {platform.python_version()}. "
+        "Share of points of the true shapes inside 95 % bands, over all columns and in the worst one.",
         "", "| epsilon | replicated parts | worst column | replicated phases | worst column |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for epsilon in EPSILONS:
@@ -110,8 +110,8 @@ def page(store: dict[str, Any]) -> str:
         )
     least = min(min(store[f"{e:g}"][way]["columns"]) for e in EPSILONS for way in ("parts", "phases"))
     fails = (
-        "Neither covers in the worst column: replication shows how far noise and sampling move a shape, and not how far "
-        "clipping, whitening with a floor and too few steps pull it. So no bands are drawn."
+        "Neither covers in the worst column: replication shows how far noise and sampling move a shape, and not how "
+        "far clipping, whitening with a floor and too few steps pull it. So no bands are drawn."
     )
     lines += ["", fails if least < 0.9 else "Both cover."]
     return "\n".join(lines) + "\n"

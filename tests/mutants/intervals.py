@@ -53,15 +53,15 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="intervals: bias of a penalty ignored, logistic",
-        target="learn/newton:newton",
-        old="score=score if free and",
-        new="score=score if",
+        target="learn:noisy_newton",
+        old="score if free and examples.unit.max_rows == 1 else None",
+        new="score",
         tests=("tests/learn/methods/test_newton.py::test_what_moves_the_estimate_leaves_no_score[changes0]",),
     ),
     Fault(
         name="intervals: bias of a penalty ignored, least squares",
-        target="learn/ssp:ssp",
-        old="score=score if problem.penalty == 0 and",
+        target="learn/methods/ssp:ssp",
+        old="score if problem.penalty == 0 and examples.unit.max_rows == 1 else None",
         new="score=score",
         tests=(
             "tests/learn/estimators/test_intervals.py::test_a_refusal_says_why_and_what_would[a penalty]",

@@ -19,8 +19,8 @@ from holdfast.learn.additive.pairs import level_mass
 
 Floats = NDArray[np.float64]
 NO_BANDS = (
-    "no bands: those from the noise of single weights do not cover where columns are correlated, and those of replicated "
-    "parts or phases miss what clipping and shrinkage do to a shape (docs/intervals.md)"
+    "no bands: those from the noise of single weights do not cover where columns are correlated, and those of "
+    "replicated parts or phases miss what clipping and shrinkage do to a shape (docs/intervals.md)"
 )
 
 

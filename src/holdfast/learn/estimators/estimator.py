@@ -297,7 +297,9 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             intercept_noise_std=None if std is None or not constant else unit * constant * std,
             noise_quantile=None if std is None else quantile,
             schema=prepared.schema, columns=prepared.columns, choice=choice,
-            inference=stored_score(fit, unit=unit, origin=origin, constant=constant),
+            inference=None
+            if fit.score is None
+            else stored_score(fit.score, unit=unit, origin=origin, constant=constant),
         )  # fmt: skip
         self._take(model)
         return model

@@ -11,21 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from holdfast.errors import NoIntervals
 from holdfast.learn.choice import find_learner
 from holdfast.learn.estimators.linear_model import LinearModel
-from holdfast.learn.methods.method import Fit
+from holdfast.learn.inference.score import NoisyScore
 from holdfast.release import Release
 
 if TYPE_CHECKING:
     from holdfast.learn.inference.coefficients import CoefficientIntervals
 
 
-def stored_score(fit: Fit, *, unit: float, origin: float, constant: float) -> dict[str, Any] | None:
-    """The score of a fit, with what turns its weights into coefficients; None where the method released none."""
-    if fit.score is None:
-        return None
-    scales, shifts = np.full(fit.score.dimension, unit), np.zeros(fit.score.dimension)
+def stored_score(score: NoisyScore, *, unit: float, origin: float, constant: float) -> dict[str, Any]:
+    """The score of a fit, with what turns its weights into coefficients."""
+    scales, shifts = np.full(score.dimension, unit), np.zeros(score.dimension)
     if constant:
         scales[-1], shifts[-1] = unit * constant, origin
-    return {"score": fit.score.value(), "scales": scales, "shifts": shifts}
+    return {"score": score.value(), "scales": scales, "shifts": shifts}
 
 
 class WithIntervals:

@@ -82,7 +82,7 @@ class NewtonStep:
     curvature_noise: float
 
 
-def newton(
+def noisy_newton(
     examples: Examples,
     problem: Problem,
     *,
@@ -187,7 +187,7 @@ def pooled(steps: list[NewtonStep]) -> Floats:
 
 METHOD = Learner(
     name="newton",
-    run=newton,
+    run=noisy_newton,
     paper="Avella-Medina, Bradshaw and Loh 2023; gradient and curvature at one price",
     needs=("convex", "lipschitz", "smooth", "delta"),
     losses=("logistic",),
