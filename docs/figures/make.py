@@ -621,6 +621,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "gibbs_duality": of_page("gibbs", "duality"),
     "gibbs_sampler": of_page("gibbs", "sampler"),
     "gibbs_slopes": of_page("gibbs", "slopes"),
+    "intervals": of_page("intervals", "coverage"),
     "example_plot_tradeoff": example("plot_tradeoff"),
     "example_plot_account": example("plot_account"),
     "example_release_counts": example("release_counts", seed=1),

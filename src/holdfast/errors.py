@@ -55,6 +55,10 @@ class DataError(HoldfastError, ValueError):
     """A table cannot be read as its schema says (wrong columns or shapes, never wrong values)."""
 
 
+class NoIntervals(HoldfastError, ValueError):
+    """A release does not say enough for an interval that covers; the message says why, and what would."""
+
+
 class BudgetExceeded(HoldfastError):
     """A charge does not fit into what is left; nothing was spent and no noise was drawn."""
 

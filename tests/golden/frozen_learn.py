@@ -50,6 +50,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "functional": ({"ridge": 0.1}, {"arithmetic": "idealised"}),
     "gibbs": ({"sampler": "proximal"}, {"diameter": 3.0}, {"arithmetic": "strict"}),
+    "newton": ({"count_bound": 300}, {"arithmetic": "idealised"}),
     "noisy_gd": (
         {"preconditioner": "none", "steps": 8, "step": 1.0, "momentum": 0.5},
         {"share": 0.2, "ridge": 0.5, "steps": 5},
@@ -64,6 +65,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     "ridge": ({"count_bound": 300}, {"arithmetic": "idealised"}),
     "scs13": ({"passes": 2, "batch": 20, "step": 0.5}, {"arithmetic": "strict"}),
     "softmax": ({"engine": "output"}, {"engine": "objective", "limit": "pure"}, {"arithmetic": "idealised"}),
+    "ssp": ({"count_bound": 300}, {"arithmetic": "idealised"}),
 }
 """Options of each method, beyond its defaults; `limit` is the account's."""
 

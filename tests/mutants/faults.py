@@ -11,6 +11,7 @@ from . import (
     engines,
     extensions,
     influence,
+    intervals,
     keeping,
     learning,
     nothing_lost,
@@ -37,5 +38,6 @@ ROOMS = (
     attributes,
     influence,
     reproductions,
+    intervals,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

@@ -23,6 +23,7 @@ from holdfast.dossier.charts import DARK, STYLE, bar_chart, budget_chart, coeffi
 from holdfast.dossier.charts.bars import share_text
 from holdfast.dossier.charts.curves import drawn_curves, drawn_trade_offs, percent_text
 from holdfast.dossier.charts.shapes import shape_charts
+from holdfast.dossier.interval_section import InferredUtility
 from holdfast.dossier.record import Record
 from holdfast.dossier.section import Placed, Places
 from holdfast.dossier.shape_section import AdditiveUtility
@@ -221,7 +222,7 @@ def _told(value: Any) -> str:
 def _coefficients(utility: Utility) -> str:
     if isinstance(utility, AdditiveUtility):
         return shape_charts(utility)
-    if not isinstance(utility, ModelUtility) or not utility.rows:
+    if not isinstance(utility, ModelUtility | InferredUtility) or not utility.rows:
         return ""
     rows = utility.rows[:24]
     return coefficient_chart(

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from holdfast.dossier.interval_section import InferredUtility, inferred_utility
 from holdfast.dossier.section import Audience, Section
 from holdfast.dossier.shape_section import AdditiveUtility, additive_utility
 from holdfast.errors import FormatError, require
@@ -99,7 +100,9 @@ class PlainUtility(Section):
     left_out: int = 0
 
 
-Utility: TypeAlias = ModelUtility | AdditiveUtility | SyntheticUtility | TablesUtility | PlainUtility
+Utility: TypeAlias = (
+    ModelUtility | InferredUtility | AdditiveUtility | SyntheticUtility | TablesUtility | PlainUtility
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,10 +128,12 @@ class Accuracy(Section):
         require(self.rows >= 1, "rows", self.rows, ">= 1")
 
 
-def coefficients(value: Any) -> ModelUtility | None:
-    """A linear model: each weight with the interval that its privacy noise leaves."""
+def coefficients(value: Any) -> ModelUtility | InferredUtility | None:
+    """A linear model: each weight with the interval that its privacy noise leaves, or sampling too."""
     if not isinstance(value, Mapping) or not str(value.get("format", "")).startswith(_MODEL):
         return None
+    if value.get("inference") is not None:
+        return inferred_utility(value, most=MOST_ROWS)
     rows = []
     classes = value.get("classes") or ()
     several = len(value["coef"]) > 1

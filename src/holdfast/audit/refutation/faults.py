@@ -179,6 +179,10 @@ FAULTS: tuple[PlantedFault, ...] = (
         "9.0 / (4.0 * math.sqrt(2.0)) if factor == 2", "math.sqrt(2.0) if factor == 2",
         "the three statistics are taken to move as two", "adassp replace",
     ),
+    _fault("ssp_targets_for_free", f"{LEARN}.ssp:ssp", "math.sqrt(2.0) * problem.norm_bound", "problem.norm_bound",
+           "targets enter the joint moment and not its sensitivity", "ssp replace"),
+    _fault("newton_moves_half", f"{LEARN}.newton:JointScore.of", "factor * rows_per_unit", "0.5 * rows_per_unit",
+           "a row moves the gradient by more than is charged", "newton replace"),
     _fault(
         "ridge_residual_from_data", f"{LEARN}.ridge:RidgeBounds.residual",
         "self.target_bound + self.row_norm * self.weight_norm", "0.25 * self.target_bound",

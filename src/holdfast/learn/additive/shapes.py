@@ -1,7 +1,7 @@
 """Shape functions as people read them: a table, a picture, one row's contributions, and shapes made monotone.
 
-All of it is post-processing of released numbers. There are no bands: the obvious ones, from the noise of each weight,
-are too narrow where columns are correlated, so none are drawn.
+All of it is post-processing of released numbers. There are no bands: those from the noise of each weight are too narrow
+where columns are correlated, and those of replicated fits miss what clipping and shrinkage do, so none are drawn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from holdfast.learn.additive.model import AdditiveModel
 from holdfast.learn.additive.pairs import level_mass
 
 Floats = NDArray[np.float64]
-NO_BANDS = "no bands: those from the noise of single weights do not cover where columns are correlated"
+NO_BANDS = (
+    "no bands: those from the noise of single weights do not cover where columns are correlated, and those of "
+    "replicated parts or phases miss what clipping and shrinkage do to a shape (docs/intervals.md)"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,12 +18,12 @@ from holdfast.data.encode import Encoder
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.data.table import Table
-from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
+from holdfast.errors import AssumptionWarning, FormatError, NoIntervals, ParameterError, require
 from holdfast.learn.additive.cell_rows import batches_of_matrix
 from holdfast.learn.additive.model import AdditiveModel
 from holdfast.learn.additive.phases import THEOREM, AdditiveFit, fit_additive
 from holdfast.learn.additive.prepare import AdditiveInput, Bounds, additive_arrays, additive_table
-from holdfast.learn.additive.shapes import explain_rows, isotonic, plot_shapes, shape_table
+from holdfast.learn.additive.shapes import NO_BANDS, explain_rows, isotonic, plot_shapes, shape_table
 from holdfast.learn.estimators.estimator import REFUSED
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.prepare import PAYERS, REFITS, inside_model_selection, numbers_only, warn_refit
@@ -240,6 +240,11 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         """The most important shape functions and, as heat maps, pairs; a matplotlib figure (extra `plot`)."""
         check_is_fitted(self, "model_")
         return plot_shapes(self.model_, most=most, pairs=pairs, output=output)
+
+    def bands(self) -> Any:
+        """Refused: of what was tried no band covered the true shapes in replications; `NoIntervals` says so."""
+        check_is_fitted(self, "model_")
+        raise NoIntervals(NO_BANDS)
 
     def summary(self) -> str:
         """Shapes by how much they move the score, and what the release promises."""

@@ -145,6 +145,8 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     ('replace', True)
     """
 
+    _intervals_by = "newton"
+
     def __init__(
         self,
         epsilon: float = 1.0,

@@ -23,9 +23,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
-from holdfast.errors import AssumptionWarning, FormatError, NotPrivateWarning, ParameterError, require
+from holdfast.errors import (
+    AssumptionWarning,
+    FormatError,
+    NotPrivateWarning,
+    ParameterError,
+    require,
+)
 from holdfast.learn.choice import LearnerChoice, choose_learner, find_learner, title_of, unregistered
 from holdfast.learn.estimators.exact import exact_weights
+from holdfast.learn.estimators.intervals import WithIntervals, stored_score
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts
@@ -73,7 +80,7 @@ def _number(value: Any) -> float:
     return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
-class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
+class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc]
     """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
 
     epsilon: float
@@ -298,6 +305,9 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
             intercept_noise_std=None if std is None or not constant else unit * constant * std,
             noise_quantile=None if std is None else quantile,
             schema=prepared.schema, columns=prepared.columns, choice=choice, link=self._link(prepared.coding),
+            inference=None
+            if fit.score is None
+            else stored_score(fit.score, unit=unit, origin=origin, constant=constant),
         )  # fmt: skip
         self._take(model)
         return model
@@ -323,16 +333,16 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         return np.asarray(rows @ self.model_.coef.T + self.model_.intercept)
 
     def summary(self) -> str:
-        """Coefficients with the privacy noise in them, what the release promises, and how its method was chosen.
+        """Coefficients with the privacy noise in them, intervals or why not, the promise, and why this method.
 
-        An interval holds, with 95 % confidence for each coefficient alone, what the same fit would have given
-        without noise. It is about privacy noise only, not about sampling error.
+        The interval beside a coefficient holds, with 95 % confidence for each alone, what the same fit would have given
+        without noise: privacy noise only. Those of `conf_int` below, where there are any, cover sampling error too.
         """
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.summary()
         chosen = [] if self.model_.choice is None else [self.model_.choice]
-        return "\n".join([head, self.model_.table(), promise, *chosen])
+        return "\n".join([head, self.model_.table(), self._said_of_intervals(), promise, *chosen])
 
     def to_json(self) -> str:
         """Plain JSON: weights, the rule that uses them and what is promised; needs no holdfast to read."""

@@ -15,6 +15,8 @@ from holdfast.errors import FormatError, require
 
 Floats = NDArray[np.float64]
 FORMAT = "holdfast-linear-model/1"
+LATER = ("link", "inference")
+"""Fields that former versions did not store."""
 RULE = "shorten x to Euclidean norm row_norm if it is longer; score = coef . x + intercept"
 
 
@@ -26,7 +28,8 @@ class LinearModel:
     `noise_quantile` how many of them hold 95 % of the noise; None where the method does not know them. With
     `schema`, features come from a table by an `Encoder` of that schema and `columns`. `choice` says how the method
     was chosen, if by rule. `link` is "sigmoid" where each score has a probability of its own (one class against the
-    rest), which are then divided by their sum; it is stored only there.
+    rest), which are then divided by their sum. `inference` is what intervals are made of, where the method released
+    enough. Both are stored only where there is something to store.
     """
 
     model: str
@@ -42,6 +45,7 @@ class LinearModel:
     columns: tuple[str, ...] | None = None
     choice: str | None = None
     link: str | None = None
+    inference: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name in ("classes", "feature_names", "columns"):
@@ -59,7 +63,13 @@ class LinearModel:
 
     def _fields(self) -> dict[str, Any]:
         made = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: value for name, value in made.items() if name != "link" or value is not None}
+        return {name: value for name, value in made.items() if name not in LATER or value is not None}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the coefficients, as intervals are asked for; the intercept comes last."""
+        names = self.feature_names or tuple(f"x{place}" for place in range(self.coef.shape[1]))
+        return (*names, "(intercept)")
 
     @classmethod
     def of_value(cls, value: Any) -> LinearModel:
@@ -67,8 +77,8 @@ class LinearModel:
         if not isinstance(value, Mapping) or value.get("format") != FORMAT:
             raise FormatError(f"the release does not hold a model of the format {FORMAT}")
         try:
-            needed = (name for name in cls.__dataclass_fields__ if name != "link")
-            return cls(**{name: value[name] for name in needed}, link=value.get("link"))
+            needed = (name for name in cls.__dataclass_fields__ if name not in LATER)
+            return cls(**{name: value[name] for name in needed}, **{name: value.get(name) for name in LATER})
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the stored model is missing or of the wrong kind") from error
 
@@ -102,5 +112,5 @@ class LinearModel:
 
 
 def _item(value: Any) -> Any:
-    """A NumPy number as a plain one."""
-    return value.item()
+    """A NumPy number or array as plain ones."""
+    return value.tolist()

@@ -119,6 +119,8 @@ class PrivateLinearRegression(PrivateLinearRegressor):
     True
     """
 
+    _intervals_by = "ssp"
+
 
 class PrivateRidge(PrivateLinearRegressor):
     """Ridge regression with a privacy promise: mean squared loss / 2 + (penalty / 2) |w|^2.
@@ -132,6 +134,8 @@ class PrivateRidge(PrivateLinearRegressor):
     >>> bool(abs(model.predict([[0.0]])[0] - 10) < 1)
     True
     """
+
+    _intervals_by = "ssp"
 
     def __init__(
         self,

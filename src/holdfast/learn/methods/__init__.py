@@ -11,6 +11,7 @@ from holdfast.learn.methods import (
     frank_wolfe,
     functional,
     gibbs,
+    newton,
     noisy_gd,
     objective,
     output,
@@ -18,6 +19,7 @@ from holdfast.learn.methods import (
     ridge,
     scs13,
     softmax,
+    ssp,
 )
 from holdfast.learn.methods.method import Learner
 
@@ -29,6 +31,7 @@ METHODS: tuple[Learner, ...] = (
     frank_wolfe.METHOD,
     functional.METHOD,
     gibbs.METHOD,
+    newton.METHOD,
     noisy_gd.METHOD,
     objective.METHOD,
     output.METHOD,
@@ -36,6 +39,7 @@ METHODS: tuple[Learner, ...] = (
     ridge.METHOD,
     scs13.METHOD,
     softmax.METHOD,
+    ssp.METHOD,
 )
 REGISTRY = Registry(
     group="holdfast.methods", noun="method", own=METHODS, kind=Learner, calls=("run",),

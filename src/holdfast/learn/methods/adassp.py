@@ -165,4 +165,5 @@ METHOD = Learner(
     only="solves least squares only",
     ranks=(Rank(place=1, pure=False, losses=("squared",)),),
     behind="solves least squares only",
+    no_intervals="its release lacks the sum of squared targets, without which the residual variance is unknown",
 )

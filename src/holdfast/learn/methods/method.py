@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
+from holdfast.learn.inference.score import NoisyScore
 from holdfast.learn.problem import Problem
 from holdfast.learn.risk.balance import balanced_penalty
 from holdfast.learn.rows.examples import Examples
@@ -42,6 +43,8 @@ class Fit:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     noise_std: float | None = None
     assumptions: tuple[str, ...] = ()
+    score: NoisyScore | None = None
+    """What intervals are made of, where the release says enough."""
 
 
 RunLearner = Callable[..., Fit]
@@ -139,6 +142,8 @@ class Learner:
     """Why it is not the first choice, where its proof holds."""
     settings: Callable[[PublicFacts], Settings] = as_it_is
     """What `auto` tells it."""
+    no_intervals: str = "its release holds weights only, and nothing about the curvature of the risk"
+    """Why `conf_int` has nothing to work with, where a fit has no score."""
     moved: Callable[[PublicFacts], float] = minimiser_moved
     """How far one unit moves the weights that it releases under noise: where it needs a penalty and none is given,
     the penalty follows from it."""

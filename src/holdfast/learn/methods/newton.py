@@ -1,0 +1,197 @@
+"""Noisy Newton steps for logistic regression: each releases the gradient and the second derivative together.
+
+Avella-Medina, Bradshaw and Loh 2023, and Ganesh et al. 2023, pay for both. Together they cost what the gradient costs:
+a row's slope is r x and its curvature r (1 - r) x x^T with the same r in [0, 1], so that where the slope is longest the
+curvature is 0. Rows are not clipped a second time and nothing is penalised: what is estimated is the regression itself,
+and the last steps, each an estimate with noise of its own, give intervals (soundness, section 26).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.learn.inference.score import NoisyScore
+from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.problem import Problem
+from holdfast.learn.risk.descent import gaussian_for, gaussian_square
+from holdfast.learn.rows.examples import UNIT_ROUNDOFF, ClippedBlocks, Examples, one_thread, rounding_of_sum
+from holdfast.learn.whitening import from_upper_triangle, upper_triangle
+from holdfast.privacy.account import Account
+from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy.rounding import NORM_SLACK
+from holdfast.progress import progress
+
+Floats = NDArray[np.float64]
+SHARES = (2, 2, 2, 3, 3, 4, 5, 6, 20, 24, 29)
+"""Of mu^2, in per cent, for each step. What the first ones cost is lost; to a strong signal six are too few."""
+ESTIMATED, PILOTS = slice(8, 11), slice(6, 8)
+"""The steps that make the estimate, and those before them, whose curvature decides whether intervals are issued."""
+FLOOR, LONGEST = 2.0, 4.0
+"""Of a step: eigenvalues at least so many norms of their noise, predictions changed by at most so much."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointScore:
+    """The vector (gradient, lift * second derivative), and how far one unit moves it; public.
+
+    With |x| <= X and k = lift * X a row's vector has the squared length r^2 X^2 (1 + k^2 (1 - r)^2), which grows in r
+    for k^2 <= 8 since (1 - r)(2 r - 1) <= 1/8: it is at most X^2, its value at r = 1. The squared distance of two rows
+    is at most (r + r')^2 X^2 + k^2 X^2 (r^2 (1 - r)^2 + r'^2 (1 - r')^2), inner products of squares being >= 0, and
+    that at most the sum of 2 r^2 X^2 (1 + (k^2 / 2) (1 - r)^2) over both: 4 X^2 for k^2 <= 16.
+
+    >>> JointScore.of(Adjacency.replace, row_norm=1.0)
+    JointScore(lift=4.0, l2_sensitivity=2.0)
+    """
+
+    lift: float
+    l2_sensitivity: float
+
+    @classmethod
+    def of(cls, adjacency: Adjacency, *, row_norm: float, rows_per_unit: int = 1) -> JointScore:
+        """A unit of c rows moves it by c times as much."""
+        factor = adjacency.gradient_factor
+        return cls(lift=math.sqrt(8.0 * factor) / row_norm, l2_sensitivity=factor * rows_per_unit * row_norm)
+
+    def at(self, theta: Floats, passes: ClippedBlocks, problem: Problem) -> Floats:
+        """Summed over all rows; private."""
+        d = problem.dimension
+        gradient, curvature = np.zeros(d), np.zeros((d, d))
+        for rows, labels in passes.blocks():
+            z = rows @ theta
+            gradient += problem.loss.slopes(z, labels) @ rows
+            curvature += rows.T @ (problem.loss.curvatures(z, labels)[:, None] * rows)
+        return np.concatenate([gradient, self.lift * upper_triangle(curvature)])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NewtonStep:
+    """What one step released: noisy gradient and second derivative at a point, and their deviations."""
+
+    point: Floats
+    gradient: Floats
+    curvature: Floats
+    share: float
+    gradient_noise: float
+    curvature_noise: float
+
+
+def noisy_newton(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    count_bound: int | None = None,
+    arithmetic: Arithmetic = "strict",
+) -> Fit:
+    """Eleven noisy Newton steps from the origin; the estimate is the root of the last three together.
+
+    Private for the logistic loss: its slope is bounded, so nothing but the row norm is clipped. `count_bound`, a public
+    bound on the number of rows, enters only the slack for rounding errors of the sums.
+    """
+    square, count = gaussian_square(account.remaining()), examples.public_count
+    most, assumptions = examples.largest_count(count_bound)
+    joint = JointScore.of(
+        account.adjacency, row_norm=problem.norm_bound, rows_per_unit=examples.unit.max_rows
+    )
+    size = problem.norm_bound * (1.0 + 0.25 * joint.lift * problem.norm_bound)
+    error = rounding_of_sum(most) + 4.0 * (problem.dimension + 16) * UNIT_ROUNDOFF
+    sensitivity = joint.l2_sensitivity * (1.0 + NORM_SLACK) + 2.0 * most * size * error
+    with one_thread():
+        passes = ClippedBlocks(examples, problem)
+
+        def released(theta: Floats, share: Fraction) -> tuple[Floats, float]:
+            mechanism = gaussian_for(
+                square * share, l2_sensitivity=sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
+            )
+            exact = joint.at(theta, passes, problem)
+            noisy = account.release(mechanism, exact, label="newton: gradient and second derivative")
+            return np.asarray(noisy), float(mechanism.sigma)
+
+        steps, theta = newton_steps(released, problem, lift=joint.lift, penalty=problem.penalty * count)
+    score = score_of(steps, count)
+    free = problem.penalty == 0 and math.isinf(problem.radius)
+    weights = score.solution if free and not score.swamped else theta
+    return Fit(
+        weights=weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300)),
+        theorem="composed Gaussian mechanisms on gradient and second derivative of the logistic loss",
+        parameters={"steps": len(SHARES), "lift": joint.lift, "l2_sensitivity": sensitivity},
+        assumptions=assumptions,
+        score=score if free and examples.unit.max_rows == 1 else None,
+    )
+
+
+def newton_steps(
+    released: Callable[[Floats, Fraction], tuple[Floats, float]],
+    problem: Problem,
+    *,
+    lift: float,
+    penalty: float,
+) -> tuple[list[NewtonStep], Floats]:
+    """All steps, and where they end; `released` gives the noisy joint vector at a point for a share of mu^2, and sigma.
+
+    It looks at released values only. `penalty` is on the sum of losses.
+    """
+    d = problem.dimension
+    theta, steps = np.zeros(d), list[NewtonStep]()
+    for share in progress(SHARES, desc="newton"):
+        noisy, sigma = released(theta, Fraction(share, 100))
+        steps.append(
+            NewtonStep(
+                point=theta, gradient=noisy[:d], curvature=from_upper_triangle(noisy[d:], d) / lift,
+                share=share / 100, gradient_noise=sigma, curvature_noise=sigma / lift,
+            )
+        )  # fmt: skip
+        theta = _stepped(steps[-2:], problem, penalty=penalty)
+    return steps, theta
+
+
+def _stepped(last: list[NewtonStep], problem: Problem, *, penalty: float) -> Floats:
+    """A Newton step with the curvature of the last two releases, its eigenvalues floored; post-processing."""
+    weights, newest = pooled(last), last[-1]
+    curvature = np.tensordot(weights, [one.curvature for one in last], axes=1)
+    deviation = float(np.linalg.norm(weights * [one.curvature_noise for one in last]))
+    values, basis = np.linalg.eigh(curvature)
+    floored = np.maximum(values, FLOOR * math.sqrt(2.0 * problem.dimension) * deviation) + penalty
+    step = basis @ (basis.T @ (newest.gradient + penalty * newest.point) / floored)
+    length = problem.row_norm * float(np.linalg.norm(step))
+    theta = newest.point - step * min(1.0, LONGEST / max(length, 1e-300))
+    return np.asarray(theta * min(1.0, problem.radius / max(float(np.linalg.norm(theta)), 1e-300)))
+
+
+def score_of(steps: list[NewtonStep], count: int) -> NoisyScore:
+    """The last steps as one score, weighted by what each cost; and the curvature of the steps before them."""
+    used, before = steps[ESTIMATED], steps[PILOTS]
+    weights = pooled(used)
+    return NoisyScore(
+        loss="logistic", curvature=np.tensordot(weights, [one.curvature for one in used], axes=1),
+        target=np.tensordot(weights, [one.curvature @ one.point - one.gradient for one in used], axes=1),
+        centres=np.stack([one.point for one in used]), weights=weights,
+        gradient_noise=np.array([one.gradient_noise for one in used]),
+        curvature_noise=np.array([one.curvature_noise for one in used]), count=count,
+        pilot=np.tensordot(pooled(before), [one.curvature for one in before], axes=1),
+    )  # fmt: skip
+
+
+def pooled(steps: list[NewtonStep]) -> Floats:
+    """Weights in inverse proportion to the variances of the noise."""
+    shares = np.array([one.share for one in steps])
+    return np.asarray(shares / shares.sum())
+
+
+METHOD = Learner(
+    name="newton",
+    run=noisy_newton,
+    paper="Avella-Medina, Bradshaw and Loh 2023; gradient and curvature at one price",
+    needs=("convex", "lipschitz", "smooth", "delta"),
+    losses=("logistic",),
+    only="is for logistic regression of two classes",
+    behind="is for intervals (conf_int): it does not shrink what it cannot see",
+    no_intervals="its penalty or its radius moves what is estimated; leave them out",
+)

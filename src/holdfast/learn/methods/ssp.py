@@ -1,0 +1,119 @@
+"""Least squares from one noisy second moment of rows and targets together (sufficient statistics perturbation).
+
+Released: the sum of v v^T, v = (x, omega y), with Gaussian noise (Vu and Slavkovic 2009; Foulds et al. 2016). All else
+is post-processing, intervals for the coefficients included (soundness, section 26): unlike AdaSSP's, the release holds
+the sum of squared targets, without which nobody knows the residual variance.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.learn.inference.score import NoisyScore
+from holdfast.learn.methods.adassp import solve_noisy
+from holdfast.learn.methods.method import Fit, Learner
+from holdfast.learn.problem import Problem
+from holdfast.learn.risk.descent import gaussian_for, gaussian_square
+from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, clipped, summation_error
+from holdfast.learn.rows.moments import Moments, squared_loss
+from holdfast.learn.whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
+from holdfast.privacy.account import Account
+from holdfast.privacy.mechanisms.mechanism import Arithmetic
+
+Floats = NDArray[np.float64]
+PILOT_SHARE = Fraction(1, 20)
+"""Of mu^2, for a second moment of the rows alone, by which it is decided whether intervals are issued."""
+
+
+def ssp(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    count_bound: int | None = None,
+    arithmetic: Arithmetic = "strict",
+) -> Fit:
+    """Release the joint second moment with Gaussian noise, then solve; eigenvalues are floored at the noise's norm.
+
+    A twentieth of the budget pays for a second moment of the rows alone: intervals issued where the noise of the joint
+    one happened to be kind would cover too rarely, so another draw decides.
+
+    Private for every table of rows within `row_norm`, labels clipped to the target bound. `count_bound`, a public bound
+    on the number of rows, enters only the slack for rounding errors of the sums.
+    """
+    bound, d = squared_loss(problem).target_bound, problem.dimension
+    # Targets on the scale of rows: where weights are small, |v|^2 / omega is least at omega Y = X.
+    omega = problem.norm_bound / bound
+    joint_norm = math.sqrt(2.0) * problem.norm_bound
+    most, assumptions = examples.largest_count(count_bound)
+    rounding = 2.0 * most * joint_norm**2 * (summation_error(most) + 100 * UNIT_ROUNDOFF * (d + 1) ** 2)
+    square, c = gaussian_square(account.remaining()), examples.unit.max_rows
+    alone = second_moment_sensitivity(account.adjacency, row_norm=problem.norm_bound, rows_per_unit=c)
+    together = second_moment_sensitivity(account.adjacency, row_norm=joint_norm, rows_per_unit=c)
+    exact = joint_moment(examples, problem, bound=bound, omega=omega)
+    first, second = (
+        gaussian_for(
+            square * share,
+            l2_sensitivity=moved + rounding,
+            adjacency=account.adjacency,
+            arithmetic=arithmetic,
+        )
+        for share, moved in ((PILOT_SHARE, alone), (1 - PILOT_SHARE, together))
+    )
+    pilot = account.release(first, upper_triangle(exact[:d, :d]), label="ssp: rows, for the decision")
+    joint = account.release(second, upper_triangle(exact), label="ssp: rows and targets")
+    s = float(second.sigma)
+    score = squared_score(
+        from_upper_triangle(np.asarray(joint), d + 1), omega=omega, noise_std=s, count=examples.public_count,
+        pilot=from_upper_triangle(np.asarray(pilot), d),
+    )  # fmt: skip
+    weights = solve_noisy(
+        Moments(gram=score.curvature, cross=score.target),
+        ridge=problem.penalty * examples.public_count,
+        floor=math.sqrt(2.0 * d) * s,
+    )
+    size = float(np.linalg.norm(weights))
+    return Fit(
+        weights=weights * min(1.0, problem.radius / max(size, 1e-300)),
+        theorem="Gaussian mechanism on the joint second moment (sufficient statistics; soundness, sections 20 and 26)",
+        parameters={"moment_noise_std": s, "target_unit": 1.0 / omega},
+        assumptions=assumptions,
+        score=score if problem.penalty == 0 and examples.unit.max_rows == 1 else None,
+    )
+
+
+def squared_score(
+    joint: Floats, *, omega: float, noise_std: float, count: int, pilot: Floats | None = None
+) -> NoisyScore:
+    """What a noisy joint moment says about the score, in the units of the problem's targets."""
+    d = joint.shape[0] - 1
+    return NoisyScore(
+        loss="squared", curvature=joint[:d, :d], target=joint[:d, d] / omega, centres=np.zeros((1, d)),
+        weights=np.ones(1), gradient_noise=np.array([noise_std / (math.sqrt(2.0) * omega)]),
+        curvature_noise=np.array([noise_std]), count=count, square=float(joint[d, d]) / omega**2, pilot=pilot,
+    )  # fmt: skip
+
+
+def joint_moment(examples: Examples, problem: Problem, *, bound: float, omega: float) -> Floats:
+    """The sum of v v^T over all rows, rows and targets within their bounds; private."""
+    total = np.zeros((problem.dimension + 1, problem.dimension + 1))
+    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+        joined = np.column_stack([rows, omega * np.clip(labels, -bound, bound)])
+        total += joined.T @ joined
+    return total
+
+
+METHOD = Learner(
+    name="ssp",
+    run=ssp,
+    paper="Vu and Slavkovic 2009; Foulds et al. 2016; intervals as in soundness, section 26",
+    needs=("convex", "delta"),
+    losses=("squared",),
+    only="solves least squares only",
+    behind="is for intervals (conf_int); its ridge does not adapt",
+    no_intervals="its penalty moves what is estimated; leave penalty out",
+)

@@ -1,0 +1,201 @@
+"""The covariance against draws: noise and sampling of known size around a known score."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from holdfast.errors import FormatError, NoIntervals, ParameterError
+from holdfast.learn.inference.coefficients import coefficient_intervals
+from holdfast.learn.inference.inversion import ScoreTest
+from holdfast.learn.inference.score import LEAST_STRENGTH, NoisyScore
+
+Floats = NDArray[np.float64]
+TRUTH = np.array([0.8, -0.4, 0.3])
+GRAM = np.array([[0.17, 0.03, 0.0], [0.03, 0.2, 0.02], [0.0, 0.02, 0.25]])
+DRAWS = 4_000
+
+
+def symmetric(random: np.random.Generator, s: float, d: int = 3) -> Floats:
+    above = np.triu(random.normal(size=(d, d)) * s / math.sqrt(2.0), 1)
+    return np.asarray(above + above.T + np.diag(random.normal(size=d) * s))
+
+
+def squared(n: int, *, s: float, variance: float, omega: float = 1.0, random: Any = None) -> NoisyScore:
+    """The joint second moment of n rows, exact or with one draw of sampling and of noise."""
+    gram, noise = n * GRAM, np.zeros((4, 4))
+    cross = gram @ TRUTH
+    residuals = n * variance
+    if random is not None:
+        noise = symmetric(random, s, 4)
+        cross = cross + math.sqrt(variance) * np.linalg.cholesky(gram) @ random.normal(size=3)
+        residuals = variance * random.chisquare(n)
+    square = float(2 * TRUTH @ cross - TRUTH @ gram @ TRUTH + residuals)
+    return NoisyScore(
+        loss="squared", curvature=gram + noise[:3, :3], target=cross + noise[:3, 3] / omega, centres=np.zeros((1, 3)),
+        weights=np.ones(1), gradient_noise=np.array([s / (math.sqrt(2.0) * omega)]), curvature_noise=np.array([s]),
+        count=n, square=square + noise[3, 3] / omega**2,
+    )  # fmt: skip
+
+
+def logistic(n: int, *, t: float, s: float, random: Any = None) -> NoisyScore:
+    """Two steps near the truth, weighted by their cost; quadratic, so that only the weighting is tested."""
+    weights, spread = np.array([0.4, 0.6]), np.array([0.2, -0.1])
+    centres = TRUTH + spread[:, None]
+    gram, drift = n * GRAM, np.zeros(3)
+    if random is not None:
+        drift = np.linalg.cholesky(gram) @ random.normal(size=3)
+    noisy, target, noises = np.zeros((3, 3)), np.zeros(3), np.array([t, t]) / np.sqrt(weights)
+    for weight, centre, size in zip(weights, centres, noises, strict=True):
+        e = size * random.normal(size=3) if random is not None else np.zeros(3)
+        matrix = gram + (symmetric(random, size * s / t) if random is not None else 0.0)
+        noisy += weight * matrix
+        target += weight * (matrix @ centre - (gram @ (centre - TRUTH) - drift + e))
+    return NoisyScore(
+        loss="logistic", curvature=noisy, target=target, centres=centres, weights=weights, gradient_noise=noises,
+        curvature_noise=noises * s / t, count=n, pilot=gram,
+    )  # fmt: skip
+
+
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "squared, sampling": (squared, {"n": 4000, "s": 0.5, "variance": 0.2}),
+    "squared, noise": (squared, {"n": 4000, "s": 20.0, "variance": 0.01}),
+    "squared, both, other units": (squared, {"n": 4000, "s": 12.0, "variance": 0.1, "omega": 0.7}),
+    "logistic, sampling": (logistic, {"n": 4000, "t": 2.0, "s": 0.7}),
+    "logistic, noise": (logistic, {"n": 4000, "t": 60.0, "s": 20.0}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_covariance_is_that_of_draws(case: str) -> None:
+    make, told = CASES[case]
+    random = np.random.default_rng(3)
+    draws = [make(**told, random=random).solution for _ in range(DRAWS)]
+    declared = np.sqrt(np.diag(make(**told).covariance()))
+    ratio = declared / np.std(draws, axis=0)
+    # Never too small; too wide by the margins only.
+    assert (ratio > 0.97).all(), ratio
+    assert (ratio < 1.1).all(), ratio
+
+
+def stored(score: NoisyScore) -> dict[str, Any]:
+    return {"score": score.value(), "scales": np.array([2.0, 2.0, 1.0]), "shifts": np.array([0.0, 0.0, 10.0])}
+
+
+NAMES = ("a", "b", "(intercept)")
+
+
+def test_intervals_are_in_the_units_of_the_table() -> None:
+    score = squared(4000, s=1.0, variance=0.1)
+    found = coefficient_intervals(stored(score), names=NAMES, level=0.9)
+    error = np.sqrt(np.diag(score.covariance())) * [2.0, 2.0, 1.0]
+    assert found.estimate == pytest.approx([1.6, -0.8, 10.3])
+    assert found.std_error == pytest.approx(error)
+    assert (found.high - found.low) == pytest.approx(2 * 1.6448536 * error)
+    assert found["b"] == (found.low[1], found.high[1])
+    only = coefficient_intervals(stored(score), names=NAMES, level=0.9, parameters=["(intercept)"])
+    assert [*only] == [("(intercept)", found.low[2], found.high[2])]
+    frame = found.to_pandas()
+    assert frame.loc["a", "low"] == found.low[0]
+    assert "sampling and privacy noise" in found.summary()
+
+
+def test_a_p_value_is_where_the_interval_touches_zero() -> None:
+    score = squared(4000, s=40.0, variance=0.9)
+    found = coefficient_intervals(stored(score), names=NAMES)
+    place = int(np.argmax(found.p_value[:2]))
+    level = 1.0 - float(found.p_value[place])
+    touched = coefficient_intervals(stored(score), names=NAMES, level=level)
+    assert min(abs(touched.low[place]), abs(touched.high[place])) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("make", [squared, logistic])
+def test_noise_that_swamps_is_refused(make: Any) -> None:
+    least = float(np.linalg.eigvalsh(4000 * GRAM)[0])
+    limit = least / (LEAST_STRENGTH * math.sqrt(3.0))
+
+    def at(deviation: float) -> NoisyScore:
+        told = {"s": deviation, "variance": 0.1} if make is squared else {"t": deviation, "s": deviation}
+        return make(4000, **told)  # type: ignore[no-any-return]
+
+    near = at(0.99 * limit)
+    assert not near.swamped
+    coefficient_intervals(stored(near), names=NAMES)
+    with pytest.raises(NoIntervals, match=r"swamps the information.*more rows"):
+        coefficient_intervals(stored(at(1.01 * limit)), names=NAMES)
+
+
+def test_the_pilot_decides_and_not_what_was_inverted() -> None:
+    fine = logistic(4000, t=5.0, s=5.0)
+    assert not fine.swamped
+    assert fine.pilot is not None
+    assert dataclasses.replace(fine, pilot=0.01 * fine.pilot).swamped
+    # A kind draw of the estimate's own noise does not open the door, a very unkind one closes it.
+    assert dataclasses.replace(fine, curvature=0.01 * fine.curvature).swamped
+
+
+def test_the_gradient_of_the_statistic() -> None:
+    test = ScoreTest(squared(500, s=10.0, variance=0.1, omega=0.7, random=np.random.default_rng(0)))
+    for at in (TRUTH, np.array([3.0, -2.0, 5.0]), np.zeros(3)):
+        value, slope = test.statistic(at)
+        for place in range(3):
+            step = np.zeros(3)
+            step[place] = 1e-5
+            numeric = (test.statistic(at + step)[0] - test.statistic(at - step)[0]) / 2e-5
+            assert slope[place] == pytest.approx(numeric, rel=1e-4, abs=1e-6), value
+
+
+def test_inversion_is_wald_where_there_is_little_noise_and_endless_where_there_is_nothing_else() -> None:
+    score = squared(4000, s=0.5, variance=0.1)
+    wald = coefficient_intervals(stored(score), names=NAMES)
+    found = coefficient_intervals(stored(score), names=NAMES, method="test_inversion")
+    assert found.low == pytest.approx(wald.low, abs=0.03)
+    assert found.high == pytest.approx(wald.high, abs=0.03)
+    assert ((found.high - found.low) > 0.97 * (wald.high - wald.low)).all()
+    assert found.p_value[0] < 1e-6
+    drowned = squared(50, s=200.0, variance=0.1, random=np.random.default_rng(1))
+    assert drowned.swamped
+    lost = coefficient_intervals(stored(drowned), names=NAMES, method="test_inversion")
+    assert np.isinf(lost.low).all()
+    assert np.isinf(lost.high).all()
+    assert (lost.p_value > 0.05).all()
+
+
+def test_what_is_not_covered_is_said() -> None:
+    with pytest.raises(NoIntervals, match="least squares"):
+        coefficient_intervals(stored(logistic(4000, t=5.0, s=5.0)), names=NAMES, method="test_inversion")
+
+
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        ({"level": 95.0}, "level"),
+        ({"level": 0.2}, "level"),
+        ({"method": "bayes"}, "method"),
+        ({"parameters": ["c"]}, "parameters"),
+        ({"parameters": "a"}, "parameters"),
+    ],
+)
+def test_parameters_are_checked(told: dict[str, Any], word: str) -> None:
+    with pytest.raises(ParameterError, match=word):
+        coefficient_intervals(stored(squared(4000, s=1.0, variance=0.1)), names=NAMES, **told)
+
+
+def test_a_stored_score_is_read_with_suspicion() -> None:
+    value = squared(10, s=1.0, variance=0.1).value()
+    assert NoisyScore.of_value(value).solution == pytest.approx(TRUTH)
+    for wrong in (
+        {"loss": "hinge"},
+        {"target": np.zeros(2)},
+        {"curvature": np.full((3, 3), np.nan)},
+        {"count": 0},
+    ):
+        with pytest.raises((FormatError, ParameterError)):
+            NoisyScore.of_value(value | wrong)
+    with pytest.raises(FormatError):
+        NoisyScore.of_value({"loss": "squared"})

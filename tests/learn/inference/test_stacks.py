@@ -1,0 +1,92 @@
+"""The benchmark's arithmetic for stacks of tables is that of the shipped code, draw by draw."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.interval_runs import DESIGNS, NORM, Cell, logistic_runs, population, squared_runs, walds
+from numpy.typing import NDArray
+
+from holdfast.errors import NoIntervals
+from holdfast.learn.inference.coefficients import coefficient_intervals
+from holdfast.learn.methods import newton, ssp
+from holdfast.learn.methods.newton import JointScore, newton_steps, score_of
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic, Squared
+from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn.whitening import upper_triangle
+from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP
+
+Floats = NDArray[np.float64]
+LINEAR = Cell(design="linear, clipped", adjacency="replace", rows=1_000, epsilon=0.5)
+LOGISTIC = Cell(design="logistic", adjacency="zero_out", rows=500, epsilon=1.0)
+
+
+@pytest.mark.parametrize("cell", [LINEAR, LOGISTIC], ids=lambda cell: cell.key)
+def test_estimates_errors_and_refusals(cell: Cell) -> None:
+    draw: Any = squared_runs if cell is LINEAR else logistic_runs
+    stack = draw(cell, 40, np.random.default_rng(1))
+    estimate, error, issued = walds(stack)
+    assert 0 < issued.sum() < 40, "both kinds"
+    for run in range(40):
+        ones = np.ones(3)
+        stored = {"score": stack.one(run).value(), "scales": ones, "shifts": 0 * ones}
+        if not issued[run]:
+            with pytest.raises(NoIntervals):
+                coefficient_intervals(stored, names=("a", "b", "c"))
+            continue
+        found = coefficient_intervals(stored, names=("a", "b", "c"))
+        assert found.estimate == pytest.approx(estimate[run], rel=1e-9)
+        assert found.std_error == pytest.approx(error[run], rel=1e-9)
+
+
+def test_newton_steps() -> None:
+    log: list[Any] = []
+    stack = logistic_runs(LOGISTIC, 3, np.random.default_rng(2), log)
+    joint = JointScore.of(Adjacency.zero_out, row_norm=NORM)
+    problem = Problem(loss=Logistic(), dimension=3, row_norm=NORM)
+    for run in range(3):
+        todo = iter(log)
+
+        def released(
+            theta: Floats, share: Fraction, run: int = run, todo: Any = todo
+        ) -> tuple[Floats, float]:
+            at, gradient, curvature = (part[run] for part in next(todo))
+            assert theta == pytest.approx(at, rel=1e-9)
+            sigma = joint.l2_sensitivity / (LOGISTIC.mu * float(share) ** 0.5)
+            return np.concatenate([gradient, joint.lift * upper_triangle(curvature)]), sigma
+
+        shipped = score_of(newton_steps(released, problem, lift=joint.lift, penalty=0.0)[0], LOGISTIC.rows)
+        for name, value in stack.one(run).value().items():
+            if isinstance(value, np.ndarray):
+                assert getattr(shipped, name) == pytest.approx(value, rel=1e-9), name
+
+
+@pytest.mark.parametrize("cell", [LINEAR, LOGISTIC], ids=lambda cell: cell.key)
+def test_the_noise_is_the_shipped_one(cell: Cell) -> None:
+    """And without any, a table of every kind of row gives the population's coefficients."""
+    rows, targets = DESIGNS[cell.design].support
+    method = ssp.METHOD if cell is LINEAR else newton.METHOD
+    loss: Any = Squared(target_bound=1.0) if cell is LINEAR else Logistic()
+    if cell is LOGISTIC:  # classes in proportion to their chances
+        times = np.column_stack([targets, 1 - targets]) * 4_000
+        rows = np.repeat(np.repeat(rows, 2, axis=0), times.ravel().round().astype(int), axis=0)
+        targets = np.repeat(np.tile([1.0, -1.0], len(times)), times.ravel().round().astype(int))
+    data = ArrayExamples(
+        features=rows, labels=targets, adjacency=Adjacency(cell.adjacency), public_count=cell.rows
+    )
+    problem = Problem(loss=loss, dimension=3, row_norm=NORM)
+    draw: Any = squared_runs if cell is LINEAR else logistic_runs
+    stack = draw(cell, 1, np.random.default_rng(0))
+    limit = ApproxDP(cell.epsilon, cell.rows**-1.5)
+    account = Account(limit, adjacency=cell.adjacency, currency="gdp", seed=0)
+    score = method.fit(data, problem, account=account).score
+    assert score is not None
+    for name in ("gradient_noise", "curvature_noise", "weights"):
+        assert getattr(score, name) == pytest.approx(getattr(stack, name), rel=1e-6)
+    quiet = Account(GaussianDP(1e5), adjacency=cell.adjacency, seed=0)
+    weights = method.fit(data, problem, account=quiet, arithmetic="idealised").weights
+    assert weights == pytest.approx(population(cell.design).truth, abs=2e-3)

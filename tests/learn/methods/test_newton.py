@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from holdfast.learn.methods.newton import METHOD, SHARES, JointScore
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.privacy import Account, Adjacency, GaussianDP
+
+Floats = NDArray[np.float64]
+NEIGHBOURS = list(Adjacency)
+
+
+def examples_of(rows: Floats, labels: Floats, adjacency: Adjacency = Adjacency.zero_out) -> ArrayExamples:
+    return ArrayExamples(
+        features=rows, labels=labels, adjacency=adjacency, public_count=max(1, rows.shape[0])
+    )
+
+
+def vector(rows: Floats, labels: Floats, theta: Floats, joint: JointScore) -> Floats:
+    problem = Problem(loss=Logistic(), dimension=theta.size)
+    return joint.at(theta, ClippedBlocks(examples_of(rows, labels), problem), problem)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 2**31),
+    size=st.floats(0.0, 30.0),
+    adjacency=st.sampled_from(NEIGHBOURS),
+    rows=st.integers(1, 3),
+)
+def test_no_unit_moves_gradient_and_curvature_further(
+    seed: int, size: float, adjacency: Adjacency, rows: int
+) -> None:
+    """Together they cost what the gradient costs, at every prediction."""
+    random = np.random.default_rng(seed)
+    joint = JointScore.of(adjacency, row_norm=1.0, rows_per_unit=rows)
+    theta = random.normal(size=3)
+    theta *= size / np.linalg.norm(theta)
+
+    def drawn() -> Floats:
+        made = random.normal(size=(rows, 3)) + random.choice([-1, 0, 1]) * theta
+        return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True))
+
+    labels = random.choice([-1.0, 1.0], size=(2, rows))
+    mine = vector(drawn(), labels[0], theta, joint)
+    other = (
+        vector(drawn(), labels[1], theta, joint) if adjacency is Adjacency.replace else np.zeros_like(mine)
+    )
+    assert np.linalg.norm(mine - other) <= joint.l2_sensitivity * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("adjacency", NEIGHBOURS)
+def test_the_bound_is_attained_and_a_larger_lift_would_break_it(adjacency: Adjacency) -> None:
+    # Both far on the wrong side of a steep model, and nearly opposite: slopes of full length that differ by twice it.
+    row, theta = np.array([[0.005, math.sqrt(1 - 0.005**2)]]), np.array([1e4, 0.0])
+    joint = JointScore.of(adjacency, row_norm=1.0)
+    both = vector(row, np.array([-1.0]), theta, joint)
+    if adjacency is Adjacency.replace:
+        both = both - vector(row * [1.0, -1.0], np.array([-1.0]), theta, joint)
+    assert np.linalg.norm(both) == pytest.approx(joint.l2_sensitivity, rel=1e-4)
+    # Where r = 3/4, the curvature's share is what the declared lift just allows.
+    r = 0.75
+    slope = 2 * r * (1 + joint.lift**2 / adjacency.gradient_factor * (1 - r) * (1 - 2 * r))
+    assert slope == pytest.approx(0.0, abs=1e-12)
+
+
+def separable(n: int, seed: int = 0) -> tuple[Floats, Floats]:
+    random = np.random.default_rng(seed)
+    rows = random.uniform(-1, 1, size=(n, 3)) / math.sqrt(3)
+    chance = 1 / (1 + np.exp(-rows @ [4.0, -2.0, 1.0]))
+    return rows, np.where(random.random(n) < chance, 1.0, -1.0)
+
+
+def test_without_noise_to_speak_of_it_is_the_maximum_likelihood() -> None:
+    rows, labels = separable(3000)
+    fit = METHOD.fit(
+        examples_of(rows, labels), Problem(loss=Logistic(), dimension=3),
+        account=Account(GaussianDP(200.0), adjacency="zero_out", seed=0), arithmetic="idealised",
+    )  # fmt: skip
+    gradient = Logistic().slopes(rows @ fit.weights, labels) @ rows
+    assert np.linalg.norm(gradient) < 0.5
+    assert fit.score is not None
+    assert fit.weights == pytest.approx(fit.score.solution)
+
+
+def test_it_spends_the_account_once() -> None:
+    assert sum(SHARES) == 100
+    rows, labels = separable(200)
+    account = Account(GaussianDP(0.5), adjacency="zero_out", seed=0)
+    METHOD.fit(examples_of(rows, labels), Problem(loss=Logistic(), dimension=3), account=account)
+    left = account.remaining().as_gdp()
+    assert left is not None
+    assert 0 <= float(left) < 1e-9
+
+
+@pytest.mark.parametrize("changes", [{"penalty": 0.1}, {"radius": 2.0}])
+def test_what_moves_the_estimate_leaves_no_score(changes: dict[str, Any]) -> None:
+    rows, labels = separable(400)
+    fit = METHOD.fit(
+        examples_of(rows, labels), Problem(loss=Logistic(), dimension=3, **changes),
+        account=Account(GaussianDP(1.0), adjacency="zero_out", seed=0),
+    )  # fmt: skip
+    assert fit.score is None
+    assert np.linalg.norm(fit.weights) <= changes.get("radius", math.inf) * (1 + 1e-12)

@@ -1,0 +1,101 @@
+"""Faults of intervals: what is forgotten, counted twice, or said where nothing should be."""
+
+from __future__ import annotations
+
+from .fault import Fault
+
+SCORE = "tests/learn/inference/test_score.py"
+DRAWS = f"{SCORE}::test_the_covariance_is_that_of_draws"
+REFUSED = f"{SCORE}::test_noise_that_swamps_is_refused"
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        name="intervals: sampling variance forgotten",
+        target="learn:NoisyScore.covariance",
+        old="variance * self.curvature + noise",
+        new="noise",
+        tests=(f"{DRAWS}[squared, sampling]", f"{DRAWS}[logistic, sampling]"),
+    ),
+    Fault(
+        name="intervals: noise variance forgotten",
+        target="learn:NoisyScore.covariance",
+        old="variance * self.curvature + noise",
+        new="variance * self.curvature",
+        tests=(f"{DRAWS}[squared, noise]", f"{DRAWS}[logistic, noise]"),
+    ),
+    Fault(
+        name="intervals: noise counted twice",
+        target="learn:NoisyScore.covariance",
+        old="variance * self.curvature + noise",
+        new="variance * self.curvature + 2.0 * noise",
+        tests=(f"{DRAWS}[squared, noise]", f"{DRAWS}[logistic, noise]"),
+    ),
+    Fault(
+        name="intervals: noise of the curvature forgotten",
+        target="learn:NoisyScore.noise_covariance",
+        old="(t**2 + 0.5 * s**2 * float(away @ away))",
+        new="t**2",
+        tests=(f"{DRAWS}[squared, noise]",),
+    ),
+    Fault(
+        name="intervals: refusal removed",
+        target="learn:NoisyScore.swamped",
+        old="return self.strength < LEAST_STRENGTH or self._standing_out(self.curvature) < LEAST_USED",
+        new="return False",
+        tests=(f"{REFUSED}[squared]", f"{REFUSED}[logistic]"),
+    ),
+    Fault(
+        name="intervals: issued where the noise was kind",
+        target="learn:NoisyScore.strength",
+        old="self.curvature if self.pilot is None else self.pilot",
+        new="self.curvature",
+        tests=(f"{SCORE}::test_the_pilot_decides_and_not_what_was_inverted",),
+    ),
+    Fault(
+        name="intervals: bias of a penalty ignored, logistic",
+        target="learn:noisy_newton",
+        old="score if free and examples.unit.max_rows == 1 else None",
+        new="score",
+        tests=("tests/learn/methods/test_newton.py::test_what_moves_the_estimate_leaves_no_score[changes0]",),
+    ),
+    Fault(
+        name="intervals: bias of a penalty ignored, least squares",
+        target="learn/methods/ssp:ssp",
+        old="score if problem.penalty == 0 and examples.unit.max_rows == 1 else None",
+        new="score=score",
+        tests=(
+            "tests/learn/estimators/test_intervals.py::test_a_refusal_says_why_and_what_would[a penalty]",
+        ),
+    ),
+    Fault(
+        name="intervals: targets clipped in the fit and not in the moment",
+        target="learn:joint_moment",
+        old="np.clip(labels, -bound, bound)",
+        new="labels",
+        tests=("tests/learn/methods/test_ssp.py::test_targets_are_clipped_before_they_are_summed",),
+    ),
+    Fault(
+        name="intervals: inversion's slope forgets the residual variance",
+        target="learn:ScoreTest.statistic",
+        old="float(scaled @ self._sampling @ scaled) * slope",
+        new="0.0 * slope",
+        tests=(f"{SCORE}::test_the_gradient_of_the_statistic",),
+    ),
+    Fault(
+        name="intervals: rows of one user as independent rows",
+        target="learn:WithIntervals.conf_int",
+        old="or self.release_.guarantee.unit.max_rows > 1",
+        new="",
+        tests=("tests/learn/estimators/test_intervals.py::test_rows_of_one_user_are_not_independent",),
+    ),
+    Fault(
+        name="newton: a lift beyond what the gradient pays for",
+        target="learn:JointScore.of",
+        old="math.sqrt(8.0 * factor) / row_norm",
+        new="math.sqrt(32.0 * factor) / row_norm",
+        tests=(
+            "tests/learn/methods/test_newton.py::test_no_unit_moves_gradient_and_curvature_further",
+            "tests/learn/methods/test_newton.py::test_the_bound_is_attained_and_a_larger_lift_would_break_it",
+        ),
+    ),
+)
