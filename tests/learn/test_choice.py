@@ -43,7 +43,7 @@ APPROXIMATE = ApproxDP(1.0, 1e-7)
         (HuberHinge(), APPROXIMATE, {"dimension": 5_000}, "noisy_gd"),
         (HuberHinge(), PureDP(1.0), {"penalty": 0.01}, "output"),
         (HuberHinge(), PureDP(1.0), {}, "bolt_on"),
-        (Squared(target_bound=1.0), APPROXIMATE, {}, "adassp"),
+        (Squared(target_bound=1.0), APPROXIMATE, {}, "noisy_gd"),
         (Squared(target_bound=1.0), PureDP(1.0), {"penalty": 0.01}, "functional"),
         (Squared(target_bound=1.0), PureDP(1.0), {}, "functional"),
     ],

@@ -197,6 +197,7 @@ class PrivateLinearEstimator(BaseEstimator):  # type: ignore[misc]
         return Problem(
             loss=self._loss(prepared.coding, prediction_bound=norm * radius), dimension=prepared.examples.dimension,
             penalty=self.penalty or 0.0, radius=radius, row_norm=norm,
+            constant=intercept_value(self.row_norm, fit_intercept=self.fit_intercept),
         )  # fmt: skip
 
     def _without_privacy(self, prepared: Prepared, problem: Problem) -> Fit:
