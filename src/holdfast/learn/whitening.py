@@ -313,7 +313,7 @@ def release_whitener(releases: MomentReleases, setting: DescentSchedule) -> Whit
     """
     dimension = releases.problem.dimension
     if setting.preconditioner == "diagonal":
-        released, noise = releases.of("diagonal", setting.moment_share)
+        released, noise = releases.of("diagonal", setting.unit_share)
         return whitener(released, kind="diagonal", dimension=dimension, noise_std=noise, ridge=setting.ridge)
     centred = releases.problem.constant > 0
     first, noise = releases.of("arrow" if centred else "diagonal", setting.unit_share)

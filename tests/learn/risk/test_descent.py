@@ -83,7 +83,8 @@ def test_what_a_caller_gives_is_kept() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"preconditioner": "some"}, {"share": 0.0}, {"share": 1.0}, {"unit_share": 0.8}, {"floor": 0.0}, {"ridge": 0.0}, {"clip": math.inf},
+        {"preconditioner": "some"}, {"share": 0.0}, {"share": 1.0}, {"unit_share": 0.8},
+        {"floor": 0.0}, {"ridge": 0.0}, {"clip": math.inf},
         {"steps": 0}, {"steps": 2.5}, {"step": 0.0}, {"momentum": 1.0}, {"average": 1.1},
     ],
 )  # fmt: skip

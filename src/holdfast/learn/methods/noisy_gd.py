@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -141,7 +140,7 @@ def whitened_descent(
             account.adjacency, rows_per_unit=examples.unit.max_rows, most=most
         )
         mechanism = gaussian_for(
-            square * (1 - Fraction(schedule.moment_share)) / schedule.steps, l2_sensitivity=sensitivity,
+            square * schedule.gradient_part / schedule.steps, l2_sensitivity=sensitivity,
             adjacency=account.adjacency, arithmetic=arithmetic,
         )  # fmt: skip
         permit = account.permit(mechanism, times=schedule.steps, label=f"{name}: gradients")

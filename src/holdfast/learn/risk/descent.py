@@ -81,11 +81,15 @@ class DescentSchedule:
         require(0 <= self.average <= 1, "average", self.average, "in [0, 1]")
 
     @property
+    def gradient_part(self) -> Fraction:
+        """Of mu^2, what is left for gradients; exactly."""
+        spent = {"none": (), "diagonal": (self.unit_share,), "full": (self.unit_share, self.share)}
+        return 1 - sum((Fraction(share) for share in spent[self.preconditioner]), Fraction(0))
+
+    @property
     def moment_share(self) -> float:
         """Of mu^2, what all of the whitening costs."""
-        return {"none": 0.0, "diagonal": self.unit_share, "full": self.unit_share + self.share}[
-            self.preconditioner
-        ]
+        return float(1 - self.gradient_part)
 
     @property
     def averaged(self) -> int:
