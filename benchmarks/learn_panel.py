@@ -148,15 +148,15 @@ def _neighbours(table: PanelTable, kind: str) -> Any:
     return Schema(table.schema.columns, adjacency="zero_out" if kind == "delta" else "replace")
 
 
-def encoded(table: PanelTable, frame: pd.DataFrame) -> Any:
-    """Rows as peers get them: declared ranges to [-1, 1], one-hot, a constant, norm 1 at most."""
+def encoded(table: PanelTable) -> Any:
+    """Rows as peers get them: declared ranges to [-1, 1], one-hot, a constant; their worker clips them to norm 1."""
     columns = [name for name in table.schema.names if name != table.target]
-    return Encoder(table.schema, columns, intercept=True, row_norm=1.0).transform(frame)
+    return Encoder(table.schema, columns, intercept=True, row_norm=None).transform(table.frame)
 
 
-def coded(table: PanelTable, frame: pd.DataFrame) -> Any:
+def coded(table: PanelTable) -> Any:
     """Labels as peers get them: -1 and 1, places in the list of classes, or a number in [-1, 1]."""
-    values = frame[table.target].to_numpy()
+    values = table.frame[table.target].to_numpy()
     if table.classes is None:
         column: Any = table.schema[table.target]
         centre, half = (column.low + column.high) / 2, (column.high - column.low) / 2
@@ -185,24 +185,31 @@ def run_peers(
     ]
     if not jobs:
         return
-    train, test = table.split(repetition)
+    kinds_of = {None: "number", 2: "two"}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npz"
         np.savez(
-            path, rows=encoded(table, train), labels=coded(table, train), test_rows=encoded(table, test),
-            test_labels=coded(table, test), number=table.classes is None,
+            path, rows=encoded(table), labels=coded(table), train=table.train, test=table.test,
+            published=table.published_split, table=table.name, metric=table.metric,
+            kind=kinds_of.get(None if table.classes is None else len(table.classes), "several"),
         )  # fmt: skip
         command = [python, str(HERE / "learn_panel_worker.py"), str(path), json.dumps(jobs)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             for line in process.stdout:
-                found = json.loads(line)
-                kind = next(kind for kind, peers in PEERS.items() if found["peer"] in dict(peers))
-                name = f"{found['peer']} {found['setting']:g}"
-                cell = {"refused": found["refused"]} if "refused" in found else {
-                    "seconds": round(found["seconds"], 3), "score": found[table.metric],
-                }  # fmt: skip
-                keep({key_of(table.name, found["epsilon"], kind, name, repetition): cell})
+                keep(of_worker(line))
+
+
+def of_worker(line: str) -> Kept:
+    """A cell from a line of the peers' worker."""
+    found = json.loads(line)
+    kind = next(kind for kind, peers in PEERS.items() if found["peer"] in dict(peers))
+    key = key_of(
+        found["table"], found["epsilon"], kind, f"{found['peer']} {found['setting']:g}", found["repetition"]
+    )
+    if "refused" in found:
+        return {key: {"refused": found["refused"]}}
+    return {key: {"seconds": round(found["seconds"], 3), "score": found["score"]}}
 
 
 def main() -> None:
@@ -221,6 +228,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first repetition")
     parser.add_argument("--peer", help="the peers' interpreter; without it they are not run")
     parser.add_argument("--quick", action="store_true", help="one repetition, epsilon .1, 1, 8")
+    parser.add_argument("--lines", type=Path, help="take in lines of the peers' worker, run elsewhere")
     parser.add_argument("--page", action="store_true", help="only make the page")
     parser.add_argument("--drop", action="store_true", help="forget what is kept of the methods named, first")
     asked = parser.parse_args()
@@ -230,6 +238,9 @@ def main() -> None:
         kept = {k: v for k, v in kept_cells().items() if k.split("|")[3] not in (asked.method or [])}
         STORE.write_text(json.dumps(kept), encoding="utf-8")
         keep({})
+    if asked.lines:
+        for line in asked.lines.read_text(encoding="utf-8").splitlines():
+            keep(of_worker(line))
     for repetition in range(asked.first, 0 if asked.page else 1 if asked.quick else asked.repetitions):
         for name in asked.table or list(TABLES):
             table = load(name)

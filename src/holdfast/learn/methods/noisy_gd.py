@@ -122,8 +122,12 @@ def whitened_descent(
     square, count = gaussian_square(account.remaining()), examples.public_count
     plain = changes["preconditioner"] == "none"
     if schedule is None or plain:
-        rule = plain_schedule if plain else schedule_for
-        schedule = rule(math.sqrt(square), count=count, dimension=problem.dimension, factor=factor)
+        mu, told = math.sqrt(square), {"count": count, "dimension": problem.dimension}
+        schedule = (
+            plain_schedule(mu, **told, factor=factor)
+            if plain
+            else schedule_for(mu, **told, factor=factor, classes=problem.predictions)
+        )
     schedule = schedule.changed(changes)
     most, assumptions = examples.largest_count(count_bound)
     with one_thread():

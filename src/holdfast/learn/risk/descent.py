@@ -33,6 +33,7 @@ Preconditioner = Literal["full", "diagonal", "none"]
 PRECONDITIONERS = ("full", "diagonal", "none")
 CLIPS = (0.06, 0.05, 0.5)
 """At least, per root of the signal, and at most."""
+LEAST_DIRECTIONS = 5.0
 RESIDUALS = ("squared", "huber_regression")
 SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
@@ -61,6 +62,8 @@ class DescentSchedule:
     momentum: float = 0.4
     average: float = 0.5
     """The last share of the iterates is averaged; 0 returns the last one."""
+    directions: float = math.inf
+    """The effective dimension is brought to this at most, by a larger ridge."""
 
     def __post_init__(self) -> None:
         require(
@@ -79,6 +82,7 @@ class DescentSchedule:
         require(0 < self.step < math.inf, "step", self.step, "> 0 and finite")
         require(0 <= self.momentum < 1, "momentum", self.momentum, "in [0, 1)")
         require(0 <= self.average <= 1, "average", self.average, "in [0, 1]")
+        require(self.directions >= 1, "directions", self.directions, ">= 1")
 
     @property
     def gradient_part(self) -> Fraction:
@@ -114,13 +118,22 @@ def signal(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> flo
     return mu * count / (dimension * factor)
 
 
-def schedule_for(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> DescentSchedule:
-    """The rule: the same for all, but for what is whitened.
+def schedule_for(
+    mu: float, *, count: int, dimension: int, factor: float = 1.0, classes: int = 1
+) -> DescentSchedule:
+    """The rule: the same for all, but for what is whitened and for several classes.
+
+    K classes share the steps' budget, and the moments serve them all: so moments get less of it, and no more
+    directions are kept than mu n / (15 K), each of which is K weights to be paid for.
 
     >>> schedule_for(0.2185, count=32_561, dimension=108).steps
     16
     """
-    return DescentSchedule(preconditioner="full" if dimension <= LARGEST_FULL else "diagonal")
+    kind: Preconditioner = "full" if dimension <= LARGEST_FULL else "diagonal"
+    if classes == 1:
+        return DescentSchedule(preconditioner=kind)
+    directions = max(LEAST_DIRECTIONS, mu * count / (factor * 15.0 * classes))
+    return DescentSchedule(preconditioner=kind, unit_share=0.05, share=0.1, directions=directions)
 
 
 def gradient_clip(
