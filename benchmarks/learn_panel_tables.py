@@ -7,7 +7,7 @@ repetition 0. Half of the tables were looked at while the rule was made, the oth
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -183,4 +183,4 @@ TABLES = TUNED | UNSEEN
 @cache
 def load(name: str) -> PanelTable:
     """The table of that name."""
-    return TABLES[name]()
+    return replace(TABLES[name](), name=name)
