@@ -63,7 +63,7 @@ def statistics(schema: Schema) -> tuple[GradientSum, GradientSum, GramSum]:
     coins = np.random.default_rng(SEED)
     d = rows.dimension
     root = coins.normal(size=(d, d)) / np.sqrt(d)
-    made: Any = {"rows": rows, "loss": Logistic(), "weights": coins.normal(size=d), "norm": 1.0, "bound": 3.0}
+    made: Any = {"rows": rows, "loss": Logistic(), "weights": coins.normal(size=d), "clip": 1.0, "bound": 3.0}
     full = root @ root.T + np.eye(d)
     return (
         GradientSum(form=np.diag(full).copy(), **made),

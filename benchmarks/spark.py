@@ -141,7 +141,7 @@ def measured(folder: Path, n: int, repeats: int) -> str:
     kernel = Clocked(PartKernel(courses=averaged.courses, rows=rows))
     order = Order.shuffled()
     gradient = GradientSum(
-        rows=rows, loss=Logistic(), weights=np.zeros(dimension), form=np.ones(dimension), norm=1.2, bound=2.4
+        rows=rows, loss=Logistic(), weights=np.zeros(dimension), form=np.ones(dimension), clip=1.2, bound=2.4
     )
     pairs = [[a, b] for i, a in enumerate(NAMES[:6]) for b in NAMES[i + 1 : 6]]
     shares: list[list[float]] = []

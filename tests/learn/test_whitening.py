@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,11 +14,16 @@ from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
 from holdfast.learn.whitening import (
+    Clip,
     DiagonalWhitener,
+    MomentReleases,
+    Standard,
     from_upper_triangle,
     no_whitening,
+    packed,
     second_moment,
     second_moment_sensitivity,
+    standard_of,
     upper_triangle,
     whitener,
 )
@@ -114,6 +120,55 @@ def test_norms_maps_and_shrinking_agree_with_the_matrix(kind: str) -> None:
     assert np.linalg.norm(matrix, 2) <= made.size * (1 + 1e-9)
     assert np.all(np.isfinite(matrix))
     assert 0 <= made.effective_dimension <= 5
+
+
+def clipped_moment(rows: np.ndarray, clip: Clip) -> np.ndarray:
+    examples = ArrayExamples(
+        features=rows, labels=np.ones(len(rows)), adjacency=Adjacency.zero_out, public_count=max(1, len(rows))
+    )
+    problem = Problem(loss=Logistic(), dimension=rows.shape[1])
+    packed = second_moment(ClippedBlocks(examples, problem), dimension=rows.shape[1], kind="full", clip=clip)
+    matrix = clip.standard.matrix
+    return upper_triangle(matrix @ from_upper_triangle(packed, rows.shape[1]) @ matrix.T)
+
+
+def test_neighbours_in_new_units_are_within_the_clip() -> None:
+    standard = Standard(np.array([50.0, 3.0, 2.0]), np.array([0.4, -1.0, 0.0]))
+    clip, generator = Clip(standard, 1.7), np.random.default_rng(3)
+    others = generator.normal(size=(20, 3)) / 4
+    moved = []
+    for row in [*np.eye(3), *generator.normal(size=(6, 3))]:
+        with_it, without = (clipped_moment(np.vstack([others, r]), clip) for r in (row, np.zeros(3)))
+        moved.append(float(np.linalg.norm(with_it - without)))
+    assert 0.9 * 1.7**2 < max(moved) <= 1.7**2 * (1 + 1e-8)
+
+
+def test_the_release_in_new_units_has_the_clips_noise() -> None:
+    rows = np.random.default_rng(0).normal(size=(300, 3)) / 9
+    problem = Problem(loss=Logistic(), dimension=3)
+    examples = ArrayExamples(
+        features=rows, labels=np.ones(300), adjacency=Adjacency.replace, public_count=300
+    )
+    releases = MomentReleases(
+        passes=ClippedBlocks(examples, problem), problem=problem, square=Fraction(4), count=300, most=300,
+        account=Account(GaussianDP(2.0), adjacency="replace", seed=1), arithmetic="strict", label="moment",
+    )  # fmt: skip
+    clip = Clip(Standard(np.array([9.0, 9.0, 9.0]), np.zeros(3)), 2.0)
+    _, noise = releases.of("full", 0.25, clip)
+    assert noise == pytest.approx(math.sqrt(2.0) * 2.0**2 / (2.0 * 0.5) / 300, rel=1e-4)
+
+
+def test_a_standard_has_mean_zero_and_variance_one() -> None:
+    generator = np.random.default_rng(7)
+    rows = np.column_stack([generator.normal(0.3, 0.001, 5_000), generator.normal(-0.1, 0.2, 5_000)])
+    rows = np.column_stack([rows, np.full(5_000, 0.5)])
+    arrow = packed(rows.T @ rows / 5_000, "arrow")
+    made = standard_of(arrow, dimension=3, noise_std=1e-12, floor=1.0, centred=True)
+    turned = rows @ made.matrix.T
+    assert np.allclose(turned.mean(axis=0), [0.0, 0.0, 1.0], atol=1e-6)
+    assert np.allclose(turned[:, :2].std(axis=0), 1.0, rtol=1e-2)
+    assert np.allclose(made.norms(rows), np.linalg.norm(turned, axis=1))
+    assert np.linalg.norm(np.linalg.inv(made.matrix), 2) <= made.inverse_size
 
 
 def test_no_whitening_is_the_identity() -> None:

@@ -8,8 +8,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="sql gradient: clipped by the score, not by the length",
         target="learn:GradientSum.spelled",
-        old="greatest({length}, {norm})",
-        new="greatest(q, {norm})",
+        old="greatest(abs(gg) * l, {clip})",
+        new="greatest(abs(gg), {clip})",
         tests=("tests/learn/rows/test_engine_sums.py::TestStatistics::test_no_row_adds_more_than_the_clip",),
     ),
     Fault(

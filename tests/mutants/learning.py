@@ -163,8 +163,8 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/learn/test_whitening.py::test_the_sensitivities_of_section_20",),
     ),
     Fault(
-        name="noisy GD: rows clipped before whitening only",
-        target="learn:ClippedGradients._scaled",
+        name="noisy GD: gradients clipped by the rows' own lengths",
+        target="learn:ClippedGradients._measured",
         old="self.whitening.norms(rows)",
         new="np.linalg.norm(rows, axis=1)",
         tests=(
@@ -179,6 +179,20 @@ FAULTS: tuple[Fault, ...] = (
         tests=(
             "tests/learn/methods/test_noisy_gd.py::test_neighbours_move_the_gradient_sum_by_at_most_the_sensitivity",
         ),
+    ),
+    Fault(
+        name="second moment in new units: rows not clipped there",
+        target="learn:second_moment",
+        old="rows if clip is None else rows * clip.scales(rows)[:, None]",
+        new="rows",
+        tests=("tests/learn/test_whitening.py::test_neighbours_in_new_units_are_within_the_clip",),
+    ),
+    Fault(
+        name="second moment in new units: the rows' own norm charged",
+        target="learn:MomentReleases.of",
+        old="bound if clip is None else clip.norm * (1.0 + NORM_SLACK)",
+        new="bound",
+        tests=("tests/learn/test_whitening.py::test_the_release_in_new_units_has_the_clips_noise",),
     ),
     Fault(
         name="DP-SGD: gradients not clipped",

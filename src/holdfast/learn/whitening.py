@@ -1,8 +1,8 @@
 """A private second moment of clipped rows, and the whitening that it gives (soundness, section 20).
 
-Released: the sum of x x^T, or its diagonal, with Gaussian noise. Everything after the release, the floor of the
-eigenvalues and the inverse root included, is post-processing. Rows are whitened first and then clipped: a row's
-norm after whitening is bounded by that clip alone.
+Released: the sum of x x^T, or a part of it, with Gaussian noise. Everything after the release, the floor of the
+eigenvalues and the inverse root included, is post-processing. Whatever a whitened row's length, its gradient is
+clipped afterwards (`risk/descent.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,41 +22,82 @@ from holdfast.learn.rows.examples import ClippedBlocks, rounding_of_sum
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy.rounding import NORM_SLACK
 
 Floats = NDArray[np.float64]
+Moment = Literal["full", "diagonal", "arrow"]
+
+
+@dataclass(frozen=True, eq=False)
+class Standard:
+    """S x: every column less `shift` times the last one, which is constant, then times `scale`.
+
+    Without a constant column, shift is 0. The map is linear in the row, so weights of S x are weights of x.
+    """
+
+    scale: Floats
+    shift: Floats
+
+    @property
+    def matrix(self) -> Floats:
+        """S."""
+        made = np.diag(self.scale)
+        made[:, -1] -= self.scale * self.shift
+        return made
+
+    def form(self) -> Floats:
+        """S^T S."""
+        return np.asarray(self.matrix.T @ self.matrix)
+
+    @property
+    def inverse_size(self) -> float:
+        """A bound on the spectral norm of the inverse, (I + shift e^T) diag(1 / scale)."""
+        shifted = self.shift / self.scale[-1]
+        return float(np.max(1.0 / self.scale) + np.sqrt(shifted @ shifted))
+
+    def norms(self, rows: Floats) -> Floats:
+        """|S x| for each row."""
+        moved = (rows - rows[:, -1:] * self.shift) * self.scale
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", moved, moved)))
 
 
 @dataclass(frozen=True, eq=False)
 class FullWhitener:
-    """P = Q diag(root) Q^T."""
+    """P = Q diag(root) Q^T S, a dense matrix; `inverse_size` bounds the spectral norm of its inverse."""
 
-    basis: Floats
-    root: Floats
+    matrix: Floats
+    inverse_size: float
     effective_dimension: float
 
-    @property
+    @cached_property
     def size(self) -> float:
-        """The largest eigenvalue."""
-        return float(np.max(self.root))
+        """sqrt(|P|_1 |P|_inf), which is no less than the spectral norm."""
+        entries = np.abs(self.matrix)
+        return float(np.sqrt(np.max(entries.sum(axis=0)) * np.max(entries.sum(axis=1))))
 
     def forward(self, vector: Floats) -> Floats:
-        """P is symmetric."""
-        return np.asarray(self.basis @ (self.root * (self.basis.T @ vector)))
+        """P v."""
+        return np.asarray(self.matrix @ vector)
 
-    backward = forward
+    def backward(self, vector: Floats) -> Floats:
+        """P^T v."""
+        return np.asarray(self.matrix.T @ vector)
 
     def norms(self, rows: Floats) -> Floats:
-        """|diag(root) Q^T x|: the basis has no effect on lengths."""
-        turned = rows @ (self.basis * self.root)
+        """|P x|."""
+        turned = rows @ self.matrix.T
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", turned, turned)))
 
     def form(self) -> Floats:
-        """Q diag(root^2) Q^T."""
-        return np.asarray((self.basis * self.root**2) @ self.basis.T)
+        """P^T P."""
+        return np.asarray(self.matrix.T @ self.matrix)
 
     def shrunk(self, vector: Floats, strength: float) -> Floats:
-        """In the eigenbasis."""
-        return np.asarray(self.basis @ ((self.basis.T @ vector) / (1.0 + strength * self.root**2)))
+        """Solved, where there is a penalty."""
+        if strength == 0.0:
+            return vector
+        shape = np.eye(len(vector)) + strength * (self.matrix @ self.matrix.T)
+        return np.asarray(np.linalg.solve(shape, vector))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +111,11 @@ class DiagonalWhitener:
     def size(self) -> float:
         """The largest entry."""
         return float(np.max(self.root))
+
+    @property
+    def inverse_size(self) -> float:
+        """One over the smallest."""
+        return float(1.0 / np.min(self.root))
 
     def forward(self, vector: Floats) -> Floats:
         """Entry by entry."""
@@ -123,28 +171,80 @@ def second_moment_sensitivity(adjacency: Adjacency, *, row_norm: float, rows_per
     return math.sqrt(adjacency.gradient_factor) * rows_per_unit * row_norm**2
 
 
-def second_moment(passes: ClippedBlocks, *, dimension: int, kind: Preconditioner) -> Floats:
-    """The sum, packed so that its Euclidean norm is the matrix's Frobenius norm; private."""
+def second_moment(passes: ClippedBlocks, *, dimension: int, kind: Moment, clip: Clip | None = None) -> Floats:
+    """The sum, packed so that its Euclidean norm is the matrix's Frobenius norm, or a part of it; private.
+
+    "arrow" is the diagonal and the products with the last column. With `clip`, of rows t x where |S t x| <= R.
+    """
     if passes.engine is not None:
-        return passes.engine.gram("diagonal") if kind == "diagonal" else upper_triangle(passes.engine.gram())
-    if kind == "diagonal":
-        squares = np.zeros(dimension)
+        if clip is None:
+            return packed(passes.engine.gram(kind), kind)
+        return packed(passes.engine.gram(kind, form=clip.standard.form(), norm=clip.norm), kind)
+    if kind == "full":
+        total = np.zeros((dimension, dimension))
         for rows, _ in passes.blocks():
-            squares += np.einsum("ij,ij->j", rows, rows)
-        return squares
-    total = np.zeros((dimension, dimension))
+            some = rows if clip is None else rows * clip.scales(rows)[:, None]
+            total += some.T @ some
+        return upper_triangle(total)
+    squares, products = np.zeros(dimension), np.zeros(dimension)
     for rows, _ in passes.blocks():
-        total += rows.T @ rows
-    return upper_triangle(total)
+        squares += np.einsum("ij,ij->j", rows, rows)
+        if kind == "arrow":
+            products += rows.T @ rows[:, -1]
+    return squares if kind == "diagonal" else np.concatenate([squares, np.sqrt(2.0) * products[:-1]])
+
+
+def packed(gram: Floats, kind: Moment) -> Floats:
+    """What `second_moment` returns, from a matrix or its diagonal."""
+    if kind == "arrow":
+        return np.concatenate([np.diag(gram), np.sqrt(2.0) * gram[:-1, -1]])
+    return gram if kind == "diagonal" else upper_triangle(gram)
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """Rows that a public map makes longer than `norm` are shortened to it."""
+
+    standard: Standard
+    norm: float
+
+    def scales(self, rows: Floats) -> Floats:
+        """min(1, R / |S x|) for each row."""
+        return np.asarray(self.norm / np.maximum(self.standard.norms(rows), self.norm))
+
+
+def standard_of(arrow: Floats, *, dimension: int, noise_std: float, floor: float, centred: bool) -> Standard:
+    """Columns of mean 0 and variance 1 as far as a noisy "arrow" of the mean of x x^T tells; post-processing.
+
+    Variances are floored at 0 and raised by `floor` times three deviations of their noise, so that a column whose
+    spread is not seen stays small. The constant column becomes 1.
+    """
+    squares, shift = arrow[:dimension], np.zeros(dimension)
+    raised = 3.0 * floor * noise_std
+    if not centred:
+        return Standard(1.0 / np.sqrt(np.maximum(squares, 0.0) + raised), shift)
+    constant = max(float(squares[-1]), noise_std)
+    shift[:-1] = arrow[dimension:] / np.sqrt(2.0) / constant
+    variances = np.maximum(squares - shift**2 * constant, 0.0) + raised
+    variances[-1] = constant
+    return Standard(1.0 / np.sqrt(variances), shift)
 
 
 def whitener(
-    released: Floats, *, kind: Preconditioner, dimension: int, noise_std: float, ridge: float
+    released: Floats,
+    *,
+    kind: Preconditioner,
+    dimension: int,
+    noise_std: float,
+    ridge: float,
+    standard: Standard | None = None,
+    directions: float = math.inf,
 ) -> Whitener:
     """(M + ridge)^-1/2, its eigenvalues floored at 0, from a noisy M = mean of x x^T; post-processing.
 
     `noise_std` is that of the diagonal of M; `ridge` counts in units of the noise's spectral norm, which for a
     symmetric Gaussian matrix of that scaling is about sqrt(2 d) noise_std, and about 3 noise_std for a diagonal.
+    Where M is of rows S x, rows are mapped by S first. The ridge grows until `directions` are left at most.
     """
     if kind == "diagonal":
         floor = 3.0 * ridge * noise_std
@@ -153,7 +253,16 @@ def whitener(
     floor = ridge * math.sqrt(2.0 * dimension) * noise_std
     eigenvalues, basis = np.linalg.eigh(from_upper_triangle(released, dimension))
     values = np.maximum(eigenvalues, 0.0)
-    return FullWhitener(basis, 1.0 / np.sqrt(values + floor), float(np.sum(values / (values + floor))))
+    while float(np.sum(values / (values + floor))) > directions:
+        floor *= 1.4
+    # Scaled so that no direction is longer than 1 on average: a step that suits one suits all tables.
+    root = np.sqrt((float(values[-1]) + floor) / (max(float(values[-1]), floor) * (values + floor)))
+    turned = (basis * root) @ basis.T
+    return FullWhitener(
+        matrix=turned if standard is None else turned @ standard.matrix,
+        inverse_size=float(1.0 / np.min(root)) * (1.0 if standard is None else standard.inverse_size),
+        effective_dimension=float(np.sum(values * root**2)),
+    )
 
 
 def no_whitening(dimension: int) -> Whitener:
@@ -161,38 +270,62 @@ def no_whitening(dimension: int) -> Whitener:
     return DiagonalWhitener(np.ones(dimension), float(dimension))
 
 
-def release_whitener(
-    passes: ClippedBlocks,
-    problem: Problem,
-    setting: DescentSchedule,
-    account: Account,
-    *,
-    square: Fraction,
-    count: int,
-    most: int,
-    arithmetic: Arithmetic,
-    label: str,
-) -> Whitener:
-    """Release the second moment at the schedule's share of mu^2 = `square`; the rest is post-processing.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MomentReleases:
+    """What every release of a second moment needs: `count` is public and divides, `most` bounds the rows."""
 
-    `count` is public and divides; `most` bounds the rows, for the rounding of the sum (soundness, section 20).
+    passes: ClippedBlocks
+    problem: Problem
+    account: Account
+    square: Fraction
+    count: int
+    most: int
+    arithmetic: Arithmetic
+    label: str
+
+    def of(self, kind: Moment, share: float, clip: Clip | None = None) -> tuple[Floats, float]:
+        """The noisy mean of x x^T, packed, and the deviation of its diagonal's noise, at a share of mu^2.
+
+        With a clip, of S x, which is no longer than the clip (soundness, section 20).
+        """
+        bound, standard = self.problem.norm_bound, None if clip is None else clip.standard
+        reach = bound if clip is None else clip.norm * (1.0 + NORM_SLACK)
+        sensitivity = second_moment_sensitivity(
+            self.account.adjacency, row_norm=reach, rows_per_unit=self.account.unit.max_rows
+        )
+        # Sums are rounded in the rows' own units, and S enlarges that twice.
+        enlarged = 1.0 if standard is None else float(np.linalg.norm(standard.matrix)) ** 2
+        error = 2.0 * self.most * bound**2 * enlarged * rounding_of_sum(self.most)
+        mechanism = gaussian_for(
+            self.square * Fraction(share), l2_sensitivity=sensitivity + error,
+            adjacency=self.account.adjacency, arithmetic=self.arithmetic,
+        )  # fmt: skip
+        moment = second_moment(self.passes, dimension=self.problem.dimension, kind=kind, clip=clip)
+        if standard is not None:
+            inner = from_upper_triangle(moment, self.problem.dimension)
+            moment = upper_triangle(standard.matrix @ inner @ standard.matrix.T)
+        released = self.account.release(mechanism, moment, label=self.label)
+        return np.asarray(released, dtype=np.float64) / self.count, float(mechanism.sigma) / self.count
+
+
+def release_whitener(releases: MomentReleases, setting: DescentSchedule) -> Whitener:
+    """Release what the schedule asks for, at its shares of mu^2; the rest is post-processing.
+
+    A full whitening takes two releases: of means and squares, which give every column its unit and its origin
+    whatever its declared range was, and of the second moment in those units, where no column drowns another.
     """
-    bound = problem.norm_bound
-    sensitivity = second_moment_sensitivity(
-        account.adjacency, row_norm=bound, rows_per_unit=account.unit.max_rows
-    )
-    mechanism = gaussian_for(
-        square * Fraction(setting.share),
-        l2_sensitivity=sensitivity + 2.0 * most * bound**2 * rounding_of_sum(most),
-        adjacency=account.adjacency,
-        arithmetic=arithmetic,
-    )
-    moment = second_moment(passes, dimension=problem.dimension, kind=setting.preconditioner)
-    released = account.release(mechanism, moment, label=label)
+    dimension = releases.problem.dimension
+    if setting.preconditioner == "diagonal":
+        released, noise = releases.of("diagonal", setting.unit_share)
+        return whitener(released, kind="diagonal", dimension=dimension, noise_std=noise, ridge=setting.ridge)
+    centred = releases.problem.constant > 0
+    first, noise = releases.of("arrow" if centred else "diagonal", setting.unit_share)
+    standard = standard_of(first, dimension=dimension, noise_std=noise, floor=setting.floor, centred=centred)
+    # Typical rows have this length in their new units: a function of released numbers.
+    seen = np.maximum(1.0 - 3.0 * setting.floor * noise * standard.scale**2, 0.0)
+    clip = Clip(standard, math.sqrt(max(1.0, float(seen.sum()))))
+    released, noise = releases.of("full", setting.share, clip)
     return whitener(
-        np.asarray(released, dtype=np.float64) / count,
-        kind=setting.preconditioner,
-        dimension=problem.dimension,
-        noise_std=float(mechanism.sigma) / count,
-        ridge=setting.ridge,
-    )
+        released, kind="full", dimension=dimension, noise_std=noise, ridge=setting.ridge, standard=standard,
+        directions=setting.directions,
+    )  # fmt: skip

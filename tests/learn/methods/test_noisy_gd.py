@@ -51,27 +51,25 @@ def made_whitener(d: int, seed: int = 0) -> Whitener:
 
 
 def gradients_of(
-    rows: np.ndarray, labels: np.ndarray, *, whitening: Whitener, norm: float, loss: Loss
+    rows: np.ndarray, labels: np.ndarray, *, whitening: Whitener, clip: float, loss: Loss
 ) -> ClippedGradients:
     problem = Problem(loss=loss, dimension=rows.shape[1])
     return ClippedGradients(
         problem=problem,
         passes=ClippedBlocks(examples_of(rows, labels), problem),
         whitening=whitening,
-        norm=norm,
+        clip=clip,
     )
 
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))
-@pytest.mark.parametrize(
-    "loss", [Logistic(), HuberHinge(), Hinge(), Squared(target_bound=1.0, prediction_bound=2.0)]
-)
+@pytest.mark.parametrize("loss", [Logistic(), HuberHinge(), Hinge(), Squared(target_bound=1.0)])
 def test_neighbours_move_the_gradient_sum_by_at_most_the_sensitivity(
     adjacency: Adjacency, loss: Loss
 ) -> None:
     generator = np.random.default_rng(3)
     others, labels = separable(30, 4)
-    whitening, norm = made_whitener(4), 0.8
+    whitening, clip = made_whitener(4), 0.8
     # A direction that whitening stretches most: after whitening far beyond the clip.
     stretched = whitening.forward(generator.normal(size=4))
     unit = stretched / np.linalg.norm(stretched)
@@ -81,7 +79,7 @@ def test_neighbours_move_the_gradient_sum_by_at_most_the_sensitivity(
         pairs: list[tuple[Any, Any]] = [(first, None) for first in records]
     else:
         pairs = [(first, second) for first in records for second in records]
-    made = gradients_of(others, labels, whitening=whitening, norm=norm, loss=loss)
+    made = gradients_of(others, labels, whitening=whitening, clip=clip, loss=loss)
     claimed = made.l2_sensitivity(adjacency, rows_per_unit=1, most=31)
     largest = 0.0
     for weights in (np.zeros(4), 50.0 * whitening.forward(unit), -50.0 * whitening.forward(unit)):
@@ -89,27 +87,27 @@ def test_neighbours_move_the_gradient_sum_by_at_most_the_sensitivity(
         for record in {id(r): r for pair in pairs for r in pair}.values():
             row, label = (np.zeros(4), 1.0) if record is None else record
             table = gradients_of(
-                np.vstack([others, row]), np.append(labels, label), whitening=whitening, norm=norm, loss=loss
+                np.vstack([others, row]), np.append(labels, label), whitening=whitening, clip=clip, loss=loss
             )
             sums[id(record)] = table.at(weights[None])
         largest = max(largest, *(float(np.linalg.norm(sums[id(a)] - sums[id(b)])) for a, b in pairs))
     assert largest <= claimed
     assert largest >= claimed / 3
-    assert claimed <= adjacency.gradient_factor * norm * loss.slope * (1 + 1e-6)
+    assert claimed <= adjacency.gradient_factor * clip * (1 + 1e-6)
 
 
 def test_clipping_before_whitening_only_is_not_enough() -> None:
-    # The wrong version of section 20: rows of norm 1, whitened, not clipped again.
-    whitening, norm = made_whitener(4), 0.8
+    # The wrong version of section 20: rows of norm 1, whitened, gradients not clipped again.
+    whitening, clip = made_whitener(4), 0.8
     rows = np.eye(4)[:1]
     moved = 0.5 * float(whitening.norms(rows)[0])
-    made = gradients_of(rows, np.ones(1), whitening=whitening, norm=norm, loss=Logistic())
+    made = gradients_of(rows, np.ones(1), whitening=whitening, clip=clip, loss=Logistic())
     assert moved > made.l2_sensitivity(Adjacency.zero_out, rows_per_unit=1, most=1)
-    assert float(np.linalg.norm(made.at(np.zeros((1, 4))))) <= 0.5 * norm * (1 + 1e-9)
+    assert float(np.linalg.norm(made.at(np.zeros((1, 4))))) <= clip * (1 + 1e-9)
 
 
 def test_units_of_several_rows_multiply_the_sensitivity() -> None:
-    made = gradients_of(*separable(5, 3), whitening=no_whitening(3), norm=1.0, loss=Logistic())
+    made = gradients_of(*separable(5, 3), whitening=no_whitening(3), clip=1.0, loss=Logistic())
     one = made.l2_sensitivity(Adjacency.add_remove, rows_per_unit=1, most=5)
     four = made.l2_sensitivity(Adjacency.add_remove, rows_per_unit=4, most=5)
     assert 3.999 * one < four < 4.001 * one
@@ -130,18 +128,19 @@ def test_all_of_the_limit_is_spent_and_no_more(adjacency: str, limit: GaussianDP
 
 
 @pytest.mark.parametrize("kind", ["full", "diagonal", "none"])
-def test_one_moment_and_t_gradients_are_charged(kind: Any) -> None:
+def test_moments_and_t_gradients_are_charged(kind: Any) -> None:
     rows, labels = separable(100, 3)
     account = Account(GaussianDP(1.0), adjacency="zero_out", seed=1)
     noisy_gd(
         examples_of(rows, labels), Problem(loss=Logistic(), dimension=3), account=account,
-        preconditioner=kind, steps=7, share=0.3,
+        preconditioner=kind, steps=7, unit_share=0.1, share=0.3,
     )  # fmt: skip
     entries = account.journal.entries
     times = [entry.charge.times for entry in entries]
-    assert times == ([7] if kind == "none" else [1, 7])
+    moments = {"none": [], "diagonal": [0.1], "full": [0.1, 0.3]}[kind]
+    assert times == [1] * len(moments) + [7]
     shares = [float(entry.charge.cost.amounts[0]) for entry in entries]
-    assert np.allclose(shares, [1.0] if kind == "none" else [0.3, 0.7])
+    assert np.allclose(shares, [*moments, 1.0 - sum(moments)])
 
 
 @pytest.mark.parametrize(("adjacency", "factor"), [("zero_out", 1.0), ("add_remove", 1.0), ("replace", 2.0)])
@@ -194,6 +193,27 @@ def test_regression_with_a_radius() -> None:
     fit = noisy_gd(examples_of(rows, targets, "replace"), problem, account=account, steps=30)
     assert np.mean((rows @ fit.weights - targets) ** 2) < 0.3 * np.var(targets)
     assert np.linalg.norm(fit.weights) <= 1.0 + 1e-9
+
+
+def test_regression_without_a_radius() -> None:
+    rows, _ = separable(3_000, 3)
+    targets = np.clip(rows @ np.array([0.5, -0.3, 0.2]), -1, 1)
+    account = Account(GaussianDP(50.0), adjacency="replace", seed=2)
+    problem = Problem(loss=Squared(target_bound=1.0), dimension=3)
+    fit = noisy_gd(examples_of(rows, targets, "replace"), problem, account=account)
+    assert np.mean((rows @ fit.weights - targets) ** 2) < 0.1 * np.var(targets)
+
+
+def test_units_and_origins_of_columns_do_not_matter() -> None:
+    """A column that uses a thousandth of its range, far from its middle, counts like any other."""
+    generator = np.random.default_rng(4)
+    signal = generator.normal(size=(20_000, 2))
+    rows = np.column_stack([0.3 * signal[:, 0], 0.5 + 3e-4 * signal[:, 1], np.full(20_000, 0.5)])
+    labels = np.where(signal.sum(axis=1) > 0, 1.0, -1.0)
+    problem = Problem(loss=Logistic(), dimension=3, row_norm=2.0, constant=0.5)
+    account = Account(GaussianDP(1.0), adjacency="zero_out", seed=2)
+    fit = noisy_gd(examples_of(rows, labels), problem, account=account)
+    assert np.mean((rows @ fit.weights > 0) == (labels > 0)) > 0.9
 
 
 def test_a_penalty_shrinks_however_large() -> None:
@@ -254,7 +274,6 @@ def test_the_schedule_does_not_look_at_values() -> None:
 @pytest.mark.parametrize(
     ("problem", "limit", "options"),
     [
-        (Problem(loss=Squared(target_bound=1.0), dimension=3), GaussianDP(1.0), {}),
         (Problem(loss=Logistic(), dimension=3), PureDP(1.0), {}),
         (Problem(loss=Logistic(), dimension=4), GaussianDP(1.0), {}),
         (Problem(loss=Logistic(), dimension=3), GaussianDP(1.0), {"steps": 0}),

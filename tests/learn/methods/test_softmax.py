@@ -101,7 +101,7 @@ def test_no_neighbour_moves_the_gradient_further(
 
     def gradient(x: Floats, y: Floats) -> Floats:
         passes = ClippedBlocks(examples_of(x, y), problem)
-        return ClippedGradients(problem=problem, passes=passes, whitening=no_whitening(3), norm=1.0).at(
+        return ClippedGradients(problem=problem, passes=passes, whitening=no_whitening(3), clip=2.0).at(
             weights
         )
 
@@ -116,7 +116,7 @@ def test_the_gradient_bound_is_attained() -> None:
 
     def gradient(x: list[float], y: float) -> Floats:
         passes = ClippedBlocks(examples_of(np.array([x]), np.array([y])), problem)
-        return ClippedGradients(problem=problem, passes=passes, whitening=no_whitening(2), norm=1.0).at(
+        return ClippedGradients(problem=problem, passes=passes, whitening=no_whitening(2), clip=2.0).at(
             weights
         )
 
@@ -157,7 +157,7 @@ def test_one_row_moves_the_minimiser_by_no_more_than_claimed(loss: Any) -> None:
         other[place], other_labels[place] = clipped(rng.normal(size=(1, 2)) * 5)[0], float(rng.integers(4))
         assert np.linalg.norm(minimum(other, other_labels) - first) <= bound
     passes = ClippedBlocks(examples_of(features, labels), problem)
-    gradient = ClippedGradients(problem=problem, passes=passes, whitening=no_whitening(2), norm=1.0).at(first)
+    gradient = ClippedGradients(problem=problem, passes=passes, whitening=no_whitening(2), clip=2.0).at(first)
     assert np.linalg.norm(gradient / 40 + 0.05 * first) <= 1e-9
 
 

@@ -356,15 +356,15 @@ def test_rows_too_long_are_clipped_in_every_pass() -> None:
         assert bits(iter(later)) == bits(iter(passes[0]))
 
 
-def test_scales_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lengths_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     from holdfast.learn.whitening import no_whitening
 
     problem, copy = Problem(loss=Logistic(), dimension=3, row_norm=9.0), RowCopy(held(9_000))
     truth = None
     for room in (0, 5_000, 10_000):
-        monkeypatch.setattr(descent, "KEPT_SCALES", room)
+        monkeypatch.setattr(descent, "KEPT_LENGTHS", room)
         gradients = descent.ClippedGradients(
-            problem=problem, passes=ClippedBlocks(copy, problem), whitening=no_whitening(3), norm=1.5
+            problem=problem, passes=ClippedBlocks(copy, problem), whitening=no_whitening(3), clip=1.5
         )
         made = [gradients.at(np.full((1, 3), 0.1)).tobytes() for _ in range(3)]
         truth = truth or made[0]

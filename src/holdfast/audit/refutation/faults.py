@@ -96,13 +96,13 @@ FAULTS: tuple[PlantedFault, ...] = (
         "a user of several rows counts as one row", "noisy_gd zero_out",
     ),
     _fault(
-        "no_clip_after_whitening", f"{DESCENT}:ClippedGradients._scaled",
-        "self.norm / np.maximum(self.whitening.norms(rows), self.norm)", "np.ones(len(rows))",
-        "rows are whitened and not clipped again", "noisy_gd replace",
+        "no_clip_after_whitening", f"{DESCENT}:ClippedGradients._measured",
+        "self.whitening.norms(rows) + self._doubt", "np.zeros(len(rows))",
+        "rows are whitened and their gradients not clipped", "noisy_gd replace",
     ),
     _fault(
-        "division_by_private_n", f"{DESCENT}:ClippedGradients.at", "total += (scales[:, None] * slopes).T @ rows",
-        "total += (scales[:, None] * slopes).T @ rows * (12.0 / max(1, len(rows)))",
+        "division_by_private_n", f"{DESCENT}:ClippedGradients.at", "total += slopes.T @ rows",
+        "total += slopes.T @ rows * (12.0 / max(1, len(rows)))",
         "the gradient is divided by the true number of rows, not by the public one", "noisy_gd add_remove",
     ),
     _fault(

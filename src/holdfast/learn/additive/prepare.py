@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +17,11 @@ from holdfast.errors import ParameterError, require
 from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import cells_of_columns
 from holdfast.learn.problem.problem import LabelCoding
-from holdfast.learn.rows.prepare import COUNT_READ
+from holdfast.learn.rows.prepare import COUNT_READ, Bounds, declared_columns
 from holdfast.learn.rows.private_file import PrivateFile, has_room
 from holdfast.privacy.adjacency import Adjacency
 
 Floats = NDArray[np.float64]
-Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 FEATURE_BOUNDS = (-1.0, 1.0)
 """What features of an array are clipped to where no bounds are declared."""
 FEATURES_ASSUMED = "bounds was not declared: features are clipped to the default [-1, 1]"
@@ -92,7 +91,9 @@ def additive_arrays(
     """A matrix of numbers within declared bounds."""
     coding, read = targets
     labels = coding.encode(y)
-    schema = Schema(_declared(names, bounds), adjacency=adjacency)
+    schema = Schema(
+        declared_columns(names, FEATURE_BOUNDS if bounds is None else bounds), adjacency=adjacency
+    )
     if adjacency.count_is_public:
         require(n_public in (None, len(X)), "n_public", n_public, "the number of rows", "leave it out")
     elif n_public is None:
@@ -107,17 +108,3 @@ def additive_arrays(
     return AdditiveInput(
         rows=rows, coding=coding, schema=schema, columns=names, read=(*read, *assumed), from_arrays=True
     )
-
-
-def _declared(names: tuple[str, ...], bounds: Any) -> list[Numeric]:
-    """Numbers within the declared bounds: one pair for all columns, one each, or by name."""
-    given = FEATURE_BOUNDS if bounds is None else bounds
-    if isinstance(given, Mapping):
-        require(set(given) == set(names), "bounds", sorted(map(str, given)), f"one pair for each of {names}")
-        pairs = [given[name] for name in names]
-    else:
-        shape = np.shape(given)
-        good = shape in ((2,), (len(names), 2))
-        require(good, "bounds", given, f"(low, high), or {len(names)} such pairs")
-        pairs = [given] * len(names) if shape == (2,) else list(given)
-    return [Numeric(name, float(low), float(high)) for name, (low, high) in zip(names, pairs, strict=True)]

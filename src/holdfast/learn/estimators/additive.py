@@ -12,11 +12,11 @@ from sklearn.base import RegressorMixin
 
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError, require
-from holdfast.learn.additive.prepare import Bounds
 from holdfast.learn.estimators.additive_estimator import PrivateAdditiveEstimator
 from holdfast.learn.estimators.classifiers import ClassFace, log_probabilities
 from holdfast.learn.estimators.regressors import BOUNDS_ASSUMED, DEFAULT_BOUNDS
 from holdfast.learn.problem.problem import LabelCoding, NumberLabels
+from holdfast.learn.rows.prepare import Bounds
 from holdfast.privacy.adjacency import Adjacency
 
 Floats = NDArray[np.float64]

@@ -22,11 +22,18 @@ from holdfast.errors import AssumptionWarning, FormatError, NoIntervals, Paramet
 from holdfast.learn.additive.cell_rows import batches_of_matrix
 from holdfast.learn.additive.model import AdditiveModel
 from holdfast.learn.additive.phases import THEOREM, AdditiveFit, fit_additive
-from holdfast.learn.additive.prepare import AdditiveInput, Bounds, additive_arrays, additive_table
+from holdfast.learn.additive.prepare import AdditiveInput, additive_arrays, additive_table
 from holdfast.learn.additive.shapes import NO_BANDS, explain_rows, isotonic, plot_shapes, shape_table
 from holdfast.learn.estimators.estimator import REFUSED
 from holdfast.learn.problem.problem import LabelCoding
-from holdfast.learn.rows.prepare import PAYERS, REFITS, inside_model_selection, numbers_only, warn_refit
+from holdfast.learn.rows.prepare import (
+    PAYERS,
+    REFITS,
+    Bounds,
+    inside_model_selection,
+    numbers_only,
+    warn_refit,
+)
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import (
     admit,

@@ -18,6 +18,7 @@ from holdfast.learn.methods.softmax_objective import covers
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, OneVsAll, Softmax
 from holdfast.learn.problem.problem import ClassLabels, LabelCoding
+from holdfast.learn.rows.prepare import Bounds
 from holdfast.privacy.adjacency import Adjacency
 
 LOSSES: Mapping[str, Any] = {"huber": HuberHinge(), "hinge": Hinge()}
@@ -84,6 +85,7 @@ class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
+        bounds: Bounds | None = None,
         classes: Sequence[Any] | None = None,
         fit_intercept: bool = True,
         penalty: float | None = None,
@@ -98,6 +100,7 @@ class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
         self.method = method
         self.options = options
         self.row_norm = row_norm
+        self.bounds = bounds
         self.classes = classes
         self.fit_intercept = fit_intercept
         self.penalty = penalty
@@ -120,6 +123,9 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         `[option.summary() for option in method.options]`. They are public: choose them without looking at the data.
     row_norm : rows are clipped to this Euclidean norm, in training and in prediction. Choose it without
         looking at the data; how many rows are clipped is private and never shown.
+    bounds : of the columns of an array, declared from public knowledge: one pair (low, high) for all, one each, or by
+        name. Columns are brought to [-1, 1] before rows are clipped, so that their units do not matter. A table's
+        schema has them.
     classes : the set of labels, if it is public. If not given it is read from the data, which becomes an
         assumption of the promise, with a warning.
     multi_class : of several classes: `"multinomial"`, one softmax model, or `"one_vs_all"`, a model of each class
@@ -223,6 +229,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
+        bounds: Bounds | None = None,
         classes: Sequence[Any] | None = None,
         fit_intercept: bool = True,
         penalty: float | None = None,
@@ -233,7 +240,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, classes=classes,
+            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds, classes=classes,
             fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
             arithmetic=arithmetic, random_state=random_state,
         )  # fmt: skip

@@ -41,6 +41,7 @@ from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
+    Bounds,
     Prepared,
     design,
     design_norm,
@@ -88,6 +89,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     method: str | Learner
     options: Mapping[str, Any] | None
     row_norm: float
+    bounds: Bounds | None
     fit_intercept: bool
     penalty: float | None
     radius: float | None
@@ -185,6 +187,12 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         constant = intercept_value(self.row_norm, fit_intercept=self.fit_intercept)
         if isinstance(X, Table):
             require(y is None, "y", "...", "None where a Table is fitted", "name its column: target=...")
+            require(
+                self.bounds is None,
+                "bounds",
+                self.bounds,
+                "None where a Table is fitted, whose schema has them",
+            )
             resolve_adjacency(self.adjacency, X.adjacency)
             prepared = of_table(
                 X, target, coding=self._column, row_norm=self.row_norm, intercept=constant, n_public=self.n_public
@@ -198,7 +206,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                 prepared = of_arrays(
                     X, self._targets(y), y, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
                     adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
-                    names=getattr(self, "feature_names_in_", None),
+                    names=getattr(self, "feature_names_in_", None), bounds=self.bounds,
                 )  # fmt: skip
         for assumption in prepared.read:
             warnings.warn(assumption, AssumptionWarning, stacklevel=4)
@@ -211,6 +219,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         return Problem(
             loss=self._loss(prepared.coding, prediction_bound=norm * radius), dimension=prepared.examples.dimension,
             penalty=self.penalty or 0.0, radius=radius, row_norm=norm,
+            constant=intercept_value(self.row_norm, fit_intercept=self.fit_intercept),
         )  # fmt: skip
 
     def _without_privacy(self, prepared: Prepared, problem: Problem) -> Fit:

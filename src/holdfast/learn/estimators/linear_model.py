@@ -78,7 +78,8 @@ class LinearModel:
             raise FormatError(f"the release does not hold a model of the format {FORMAT}")
         try:
             needed = (name for name in cls.__dataclass_fields__ if name not in LATER)
-            return cls(**{name: value[name] for name in needed}, **{name: value.get(name) for name in LATER})
+            later: dict[str, Any] = {name: value.get(name) for name in LATER}
+            return cls(**{name: value[name] for name in needed}, **later)
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the stored model is missing or of the wrong kind") from error
 

@@ -17,6 +17,7 @@ from holdfast.learn.methods.method import Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import HuberRegression, Squared
 from holdfast.learn.problem.problem import LabelCoding, NumberLabels
+from holdfast.learn.rows.prepare import Bounds
 from holdfast.privacy.adjacency import Adjacency
 
 DEFAULT_BOUNDS = (-1.0, 1.0)
@@ -39,6 +40,7 @@ class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: i
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
+        bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
         penalty: float | None = None,
@@ -53,6 +55,7 @@ class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: i
         self.method = method
         self.options = options
         self.row_norm = row_norm
+        self.bounds = bounds
         self.target_bounds = target_bounds
         self.fit_intercept = fit_intercept
         self.penalty = penalty
@@ -145,6 +148,7 @@ class PrivateRidge(PrivateLinearRegressor):
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
+        bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
         penalty: float = 0.01,
@@ -155,8 +159,9 @@ class PrivateRidge(PrivateLinearRegressor):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, target_bounds=target_bounds,
-            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
+            target_bounds=target_bounds, fit_intercept=fit_intercept, penalty=penalty, radius=radius,
+            adjacency=adjacency, n_public=n_public,
             arithmetic=arithmetic, random_state=random_state,
         )  # fmt: skip
 
@@ -182,6 +187,7 @@ class PrivateLasso(PrivateLinearRegressor):
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
+        bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
         penalty: float = 0.0,
@@ -192,8 +198,9 @@ class PrivateLasso(PrivateLinearRegressor):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, target_bounds=target_bounds,
-            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
+            target_bounds=target_bounds, fit_intercept=fit_intercept, penalty=penalty, radius=radius,
+            adjacency=adjacency, n_public=n_public,
             arithmetic=arithmetic, random_state=random_state,
         )  # fmt: skip
 
@@ -228,6 +235,7 @@ class PrivateHuberRegression(PrivateLinearRegressor):
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
+        bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         width: float = 0.5,
         fit_intercept: bool = True,
@@ -239,8 +247,9 @@ class PrivateHuberRegression(PrivateLinearRegressor):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, target_bounds=target_bounds,
-            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
+            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
+            target_bounds=target_bounds, fit_intercept=fit_intercept, penalty=penalty, radius=radius,
+            adjacency=adjacency, n_public=n_public,
             arithmetic=arithmetic, random_state=random_state,
         )  # fmt: skip
         self.width = width

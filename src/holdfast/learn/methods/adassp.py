@@ -163,7 +163,7 @@ METHOD = Learner(
     needs=("convex", "delta"),
     losses=("squared",),
     only="solves least squares only",
-    ranks=(Rank(place=1, pure=False, losses=("squared",)),),
-    behind="solves least squares only",
+    ranks=(Rank(place=2, pure=False, losses=("squared",)),),
+    behind="noise grows with rows and targets at their declared bounds, where clipped gradients are shorter",
     no_intervals="its release lacks the sum of squared targets, without which the residual variance is unknown",
 )

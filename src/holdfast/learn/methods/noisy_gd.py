@@ -2,15 +2,14 @@
 
 Each step releases the sum of all gradients with Gaussian noise; steps, momentum, averaging and projection look
 at released values only (soundness, section 20; Bassily, Smith and Thakurta 2014; Ganesh et al. 2023 for why a
-private curvature pays). With a preconditioner, rows are whitened and then clipped to a public norm, and descent
-runs on the clipped rows: mu^2 = mu_moment^2 + T mu_step^2.
+private curvature pays). With a preconditioner, rows are whitened by released numbers, and each record's gradient is
+clipped in the whitened coordinates: mu^2 = mu_moments^2 + T mu_step^2.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from holdfast.learn.risk.descent import (
     Preconditioner,
     gaussian_for,
     gaussian_square,
+    gradient_clip,
     noisy_descent,
     plain_schedule,
     schedule_for,
@@ -32,12 +32,15 @@ from holdfast.learn.risk.descent import (
     step_length,
 )
 from holdfast.learn.rows.examples import ClippedBlocks, Examples, one_thread
-from holdfast.learn.whitening import no_whitening, release_whitener
+from holdfast.learn.whitening import MomentReleases, no_whitening, release_whitener
 from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
-THEOREM = "Noisy gradient descent: composed Gaussian mechanisms, rows clipped after whitening (soundness, section 20)"
+THEOREM = (
+    "Noisy gradient descent: composed Gaussian mechanisms, gradients clipped record by record after whitening "
+    "(soundness, section 20)"
+)
 
 
 def noisy_gd(
@@ -47,7 +50,9 @@ def noisy_gd(
     account: Account,
     schedule: DescentSchedule | None = None,
     preconditioner: Preconditioner | None = None,
+    unit_share: float | None = None,
     share: float | None = None,
+    floor: float | None = None,
     ridge: float | None = None,
     clip: float | None = None,
     steps: int | None = None,
@@ -59,15 +64,15 @@ def noisy_gd(
 ) -> Fit:
     """Descend along noisy gradients; what is not given is set by a rule in public quantities.
 
-    Private for every loss of a linear prediction with a bounded slope: each release's sensitivity is enforced
-    by clipping. `count_bound`, a public bound on the number of rows, enters only the slack for rounding errors of
-    the sums. `schedule` is the rule's answer, where the caller has asked it already; single settings change it.
+    Private for every loss of a linear prediction: each release's sensitivity is enforced by clipping. `count_bound`,
+    a public bound on the number of rows, enters only the slack for rounding errors of the sums. `schedule` is the
+    rule's answer, where the caller has asked it already; single settings change it.
     """
     found = whitened_descent(
         examples, problem, account, schedule=schedule,
         changes={
-            "preconditioner": preconditioner, "share": share, "ridge": ridge, "clip": clip, "steps": steps,
-            "step": step, "momentum": momentum, "average": average,
+            "preconditioner": preconditioner, "unit_share": unit_share, "share": share, "floor": floor,
+            "ridge": ridge, "clip": clip, "steps": steps, "step": step, "momentum": momentum, "average": average,
         },
         factor=account.adjacency.gradient_factor * examples.unit.max_rows, count_bound=count_bound,
         arithmetic=arithmetic, name="noisy_gd", moment="noisy_gd: second moment",
@@ -78,7 +83,7 @@ def noisy_gd(
         theorem=THEOREM,
         parameters={
             "preconditioner": setting.preconditioner, "share": setting.moment_share, "ridge": setting.ridge,
-            "clip": found.norm, "steps": setting.steps, "step": setting.step, "momentum": setting.momentum,
+            "clip": found.clip, "steps": setting.steps, "step": setting.step, "momentum": setting.momentum,
             "average": setting.average, "gradient_noise_std": found.gradient_noise,
         },
         assumptions=found.assumptions,
@@ -91,7 +96,7 @@ class Descended:
 
     weights: Floats
     schedule: DescentSchedule
-    norm: float
+    clip: float
     l2_sensitivity: float
     gradient_noise: float
     assumptions: tuple[str, ...]
@@ -117,34 +122,38 @@ def whitened_descent(
     square, count = gaussian_square(account.remaining()), examples.public_count
     plain = changes["preconditioner"] == "none"
     if schedule is None or plain:
-        rule = plain_schedule if plain else schedule_for
-        schedule = rule(math.sqrt(square), count=count, dimension=problem.dimension, factor=factor)
+        mu, told = math.sqrt(square), {"count": count, "dimension": problem.dimension}
+        schedule = (
+            plain_schedule(mu, **told, factor=factor)
+            if plain
+            else schedule_for(mu, **told, factor=factor, classes=problem.predictions)
+        )
     schedule = schedule.changed(changes)
     most, assumptions = examples.largest_count(count_bound)
     with one_thread():
-        passes = ClippedBlocks(examples, problem)
-        whitening, norm = no_whitening(problem.dimension), problem.row_norm
+        passes, whitening = ClippedBlocks(examples, problem), no_whitening(problem.dimension)
         if schedule.preconditioner != "none":
-            whitening = release_whitener(
-                passes, problem, schedule, account, square=square, count=count, most=most, arithmetic=arithmetic,
-                label=moment,
+            releases = MomentReleases(
+                passes=passes, problem=problem, account=account, square=square, count=count, most=most,
+                arithmetic=arithmetic, label=moment,
             )  # fmt: skip
-            norm = schedule.clip * math.sqrt(max(1.0, whitening.effective_dimension))
-        gradients = ClippedGradients(problem=problem, passes=passes, whitening=whitening, norm=norm)
+            whitening = release_whitener(releases, schedule)
+        clip = gradient_clip(problem, schedule, whitening, signal=math.sqrt(square) * count / factor)
+        gradients = ClippedGradients(problem=problem, passes=passes, whitening=whitening, clip=clip)
         sensitivity = gradients.l2_sensitivity(
             account.adjacency, rows_per_unit=examples.unit.max_rows, most=most
         )
         mechanism = gaussian_for(
-            square * (1 - Fraction(schedule.moment_share)) / schedule.steps, l2_sensitivity=sensitivity,
+            square * schedule.gradient_part / schedule.steps, l2_sensitivity=sensitivity,
             adjacency=account.adjacency, arithmetic=arithmetic,
         )  # fmt: skip
         permit = account.permit(mechanism, times=schedule.steps, label=f"{name}: gradients")
         weights = noisy_descent(
             gradients.at, problem, whitening, schedule, permit, step=step_length(problem, schedule),
-            divisor=count, name=name,
+            divisor=count, name=name, noise=float(mechanism.sigma),
         )  # fmt: skip
     return Descended(
-        weights=weights, schedule=schedule, norm=norm, l2_sensitivity=sensitivity,
+        weights=weights, schedule=schedule, clip=clip, l2_sensitivity=sensitivity,
         gradient_noise=float(mechanism.sigma), assumptions=assumptions,
     )  # fmt: skip
 
@@ -156,11 +165,10 @@ def _settings(facts: PublicFacts) -> Settings:
     size = {"count": facts.count, "dimension": facts.problem.dimension}
     schedule = schedule_for(mu, **size, factor=factor)
     strength = signal(mu, **size, factor=factor)
-    few = f" and d <= {LARGEST_FULL}" if facts.problem.dimension <= LARGEST_FULL else ""
     return Settings(
         options={"schedule": schedule},
         reasons=(
-            f"the loss has a bounded slope{few}",
+            "each record's gradient is clipped, so the loss needs no bound",
             f"the signal mu n / (d factor) is {strength:.3g}: {schedule.preconditioner} second moment, "
             f"{schedule.steps} steps",
         ),
@@ -171,9 +179,8 @@ METHOD = Learner(
     name="noisy_gd",
     run=noisy_gd,
     paper="Bassily, Smith and Thakurta 2014 (FOCS); preconditioned as in soundness, section 20",
-    needs=("lipschitz", "delta"),
+    needs=("delta",),
     ranks=(
-        Rank(place=3, pure=False, losses=("squared",)),
         Rank(place=1, pure=False, columns=LARGEST_FULL),
         Rank(place=3, pure=False),
     ),

@@ -75,7 +75,7 @@ def _descent(
     loss = problem.loss
     found = whitened_descent(
         examples, problem, account, schedule=None, changes=changes,
-        factor=account.adjacency.gradient_factor * loss.slope, count_bound=None, arithmetic=arithmetic,
+        factor=account.adjacency.gradient_factor * examples.unit.max_rows, count_bound=None, arithmetic=arithmetic,
         name=loss.name, moment="multiclass: second moment",
     )  # fmt: skip
     return Fit(

@@ -56,7 +56,7 @@ PURE_SIGNAL = 100.0
 """Where it is stronger, the share is this over the signal."""
 PURE_FACTOR = 2.0
 """The least penalty, in units of smoothness / (1 - e^-epsilon)."""
-PURE_WHITENED = 0.2
+PURE_WHITENED = 0.05
 """The least share for whitened rows, whose directions are all alike."""
 LEAST_SIGNAL = 20.0
 """Of epsilon n / (d factor): below it, a share of epsilon says too little about the columns to whiten by it."""
@@ -94,7 +94,7 @@ def pure_penalty(
 
     0.8 standard deviations of one coordinate of the linear term: where the data say nothing, noise moves a weight
     by about 1. Less where the signal epsilon n / (d factor) is strong and most directions are known, but not
-    less than `least_share` of it (0.2 for whitened rows, whose directions are all alike); never below
+    less than `least_share` of it (0.05 for whitened rows, whose directions are all alike); never below
     2 smoothness / (1 - e^-epsilon), so that determinants take half of a small epsilon at most.
 
     >>> from holdfast.learn.problem.losses import Logistic

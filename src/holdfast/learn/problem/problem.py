@@ -35,6 +35,8 @@ class Problem:
     penalty: float = 0.0
     radius: float = math.inf
     row_norm: float = 1.0
+    constant: float = 0.0
+    """What the last column is in every row that is not null; 0 where it is a column like the others."""
 
     def __post_init__(self) -> None:
         require(self.dimension >= 1, "dimension", self.dimension, ">= 1")

@@ -1,9 +1,8 @@
 """Noisy gradient descent: its schedule, the gradients of clipped rows, and the one loop.
 
 Weights are (K, d): a row for each prediction, one for a binary or a real label. The schedule is a rule in public
-quantities only. What moves a good setting is the signal s = mu n / (d factor): how far the whole budget lets each
-coordinate of a mean be seen. The rule was found on two data sets and variants of them
-(docs/decisions/learning-default.md says how) and reads nothing but its arguments.
+quantities only, and what it says of clipping follows from released ones: a record's gradient is clipped in whitened
+coordinates, so no bound on the loss's slope is needed. docs/decisions/learning-default.md says how the rule was found.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, require
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import along
 from holdfast.learn.rows.examples import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
 from holdfast.privacy.account import Permit
 from holdfast.privacy.adjacency import Adjacency
@@ -32,8 +31,14 @@ from holdfast.progress import progress
 Floats = NDArray[np.float64]
 Preconditioner = Literal["full", "diagonal", "none"]
 PRECONDITIONERS = ("full", "diagonal", "none")
-KEPT_SCALES = 2**23
-"""Rows whose scale is kept from pass to pass: 64 MB."""
+KEPT_LENGTHS = 2**23
+"""Rows whose length is kept from pass to pass: 64 MB."""
+CLIPS = (0.06, 0.05, 0.5)
+"""At least, per root of the signal, and at most."""
+LEAST_DIRECTIONS = 5.0
+RESIDUALS = ("squared", "huber_regression")
+SLOWER, GREW = 0.6, 1.5
+"""The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
 LARGEST_FULL = 1_000
 """Columns beyond which a full second moment, of d^2 / 2 numbers, is not worth its cost."""
 
@@ -42,21 +47,25 @@ LARGEST_FULL = 1_000
 class DescentSchedule:
     """How the budget is split and the steps are taken; all of it public.
 
-    `share`: of mu^2, spent on the second moment. `ridge`: added to its eigenvalues, in units of the spectral
-    norm of the noise. `clip`: the norm of whitened rows, in units of the root of the effective dimension.
-    `step` is for a loss of curvature 1/4 and counts what momentum adds: one gradient moves the weights by `step`
-    in the end, by (1 - momentum) of it at once.
+    `unit_share`, `share`: of mu^2, spent on means and squares, and on the second moment. `floor`, `ridge`: added to
+    variances and to eigenvalues, in units of their noise. `clip`: the norm of gradients, in units of the root of the
+    effective dimension; None for the rule. `step` is for a loss of curvature 1/4 and counts what momentum adds: one
+    gradient moves the weights by `step` in the end, by (1 - momentum) of it at once.
     """
 
     preconditioner: Preconditioner = "full"
+    unit_share: float = 0.1
     share: float = 0.25
-    ridge: float = 0.25
-    clip: float = 0.5
-    steps: int = 12
-    step: float = 24.0
+    floor: float = 0.2
+    ridge: float = 0.5
+    clip: float | None = None
+    steps: int = 16
+    step: float = 8.0
     momentum: float = 0.4
     average: float = 0.5
     """The last share of the iterates is averaged; 0 returns the last one."""
+    directions: float = math.inf
+    """The effective dimension is brought to this at most, by a larger ridge."""
 
     def __post_init__(self) -> None:
         require(
@@ -66,17 +75,27 @@ class DescentSchedule:
             "one of " + ", ".join(PRECONDITIONERS),
         )
         require(0 < self.share < 1, "share", self.share, "in (0, 1)", "use preconditioner='none' for none")
+        most = 1.0 - self.share
+        require(0 < self.unit_share < most, "unit_share", self.unit_share, f"in (0, {most:.4g})")
+        require(0 < self.floor < math.inf, "floor", self.floor, "> 0 and finite")
         require(0 < self.ridge < math.inf, "ridge", self.ridge, "> 0 and finite")
-        require(0 < self.clip < math.inf, "clip", self.clip, "> 0 and finite")
+        require(self.clip is None or 0 < self.clip < math.inf, "clip", self.clip, "> 0 and finite, or None")
         require(isinstance(self.steps, int) and self.steps >= 1, "steps", self.steps, "a whole number >= 1")
         require(0 < self.step < math.inf, "step", self.step, "> 0 and finite")
         require(0 <= self.momentum < 1, "momentum", self.momentum, "in [0, 1)")
         require(0 <= self.average <= 1, "average", self.average, "in [0, 1]")
+        require(self.directions >= 1, "directions", self.directions, ">= 1")
+
+    @property
+    def gradient_part(self) -> Fraction:
+        """Of mu^2, what is left for gradients; exactly."""
+        spent = {"none": (), "diagonal": (self.unit_share,), "full": (self.unit_share, self.share)}
+        return 1 - sum((Fraction(share) for share in spent[self.preconditioner]), Fraction(0))
 
     @property
     def moment_share(self) -> float:
-        """Of mu^2, what the second moment costs."""
-        return 0.0 if self.preconditioner == "none" else self.share
+        """Of mu^2, what all of the whitening costs."""
+        return float(1 - self.gradient_part)
 
     @property
     def averaged(self) -> int:
@@ -101,20 +120,44 @@ def signal(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> flo
     return mu * count / (dimension * factor)
 
 
-def schedule_for(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> DescentSchedule:
-    """The rule.
+def schedule_for(
+    mu: float, *, count: int, dimension: int, factor: float = 1.0, classes: int = 1
+) -> DescentSchedule:
+    """The rule: the same for all, but for what is whitened and for several classes.
+
+    K classes share the steps' budget, and the moments serve them all: so moments get less of it, and no more
+    directions are kept than mu n / (15 K), each of which is K weights to be paid for.
 
     >>> schedule_for(0.2185, count=32_561, dimension=108).steps
-    12
+    16
     """
-    s = signal(mu, count=count, dimension=dimension, factor=factor)
-    # Below one standard deviation per coordinate, d^2 / 2 noisy numbers say less than d of them.
-    full = s >= 1.0 and dimension <= LARGEST_FULL
-    return DescentSchedule(
-        preconditioner="full" if full else "diagonal",
-        steps=round(min(12.0, 6.0 + math.log2(1.0 + s))),
-        step=min(24.0, 2.0 * math.sqrt(s)),
-    )
+    kind: Preconditioner = "full" if dimension <= LARGEST_FULL else "diagonal"
+    if classes == 1:
+        return DescentSchedule(preconditioner=kind)
+    directions = max(LEAST_DIRECTIONS, mu * count / (factor * 15.0 * classes))
+    return DescentSchedule(preconditioner=kind, unit_share=0.05, share=0.1, directions=directions)
+
+
+def gradient_clip(
+    problem: Problem, schedule: DescentSchedule, whitening: Whitener, *, signal: float
+) -> float:
+    """C: in units of the root of the effective dimension, the smaller the less is seen above the noise.
+
+    Gradients that are all shorter than C lose nothing to it; the noise is proportional to it. So C grows with the
+    signal mu n / D of one coordinate, up to where typical gradients are whole. Residuals of targets in [-1, 1] are
+    half as long as slopes of classes. Rows that are not whitened have the loss's own bound.
+    """
+    if schedule.preconditioner == "none" and schedule.clip is None:
+        slope = problem.loss.slope
+        return problem.norm_bound * (slope if math.isfinite(slope) else 1.0)
+    dimension = max(1.0, whitening.effective_dimension)
+    least, by_signal, most = CLIPS
+    part = min(most, max(least, by_signal * math.sqrt(signal / dimension)))
+    if schedule.clip is not None:
+        part = schedule.clip
+    elif problem.loss.name in RESIDUALS:
+        part /= 2.0
+    return part * math.sqrt(dimension)
 
 
 def plain_schedule(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> DescentSchedule:
@@ -171,6 +214,10 @@ class Whitener(Protocol):
     def backward(self, vector: Floats) -> Floats:
         """P^T v: weights of whitened rows as weights of the rows themselves."""
 
+    @property
+    def inverse_size(self) -> float:
+        """A bound on the spectral norm of the inverse of P."""
+
     def norms(self, rows: Floats) -> Floats:
         """|P x| for each row."""
 
@@ -183,56 +230,69 @@ class Whitener(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClippedGradients:
-    """Gradient sums of a loss over rows that are whitened and then clipped to `norm`; private before noise.
+    """Sums of gradients, each of them clipped to `clip` in whitened coordinates; private before noise.
 
-    `norm` is public: it comes from the released second moment, never from whitened rows.
+    `clip` is public: it comes from the released second moment, never from whitened rows.
     """
 
     problem: Problem
     passes: ClippedBlocks
     whitening: Whitener
-    norm: float
+    clip: float
     _kept: list[Floats] = field(default_factory=list)
 
-    def _scaled(self) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Rows, labels, and min(1, norm / |P x|): what clipping multiplies a whitened row with.
+    def _measured(self) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Rows, labels, and |P x|, never less than it is.
 
-        Where every pass meets the same blocks, that is computed once for those of the first `KEPT_SCALES` rows.
+        Where every pass meets the same blocks, lengths are computed once for those of the first `KEPT_LENGTHS` rows.
         """
-        keep, room = self.passes.repeats, KEPT_SCALES - sum(map(len, self._kept))
+        keep, room = self.passes.repeats, KEPT_LENGTHS - sum(map(len, self._kept))
         for number, (rows, labels) in enumerate(self.passes.blocks()):
             if keep and number < len(self._kept):
                 yield rows, labels, self._kept[number]
                 continue
-            scales = self.norm / np.maximum(self.whitening.norms(rows), self.norm)
+            lengths = self.whitening.norms(rows) + self._doubt
             if keep and len(rows) <= room and number == len(self._kept):
-                self._kept.append(scales)
+                self._kept.append(lengths)
                 room -= len(rows)
-            yield rows, labels, scales
+            yield rows, labels, lengths
+
+    @property
+    def _doubt(self) -> float:
+        """What rounding may take from a computed length."""
+        terms = self.problem.dimension + 16
+        return 4.0 * terms * UNIT_ROUNDOFF * self.whitening.size * self.problem.norm_bound
 
     def at(self, weights: Floats) -> Floats:
-        """The sum of phi'(W x~) x~^T over the clipped rows x~ = scale P x, in whitened coordinates."""
+        """The sum of min(1, C / |phi'| |P x|) phi'(W P x) (P x)^T, in whitened coordinates."""
         raw, total = each_row(self.whitening.backward, weights), np.zeros_like(weights)
         if self.passes.engine is not None:  # the same sum, taken where the rows are; of one prediction
-            total[0] = self.passes.engine.gradient(raw[0], form=self.whitening.form(), norm=self.norm)
+            total[0] = self.passes.engine.gradient(
+                raw[0], form=self.whitening.form(), clip=self.clip, largest=2.0 * self._share
+            )
             return each_row(self.whitening.forward, total)
-        for rows, labels, scales in self._scaled():
-            slopes = self._slopes(scales[:, None] * (rows @ raw.T), along(self.problem.loss, labels, scales))
-            total += (scales[:, None] * slopes).T @ rows
+        for rows, labels, lengths in self._measured():
+            slopes = self.problem.slopes(rows @ raw.T, labels)
+            sizes = (
+                np.abs(slopes[:, 0]) if len(weights) == 1 else np.sqrt(np.einsum("ij,ij->i", slopes, slopes))
+            )
+            slopes *= (self.clip / np.maximum(sizes * lengths, self.clip))[:, None]
+            total += slopes.T @ rows
         return each_row(self.whitening.forward, total)
 
-    def _slopes(self, z: Floats, labels: Floats) -> Floats:
-        """A slope beyond the declared one is clipped: a record's gradient has norm slope * norm at most."""
-        bound = self.problem.loss.slope
-        return np.clip(self.problem.slopes(z, labels), -bound, bound)
+    @property
+    def _share(self) -> float:
+        """No record's clipped gradient is longer than this in the rows' own units."""
+        problem = self.problem
+        return min(problem.norm_bound * problem.loss.slope, self.clip * self.whitening.inverse_size)
 
     def l2_sensitivity(self, adjacency: Adjacency, *, rows_per_unit: int, most: int) -> float:
-        """c C' sup |phi'|, twice that under replace, and what rounding may add to two sums of `most` rows."""
-        problem, slope = self.problem, self.problem.loss.slope
-        moved = adjacency.gradient_factor * rows_per_unit * slope * self.norm * (1.0 + NORM_SLACK)
+        """c C, twice that under replace, and what rounding may add to two sums of `most` rows."""
+        problem = self.problem
+        moved = adjacency.gradient_factor * rows_per_unit * self.clip * (1.0 + NORM_SLACK)
         terms = problem.dimension + (problem.predictions if problem.outputs == "several" else 0)
         error = rounding_of_sum(most) + 4.0 * (terms + 16) * UNIT_ROUNDOFF
-        return moved + 2.0 * most * problem.norm_bound * slope * self.whitening.size * error
+        return moved + 2.0 * most * self._share * self.whitening.size * error
 
 
 def each_row(change: Callable[[Floats], Floats], weights: Floats) -> Floats:
@@ -260,22 +320,28 @@ def noisy_descent(
     step: float,
     divisor: float,
     name: str,
+    noise: float | None = None,
 ) -> Floats:
     """T steps from the origin; the mean of the last iterates, as weights of the rows themselves, (K, d).
 
     `gradient` is a sum, private until the permit has released it. The divisor is public: the expected number of
-    records in the sum, never the number in this one.
+    records in the sum, never the number in this one. `noise` is the deviation in each number of a sum; where it is
+    given, steps become shorter when gradients grow, which they do where a step overshoots.
     """
-    pace = step * (1.0 - schedule.momentum)
+    pace, last = step * (1.0 - schedule.momentum), math.inf
     weights = np.zeros((problem.predictions, problem.dimension))
     velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
     for number in progress(range(schedule.steps), desc=name):
-        noisy = permit.release(gradient(weights))
-        velocity = schedule.momentum * velocity + noisy / divisor
+        noisy = np.asarray(permit.release(gradient(weights))) / divisor
+        if noise is not None:
+            expected = noisy.size * (noise / divisor) ** 2
+            size = max(float(np.sum(noisy**2)) - expected, 0.0)
+            pace *= SLOWER if size > GREW * last else 1.0
+            last = max(size, 0.1 * expected)
+        velocity = schedule.momentum * velocity + noisy
         # The penalty takes an implicit step, which is stable whatever the whitening made of it.
-        weights = each_row(
-            lambda row: whitening.shrunk(row, pace * problem.penalty), weights - pace * velocity
-        )
+        shrink = partial(whitening.shrunk, strength=pace * problem.penalty)
+        weights = each_row(shrink, weights - pace * velocity)
         length = float(np.linalg.norm(each_row(whitening.backward, weights)))
         weights = weights * min(1.0, problem.radius / max(length, 1e-300))
         if number >= schedule.steps - schedule.averaged:

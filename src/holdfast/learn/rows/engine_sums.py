@@ -19,7 +19,7 @@ from holdfast.data.sql.features import FeatureRow
 from holdfast.data.sql.sums import CodedRow, Layer, Spelling, Term, flushed, ordinary
 from holdfast.data.table import Table
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Loss, Squared, along
+from holdfast.learn.problem.losses import Loss
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF
 from holdfast.learn.rows.sql_labels import SLOPES, sql_label, within
@@ -79,21 +79,32 @@ class LabelledRows:
         return None if features is None or labelled is None else (features, (("y", labelled),))
 
 
+def _lengths(x: Floats, form: Floats, margin: float) -> Floats:
+    """sqrt(x^T form x + margin) for each row."""
+    turned = x @ form if form.ndim == 2 else x * form
+    return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->i", turned, x) + margin, 0.0)))
+
+
+def _margin(form: Floats, norm_bound: float) -> float:
+    """What rounding may take from a quadratic form: the sum of d^2 products, relative to | |A| | |x|^2 <= |A|_F X^2."""
+    if form.ndim == 1:
+        return 0.0
+    return 4.0 * (len(form) + 16) * UNIT_ROUNDOFF * float(np.linalg.norm(form)) * norm_bound**2
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GradientSum:
-    """The sum of t phi'(t <w, x>, y) x, with t = min(1, norm / |P x|) and |P x|^2 = x^T `form` x + `margin`.
+    """The sum of t phi'(<w, x>, y) x, with t = min(1, clip / |phi'| |P x|) and |P x|^2 = x^T `form` x + `margin`.
 
-    For least squares the label is t y: it shrinks along (`losses.along`).
-
-    `form` is P^T P or its diagonal; `margin` covers the rounding of the quadratic form, so that no clipped row is
-    longer than `norm` (soundness, section 20: whitened first, clipped then).
+    `form` is P^T P or its diagonal; `margin` covers the rounding of the quadratic form, so that no whitened gradient
+    is longer than `clip` (soundness, section 20).
     """
 
     rows: LabelledRows
     loss: Loss
     weights: Floats
     form: Floats
-    norm: float
+    clip: float
     bound: float
     """No coordinate of a row's contribution is larger."""
     margin: float = 0.0
@@ -116,32 +127,29 @@ class GradientSum:
         """The sum over rows that are encoded already."""
         made = np.zeros(self.shape)
         for x, y in _blocks(features, labels):
-            turned = x @ self.form if self.form.ndim == 2 else x * self.form
-            squares = np.einsum("ij,ij->i", turned, x) + self.margin
-            scales = self.norm / np.maximum(np.sqrt(np.maximum(squares, 0.0)), self.norm)
-            slopes = self.loss.slopes(scales * (x @ self.weights), along(self.loss, y, scales))
-            made += (scales * np.clip(slopes, -self.loss.slope, self.loss.slope)) @ x
+            slopes = self.loss.slopes(x @ self.weights, y)
+            sizes = np.abs(slopes) * _lengths(x, self.form, self.margin)
+            made += (slopes * (self.clip / np.maximum(sizes, self.clip))) @ x
         return made
 
     def spelled(self, row: CodedRow) -> Spelling | None:
-        """Layer upon layer: features and label, prediction and length, the two clips, the slope."""
+        """Layer upon layer: features and label, prediction and length, the slope, the two clips."""
         made = self.rows.spelled(row)
-        tame = ordinary(self.weights, self.form, self.bound, self.norm, 1.0 / self.norm**2)
+        tame = ordinary(self.weights, self.form, self.bound, self.clip, 1.0 / self.clip)
         if made is None or not tame:
             return None
         features, labelled = made
         dialect = row.dialect
-        zero, norm = dialect.number(0.0), dialect.number(self.norm)
-        label = "(t * y)" if isinstance(self.loss, Squared) else "y"
-        slope = SLOPES[self.loss.name](self.loss, "z", label, dialect)
+        zero, clip = dialect.number(0.0), dialect.number(self.clip)
+        slope = SLOPES[self.loss.name](self.loss, "z", "y", dialect)
         length = f"sqrt(greatest(q + {dialect.number(self.margin)}, {zero}))"
         layers: tuple[Layer, ...] = (
             *features.layers,
             (*labelled, ("raw", features.linear(self.weights)), ("q", features.quadratic(self.form))),
-            (("t", f"{norm} / greatest({length}, {norm})"), ("w", flushed("raw", dialect))),
-            (("z", "t * w"),),
-            (("g", within(slope, -self.loss.slope, self.loss.slope, dialect)),),
+            (("l", length), ("z", flushed("raw", dialect))),
+            (("g", slope),),
             (("gg", flushed("g", dialect)),),
+            (("t", f"{clip} / greatest(abs(gg) * l, {clip})"),),
             (("c", "t * gg * s"), ("d", f"t * gg * {dialect.number(self.rows.intercept)}")),
         )
         return Spelling(
@@ -151,11 +159,17 @@ class GradientSum:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GramSum:
-    """The sum of x x^T over labelled rows, or of its diagonal."""
+    """The sum of t^2 x x^T over labelled rows, or a part of it, with t = min(1, norm / |S x|).
+
+    `form` is S^T S; without one, t = 1. "arrow" is the diagonal and the products with the constant.
+    """
 
     rows: LabelledRows
     bound: float
-    kind: Literal["full", "diagonal"] = "full"
+    kind: Literal["full", "diagonal", "arrow"] = "full"
+    form: Floats | None = None
+    norm: float = math.inf
+    margin: float = 0.0
 
     @property
     def columns(self) -> Sequence[str]:
@@ -165,7 +179,7 @@ class GramSum:
     @property
     def shape(self) -> tuple[int, ...]:
         """A matrix, or its diagonal."""
-        return (self.rows.dimension,) * (2 if self.kind == "full" else 1)
+        return (self.rows.dimension,) * (1 if self.kind == "diagonal" else 2)
 
     def __call__(self, batch: Batch) -> Floats:
         """The sum over these rows."""
@@ -174,19 +188,38 @@ class GramSum:
             features[~batch.present] = 0.0
         made = np.zeros(self.shape)
         for x, _ in _blocks(features, features):
-            made += x.T @ x if self.kind == "full" else np.einsum("ij,ij->j", x, x)
+            if self.form is not None:
+                x = x * (self.norm / np.maximum(_lengths(x, self.form, self.margin), self.norm))[:, None]
+            made += np.einsum("ij,ij->j", x, x) if self.kind == "diagonal" else x.T @ x
+        if self.kind == "arrow":
+            made[:-1, :-1] = np.diag(np.diag(made)[:-1])
         return made
 
     def spelled(self, row: CodedRow) -> Spelling | None:
         """Products of numbers, numbers by cell, pairs of cells; and what the constant adds."""
         features = FeatureRow.of(self.rows.encoder, row, constant=self.rows.intercept)
-        if features is None:
+        if features is None or (
+            self.form is not None and not ordinary(self.form, self.norm, 1.0 / self.norm)
+        ):
             return None
-        constant = row.dialect.number(self.rows.intercept)
-        layer = (("s2", "s * s"), ("sc", f"s * {constant}"), ("cc", f"{constant} * {constant}"))
+        number = row.dialect.number
+        layers: tuple[Layer, ...] = features.layers
+        weight, constant = "", number(self.rows.intercept)
+        if self.form is not None:
+            length = f"sqrt(greatest(q + {number(self.margin)}, {number(0.0)}))"
+            layers = (
+                *layers, (("q", features.quadratic(self.form)),),
+                (("t", f"{number(self.norm)} / greatest({length}, {number(self.norm)})"),),
+                (("tt", "t * t"),),
+            )  # fmt: skip
+            weight = "tt * "
+        layer = (
+            ("s2", f"{weight}s * s"), ("sc", f"{weight}s * {constant}"), ("cc", f"{weight}{constant} * {constant}"),
+        )  # fmt: skip
         terms, pairs = features.product_terms("s2", "sc")
-        if self.kind == "diagonal":
-            chosen = [place for place, (i, j) in enumerate(pairs) if i == j]
+        if self.kind != "full":
+            arrow = self.kind == "arrow"
+            chosen = [place for place, (i, j) in enumerate(pairs) if i == j or (arrow and j == -1)]
             terms, pairs = tuple(terms[place] for place in chosen), [pairs[place] for place in chosen]
         corner = (Term(value="cc"),) if self.rows.intercept else ()
 
@@ -194,11 +227,9 @@ class GramSum:
             made = features.matrix(parts[: len(pairs)], pairs)
             if corner:
                 made[-1, -1] = parts[-1]
-            return made if self.kind == "full" else np.diag(made).copy()
+            return np.diag(made).copy() if self.kind == "diagonal" else made
 
-        return Spelling(
-            layers=(*features.layers, layer), terms=(*terms, *corner), bound=self.bound, assemble=assemble
-        )
+        return Spelling(layers=(*layers, layer), terms=(*terms, *corner), bound=self.bound, assemble=assemble)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -249,23 +280,28 @@ class EngineSums:
     rows: LabelledRows
     problem: Problem
 
-    def gradient(self, weights: Floats, *, form: Floats, norm: float) -> Floats:
+    def gradient(self, weights: Floats, *, form: Floats, clip: float, largest: float) -> Floats:
         """The clipped gradient sum at these weights (`GradientSum`)."""
-        loss, bound = self.problem.loss, self.problem.norm_bound
-        margin = 0.0
-        if form.ndim == 2:
-            # The sum of d^2 products, relative to | |A| | |x|^2 <= |A|_F X^2, and what forming A itself lost.
-            margin = 4.0 * (len(form) + 16) * UNIT_ROUNDOFF * float(np.linalg.norm(form)) * bound**2
         return self.table.sums(
             GradientSum(
-                rows=self.rows, loss=loss, weights=weights, form=form, norm=norm, margin=margin,
-                bound=2.0 * loss.slope * bound,
+                rows=self.rows, loss=self.problem.loss, weights=weights, form=form, clip=clip, bound=largest,
+                margin=_margin(form, self.problem.norm_bound),
             )
         )  # fmt: skip
 
-    def gram(self, kind: Literal["full", "diagonal"] = "full") -> Floats:
-        """The sum of x x^T, or its diagonal."""
-        return self.table.sums(GramSum(rows=self.rows, kind=kind, bound=2.0 * self.problem.norm_bound**2))
+    def gram(
+        self,
+        kind: Literal["full", "diagonal", "arrow"] = "full",
+        *,
+        form: Floats | None = None,
+        norm: float = math.inf,
+    ) -> Floats:
+        """The sum of x x^T, or a part of it (`GramSum`)."""
+        bound = self.problem.norm_bound
+        margin = 0.0 if form is None else _margin(form, bound)
+        return self.table.sums(
+            GramSum(rows=self.rows, kind=kind, bound=2.0 * bound**2, form=form, norm=norm, margin=margin)
+        )
 
     def cross(self, target_bound: float) -> Floats:
         """The sum of y x."""

@@ -39,11 +39,17 @@ SIGNED = ("logistic", "huber", "hinge")
 class RowSums(Protocol):
     """What methods that live on sums ask of an engine, for one problem. Private before noise."""
 
-    def gradient(self, weights: Floats, *, form: Floats, norm: float) -> Floats:
-        """The gradient sum at these weights, rows whitened by a map of this form and clipped to this norm."""
+    def gradient(self, weights: Floats, *, form: Floats, clip: float, largest: float) -> Floats:
+        """The sum of gradients, each clipped where rows are whitened by a map of this form; none is `largest`."""
 
-    def gram(self, kind: Literal["full", "diagonal"] = "full") -> Floats:
-        """The sum of x x^T, or its diagonal."""
+    def gram(
+        self,
+        kind: Literal["full", "diagonal", "arrow"] = "full",
+        *,
+        form: Floats | None = None,
+        norm: float = ...,
+    ) -> Floats:
+        """The sum of x x^T, its diagonal, or that and the products with the constant; of rows clipped in a form."""
 
     def cross(self, target_bound: float) -> Floats:
         """The sum of y x."""

@@ -12,7 +12,7 @@ import math
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.encode import Encoder
-from holdfast.data.schema import Categorical, Numeric
+from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import BudgetWarning, DataError, ParameterError, require
 from holdfast.learn.problem.problem import LabelCoding
@@ -33,6 +33,7 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.rounding import clip_rows
 
 Floats = NDArray[np.float64]
+Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 INTERCEPT_SHARE = 0.5
 """The constant column, as a share of the row norm: it adds 12 % to the norm that sensitivities use."""
 CLIPPED_AT_A_TIME = 4_096
@@ -86,8 +87,9 @@ def of_arrays(
     adjacency: Adjacency,
     n_public: int | None,
     names: Any = None,
+    bounds: Bounds | None = None,
 ) -> Prepared:
-    """A matrix, dense or sparse: clipped, with the constant column."""
+    """A matrix, dense or sparse: scaled where bounds are declared, clipped, with the constant column."""
     coding, read = targets
     count = X.shape[0]
     if n_public is not None:
@@ -99,6 +101,13 @@ def of_arrays(
             )
     elif not adjacency.count_is_public:
         read = (*read, COUNT_READ)
+    named = None if names is None else tuple(str(name) for name in np.asarray(names))
+    schema = None
+    if bounds is not None:
+        named = named or tuple(f"x{place}" for place in range(X.shape[1]))
+        schema = Schema(declared_columns(named, bounds), adjacency=adjacency)
+        dense = X.toarray() if hasattr(X, "toarray") else X
+        X = Encoder(schema, named, intercept=False, row_norm=row_norm).transform(np.asarray(dense))
     return Prepared(
         examples=ArrayExamples(
             features=design(X, row_norm=row_norm, constant=intercept),
@@ -108,8 +117,27 @@ def of_arrays(
         ),
         coding=coding,
         read=read,
-        feature_names=None if names is None else tuple(str(name) for name in np.asarray(names)),
+        feature_names=named,
+        columns=None if schema is None else named,
+        schema=None if schema is None else schema.to_dict(),
+        schema_hash=None if schema is None else schema.hash(),
     )
+
+
+def declared_columns(names: tuple[str, ...], bounds: Bounds) -> list[Numeric]:
+    """Numbers within the declared bounds: one pair for all columns, one each, or by name."""
+    if isinstance(bounds, Mapping):
+        require(
+            set(bounds) == set(names), "bounds", sorted(map(str, bounds)), f"one pair for each of {names}"
+        )
+        pairs = [bounds[name] for name in names]
+    else:
+        shape = np.shape(bounds)
+        require(
+            shape in ((2,), (len(names), 2)), "bounds", bounds, f"(low, high), or {len(names)} such pairs"
+        )
+        pairs = np.broadcast_to(np.asarray(bounds, dtype=np.float64), (len(names), 2)).tolist()
+    return [Numeric(name, float(low), float(high)) for name, (low, high) in zip(names, pairs, strict=True)]
 
 
 def of_table(
