@@ -29,7 +29,7 @@ from benchmarks.learn_panel_page import page
 from benchmarks.learn_panel_tables import TABLES, PanelTable, load
 from benchmarks.learn_peers_worker import measures
 
-from holdfast.data.encode import Encoder
+from holdfast.data.encode import Encoder, cells_of
 from holdfast.data.engines import open_table
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn import METHODS, PrivateLasso, PrivateLinearRegression, PrivateLogisticRegression
@@ -95,7 +95,8 @@ def score(table: PanelTable, model: Any, test: pd.DataFrame) -> float:
     if table.metric == "area":
         signs = np.where(wanted == table.classes[1], 1.0, -1.0)
         return measures(np.ones((1, 1)), model.decision_function(test)[:, None], signs)["area"]
-    return float(np.mean(model.predict(test) == wanted))
+    declared: Any = table.schema[table.target]
+    return float(np.mean(cells_of(declared, model.predict(test)) == cells_of(declared, wanted)))
 
 
 def run_house(
