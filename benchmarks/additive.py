@@ -23,6 +23,7 @@ from benchmarks.additive_data import TUNED, UNSEEN, AdditiveTable
 
 from holdfast import PrivateAdditiveClassifier, PrivateAdditiveRegressor, open_table
 from holdfast.data import Categorical, Identifier, Numeric
+from holdfast.data.encode import cells_of
 
 RESULTS = Path(__file__).parent / "results"
 STORE = RESULTS / "additive.json"
@@ -50,10 +51,10 @@ def judged(table: AdditiveTable, model: Any) -> list[float]:
     from sklearn.metrics import r2_score, roc_auc_score
 
     truth = table.test[table.target]
+    column: Any = table.schema[table.target]
     if table.classes is None:
-        column: Any = table.schema[table.target]
         return [float(r2_score(truth.clip(column.low, column.high), model.predict(table.test)))]
-    made = [float(np.mean(model.predict(table.test) == truth.to_numpy()))]
+    made = [float(np.mean(cells_of(column, model.predict(table.test)) == cells_of(column, truth.to_numpy())))]
     if len(table.classes) == 2:
         probability = model.predict_proba(table.test)[:, 1]
         made.append(float(roc_auc_score(truth == table.classes[1], probability)))

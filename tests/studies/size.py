@@ -46,7 +46,8 @@ class Study:
 
     def note(self, **found: float | int | str) -> None:
         """Numbers by name: how many trials, what came out, and what was allowed."""
-        self.keep("study", found)
+        # NumPy's numbers do not travel between processes.
+        self.keep("study", {name: getattr(one, "item", lambda one=one: one)() for name, one in found.items()})
 
     def alarms(self, found: int, *, rate: float, runs: int, chance: float) -> None:
         """So many alarms in so many trials must be possible at this rate."""

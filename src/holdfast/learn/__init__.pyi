@@ -6,6 +6,7 @@ from .estimators.additive import PrivateAdditiveRegressor as PrivateAdditiveRegr
 from .estimators.classifiers import PrivateLinearSVC as PrivateLinearSVC
 from .estimators.classifiers import PrivateLogisticRegression as PrivateLogisticRegression
 from .estimators.pipeline import pipeline_release as pipeline_release
+from .estimators.recommend import recommend as recommend
 from .estimators.regressors import PrivateHuberRegression as PrivateHuberRegression
 from .estimators.regressors import PrivateLasso as PrivateLasso
 from .estimators.regressors import PrivateLinearRegression as PrivateLinearRegression

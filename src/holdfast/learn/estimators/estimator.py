@@ -248,7 +248,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         model = self._learn(
             prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
         )
-        self.method_ = method.name
+        self.method_, self.count_ = method.name, examples.public_count
         PAYERS.paid(self, account)
         self.release_ = Release.of(
             account,
@@ -347,11 +347,13 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         The interval beside a coefficient holds, with 95 % confidence for each alone, what the same fit would have given
         without noise: privacy noise only. Those of `conf_int` below, where there are any, cover sampling error too.
         """
+        from holdfast.learn.estimators.recommend import advice
+
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.summary()
-        chosen = [] if self.model_.choice is None else [self.model_.choice]
-        return "\n".join([head, self.model_.table(), self._said_of_intervals(), promise, *chosen])
+        last = (self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", None)))
+        return "\n".join([head, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)])
 
     def to_json(self) -> str:
         """Plain JSON: weights, the rule that uses them and what is promised; needs no holdfast to read."""

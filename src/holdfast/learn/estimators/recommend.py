@@ -1,0 +1,186 @@
+"""recommend: which estimator for a table, from public things only, with what happened on tables like it.
+
+The evidence is a panel of tables on which linear and additive models were fitted at several budgets, and without
+privacy (`recommend_panel.json`, written by `benchmarks/recommend_panel.py`). What decides how much of a model survives
+is how many records pay for each of its numbers: records times epsilon over features. Tables near in that are alike.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from holdfast.data.encode import Encoder
+from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.data.table import Table
+from holdfast.errors import ParameterError, require
+from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.release import Release
+
+FILE = Path(__file__).with_name("recommend_panel.json")
+NEAR = 8.0
+"""Tables whose records per number differ by at most this factor are alike."""
+LEAST = 3
+"""With fewer alike, the nearest ones are shown, and it is said that they are far."""
+MANY_CELLS = 20_000
+"""Shapes beyond this number of cells were not tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """One table of the panel at one epsilon: scores without privacy and with it."""
+
+    table: str
+    task: str
+    measure: str
+    rows: int
+    features: int
+    epsilon: float
+    floor: float
+    """What a constant prediction reaches."""
+    exact: float
+    """A linear model without privacy."""
+    linear: float
+    additive: float
+
+    @property
+    def paid(self) -> float:
+        """Records times epsilon, for each number of a linear model."""
+        return self.rows * self.epsilon / self.features
+
+    @property
+    def kept(self) -> float:
+        """Of what a linear model finds without privacy, the share that the private one finds."""
+        return (self.linear - self.floor) / max(self.exact - self.floor, 1e-9)
+
+    def line(self) -> str:
+        """As the summary shows it."""
+        return (
+            f"  {self.table}, {self.rows:,} records, {self.features} features, epsilon {self.epsilon:g}: "
+            f"{self.measure} {self.linear:.3f} linear, {self.additive:.3f} additive, "
+            f"{self.exact:.3f} linear without privacy"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """An estimator, why, and what it did on tables like this one."""
+
+    estimator: str
+    why: str
+    rows: int
+    features: int
+    epsilon: float
+    alike: tuple[Tried, ...]
+    near: bool
+    """Whether the tables shown are alike, or only the nearest that were tried."""
+
+    @property
+    def kept(self) -> tuple[float, float] | None:
+        """The range, over tables like this one, of what privacy left of a linear model; None where none is alike."""
+        if not self.near:
+            return None
+        found = sorted(max(one.kept, 0.0) for one in self.alike)
+        return found[0], found[-1]
+
+    def summary(self) -> str:
+        """A few lines for a reader."""
+        head = [f"{self.estimator}: {self.why}"]
+        if self.kept is not None:
+            low, high = self.kept
+            head.append(
+                f"on {len(self.alike)} tries with about as many records per number, a private linear model kept "
+                f"{100 * low:.0f} to {100 * high:.0f} % of what it finds without privacy:"
+            )
+        else:
+            head.append("no table of this size and budget was tried; the nearest:")
+        return "\n".join([*head, *(one.line() for one in self.alike[:5])])
+
+
+@cache
+def panel() -> tuple[Tried, ...]:
+    """What was tried."""
+    return tuple(Tried(**one) for one in json.loads(FILE.read_text(encoding="utf-8"))["tried"])
+
+
+def recommend(
+    data: Schema | Table, *, target: str, epsilon: float, delta: float = 1e-6, rows: int | None = None
+) -> Recommendation:
+    """Which estimator to fit to a table, from its schema, its size, the target and the budget; no row is read.
+
+    `rows` is a public number; a `Table` whose neighbours have the same number of rows brings its own.
+
+    >>> schema = Schema([Numeric("age", 0, 100), Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
+    >>> recommend(schema, target="ill", epsilon=1.0, rows=50_000).estimator
+    'PrivateAdditiveClassifier'
+    >>> recommend(schema, target="ill", epsilon=1.0, delta=0.0, rows=50_000).estimator
+    'PrivateLogisticRegression'
+    """
+    schema = data.schema if isinstance(data, Table) else data
+    require(isinstance(schema, Schema), "data", type(data).__name__, "a Schema or a Table")
+    if rows is None and isinstance(data, Table):
+        rows, _ = data.public_count()
+    whole = isinstance(rows, int) and not isinstance(rows, bool) and rows >= 1
+    require(whole, "rows", rows, "a whole number >= 1", "give the public number of rows")
+    require(0 < epsilon < math.inf, "epsilon", epsilon, "> 0 and finite")
+    require(0 <= delta < 1, "delta", delta, "in [0, 1)")
+    if target not in schema.names:
+        raise ParameterError(f"target must be a column of the schema, got target={target!r}")
+    assert rows is not None
+    column, features, cells = schema[target], _features(schema, target), _cells(schema, target)
+    task = "classes" if isinstance(column, Categorical) else "number"
+    alike, near = _alike(task, rows * epsilon / features)
+    linear = "PrivateLogisticRegression" if task == "classes" else "PrivateLinearRegression"
+    additive = "PrivateAdditiveClassifier" if task == "classes" else "PrivateAdditiveRegressor"
+    told = {"rows": rows, "features": features, "epsilon": epsilon, "alike": alike, "near": near}
+    if delta == 0:
+        return Recommendation(estimator=linear, why="additive models need delta > 0", **told)  # type: ignore[arg-type]
+    if cells > MANY_CELLS:
+        why = f"its shapes would have {cells:,} cells, more than was tried"
+        return Recommendation(estimator=linear, why=why, **told)  # type: ignore[arg-type]
+    better = sum(one.additive > one.linear for one in alike)
+    chosen, other = (additive, "linear") if 2 * better > len(alike) else (linear, "additive")
+    wins = max(better, len(alike) - better)
+    why = f"better than the {other} model in {wins} of {len(alike)} tries"
+    return Recommendation(estimator=chosen, why=why, **told)  # type: ignore[arg-type]
+
+
+def _alike(task: str, paid: float) -> tuple[tuple[Tried, ...], bool]:
+    """Tries of the same task in the order of their distance; those alike, or the three nearest."""
+    known = [one for one in panel() if one.task == task]
+    ranked = sorted(known, key=lambda one: abs(math.log(one.paid / paid)))
+    alike = tuple(one for one in ranked if abs(math.log(one.paid / paid)) <= math.log(NEAR))
+    return (alike, True) if len(alike) >= LEAST else (tuple(ranked[:LEAST]), False)
+
+
+def _features(schema: Schema, target: str) -> int:
+    names = [name for name in schema.names if name != target]
+    require(bool(names), "data", "...", "a schema with a column beside the target")
+    return Encoder(schema, names, intercept=True, row_norm=None).width
+
+
+def _cells(schema: Schema, target: str) -> int:
+    kept = [schema[name] for name in schema.names if name != target]
+    return sum(one.cells if isinstance(one, Categorical | Numeric) else 0 for one in kept)
+
+
+def advice(model: LinearModel, release: Release[Any] | None, rows: int | None) -> str:
+    """One sentence for the summary of a linear model of a table; empty where there is none to give."""
+    if model.schema is None or release is None or rows is None:
+        return ""
+    schema = Schema.from_dict(model.schema)
+    targets = [name for name in schema.names if name not in (model.columns or ())]
+    if len(targets) != 1 or release.guarantee.curve.as_pure() is not None:
+        return ""
+    delta = rows**-1.5
+    epsilon = float(release.guarantee.epsilon(delta))
+    if not 0 < epsilon < math.inf:
+        return ""
+    found = recommend(schema, target=targets[0], epsilon=epsilon, delta=delta, rows=rows)
+    if not found.estimator.startswith("PrivateAdditive") or not found.near:
+        return ""
+    return f"an additive model ({found.estimator}) would likely do better: {found.why} (holdfast.learn.recommend)"

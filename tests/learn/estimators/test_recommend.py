@@ -1,0 +1,89 @@
+"""`recommend` reads no row, rests on what was measured, and says so where nothing like the table was tried."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from holdfast import Categorical, Numeric, PrivateLogisticRegression, Schema, open_table
+from holdfast.errors import ParameterError
+from holdfast.learn import (
+    PrivateAdditiveClassifier,
+    PrivateAdditiveRegressor,
+    PrivateLinearRegression,
+    recommend,
+)
+from holdfast.learn.estimators.recommend import NEAR, panel
+
+KNOWN = (
+    PrivateAdditiveClassifier,
+    PrivateAdditiveRegressor,
+    PrivateLinearRegression,
+    PrivateLogisticRegression,
+)
+SCHEMA = Schema([Numeric("a", 0, 1), Categorical("b", ["x", "y"]), Categorical("ill", ["no", "yes"])])
+
+
+def test_the_panel_has_both_tasks_and_no_impossible_number() -> None:
+    assert {one.task for one in panel()} == {"classes", "number"}
+    for one in panel():
+        assert one.rows > 0
+        assert one.features > 0
+        assert one.exact <= 1
+        assert max(one.linear, one.additive) <= 1
+        assert "without privacy" in one.line()
+
+
+@pytest.mark.parametrize("rows", [50, 5_000, 500_000])
+@pytest.mark.parametrize("target", ["ill", "a"])
+def test_what_is_recommended_exists_and_the_reason_is_counted(rows: int, target: str) -> None:
+    found = recommend(SCHEMA, target=target, epsilon=1.0, rows=rows)
+    assert found.estimator in {kind.__name__ for kind in KNOWN}
+    assert ("Classifier" in found.estimator or "Logistic" in found.estimator) == (target == "ill")
+    paid = rows / found.features
+    close = [max(one.paid / paid, paid / one.paid) <= NEAR * (1 + 1e-9) for one in found.alike]
+    assert all(close) == found.near or not found.near
+    better = sum(one.additive > one.linear for one in found.alike)
+    assert found.estimator.startswith("PrivateAdditive") == (2 * better > len(found.alike))
+    assert found.summary().splitlines()[0].startswith(found.estimator)
+    assert (found.kept is None) == (not found.near)
+
+
+def test_pure_budgets_and_very_many_cells_stay_linear() -> None:
+    assert "delta" in recommend(SCHEMA, target="ill", epsilon=1.0, delta=0.0, rows=10_000).why
+    wide = Schema([Categorical("code", [str(i) for i in range(30_000)]), Categorical("ill", ["no", "yes"])])
+    assert "30,000 cells" in recommend(wide, target="ill", epsilon=1.0, rows=10_000).why
+
+
+def test_a_table_brings_its_number_of_rows_where_it_is_public() -> None:
+    table = open_table({"a": np.zeros(70), "b": ["x"] * 70, "ill": ["no"] * 70}, SCHEMA)
+    assert recommend(table, target="ill", epsilon=1.0).rows == 70
+
+
+@pytest.mark.parametrize(
+    ("told", "match"),
+    [
+        ({"rows": None}, "rows"),
+        ({"rows": 0}, "rows"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+        ({"target": "c"}, "target"),
+    ],
+)
+def test_bad_input_is_named(told: dict[str, object], match: str) -> None:
+    with pytest.raises(ParameterError, match=match):
+        recommend(SCHEMA, **({"target": "ill", "epsilon": 1.0, "rows": 100} | told))  # type: ignore[arg-type]
+
+
+def test_a_linear_summary_says_what_an_additive_model_would_do() -> None:
+    x = np.random.default_rng(0).uniform(size=20_000)
+    table = open_table(
+        {"a": x, "b": np.where(x > 0.3, "x", "y"), "ill": np.where(x > 0.5, "no", "yes")}, SCHEMA
+    )
+    said = PrivateLogisticRegression(epsilon=4.0, delta=1e-6).fit(table, target="ill").summary()
+    found = recommend(table, target="ill", epsilon=4.0)
+    assert ("an additive model" in said) == found.estimator.startswith("PrivateAdditive")
+    assert (
+        "an additive model"
+        not in PrivateLogisticRegression(epsilon=4.0, delta=0.0).fit(table, target="ill").summary()
+    )
