@@ -141,4 +141,11 @@ FAULTS: tuple[Fault, ...] = (
         new="ahead > -99.0",
         tests=(f"{_BROKEN}::test_a_disclosure_attack_that_favours_a_group_or_finds_nothing[better_first]",),
     ),
+    Fault(
+        name="attribute: copies that another attack finds are not told",
+        target="attack:AttributeRisk.widest_gap",
+        old="widest = max(gaps, key=lambda name: gaps[name].low)",
+        new="widest = self.headline",
+        tests=(f"{_RISK}::test_rows_are_attacked_too",),
+    ),
 )

@@ -204,6 +204,21 @@ def test_rows_are_attacked_too() -> None:
         sizes=(50,), surest=20, random_state=0,
     )  # fmt: skip
     assert with_train["s"].outcome("closest_row").member_accuracy() == 1.0
+    assert with_train["s"].widest_gap()[0] == "closest_row"  # a smooth learner overlooks copies
+    assert "members stand out most by closest_row" in with_train.summary()
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(rows[:, :3].round(1), columns=["s", "a", "b"])
+    bare = attribute_risk(
+        frame[:500],
+        frame[:500],
+        fresh=frame[500:],
+        sensitive=["s", "b"],
+        sizes=(50,),
+        surest=20,
+        random_state=0,
+    )
+    assert "by closest_row" in bare.summary()
+    assert bare.disclosure is not None  # without a schema, too
 
 
 def test_groups_are_named_where_the_release_adds_risk() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.attack import membership
+from holdfast.attack import Records, Target, membership
 from holdfast.audit import membership_game
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.privacy import Adjacency, Guarantee, PrivacyUnit, PureDP
@@ -193,3 +193,21 @@ def test_rows_are_not_held_against_a_promise_about_users() -> None:
         report["loss"].verdict(users())
     with pytest.raises(ParameterError, match="one row per unit"):
         membership_game(lambda data: data, (X, Y), claim=users(), attacks="loss")
+
+
+def test_logits_are_taken_where_they_are_called_so() -> None:
+    """Their softmax, of one number or of one per class, is what the same probabilities would be."""
+    rows, labels = np.linspace(-2, 2, 9)[:, None], np.array(["a", "b", "a"] * 3)
+    records = Records(features=rows, labels=labels)
+    sure = Target.of(lambda X: 1.0 / (1.0 + np.exp(-3.0 * X[:, 0])), classes=["a", "b"])
+    for logits in (lambda X: 3.0 * X[:, 0], lambda X: np.column_stack([-1.5 * X[:, 0], 1.5 * X[:, 0]])):
+        found = Target.of_logits(logits, classes=["a", "b"])
+        assert np.allclose(found.log_odds(records), sure.log_odds(records))
+    with pytest.raises(ParameterError, match="NaN or infinite"):
+        Target.of_logits(lambda X: np.full(len(X), np.nan), classes=["a", "b"]).probabilities(records)
+    with pytest.raises(ParameterError, match="classes must be two or more"):
+        Target.of_logits(lambda X: X, classes=["a"])
+    with pytest.raises(ParameterError, match="attack Target"):
+        Target.of(lambda X: 3.0 * X[:, 0], classes=["a", "b"]).probabilities(records)
+    with pytest.raises(ParameterError, match="hand over an object with predict and classes_"):
+        Target.of(lambda X: labels[: len(X)], classes=["a", "b"]).probabilities(records)

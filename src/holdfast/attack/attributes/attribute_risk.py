@@ -127,13 +127,14 @@ def attribute_risk(
 
 def _disclosure(game: _Arranged, confidence: float, seed: int | None) -> DisclosureReport | None:
     """Of released rows: what they tell about whole people, members against fresh ones."""
-    if game.seen.rows is None or game.seen.schema is None or len(game.seen.schema.names) < 2:
+    schema = game.seen.schema or game.members.schema
+    if game.seen.rows is None or len(schema.names) < 2:
         return None
-    names = list(game.seen.schema.names)
+    names = list(schema.names)
     return synthetic_disclosure(
         game.seen.rows, members={name: game.members.raw[name] for name in names},
         control={name: game.fresh.raw[name] for name in names},
-        schema=game.seen.schema, confidence=confidence, random_state=seed or 0,
+        schema=schema, confidence=confidence, random_state=seed or 0,
     )  # fmt: skip
 
 

@@ -93,6 +93,16 @@ class AttributeRisk:
         one = self.outcome(attack, size)
         return MemberGap.of(one.members, one.fresh, confidence=self.confidence)
 
+    def widest_gap(self) -> tuple[str, MemberGap]:
+        """The attack by which members stand out most, and its gap; the error of the limits is shared among all."""
+        share = 1.0 - (1.0 - self.confidence) / len(self.attacks)
+        outcomes = {name: self.outcome(name) for name in self.attacks}
+        gaps = {
+            name: MemberGap.of(one.members, one.fresh, confidence=share) for name, one in outcomes.items()
+        }
+        widest = max(gaps, key=lambda name: gaps[name].low)
+        return widest, gaps[widest]
+
     def surest(self, attack: str | None = None, size: int | None = None) -> Surest:
         """How often the guess is right about the k people that the attack is surest of."""
         return Surest.of(
@@ -164,6 +174,7 @@ class AttributeRisk:
             f"  what the release adds ({self.headline}, {self.sizes[-1]:,} own people): {self.gain().summary()}",
             f"  {UNLIMITED}",
             f"  members against fresh people: {self.gap().summary()}{self._allowed()}",
+            *self._widest_lines(),
             *self._surest_lines(),
             *self._group_lines(),
             *self._skipped_lines(),
@@ -191,6 +202,14 @@ class AttributeRisk:
     def _reason(self) -> str:
         why = DEPENDENT if self.game == "flipped" else MAY_DIFFER
         return f" ({why})" if self.verdict() == "warning" else ""
+
+    def _widest_lines(self) -> list[str]:
+        name, gap = self.widest_gap()
+        if name == self.headline or gap.low <= 0:
+            return []
+        return [
+            f"  members stand out most by {name}: {gap.summary()}; limits for all {len(self.attacks)} attacks together"
+        ]
 
     def _skipped_lines(self) -> list[str]:
         by_reason: dict[str, list[str]] = {}
@@ -351,12 +370,17 @@ class AttributeReport:
 
     def _standing_out(self) -> str:
         """The columns of members that are guessed better than others'."""
-        found = [(one.sensitive, gap) for one in self.risks if (gap := one.gap()).low > 0]
+        found = [(one.sensitive, *one.widest_gap()) for one in self.risks]
         listed = ", ".join(
-            f"{name} {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]" for name, gap in found
+            f"{column} {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] by {attack}"
+            for column, attack, gap in found
+            if gap.low > 0
         )
         share = f"{100 * self.risks[0].confidence:g} %"
-        return f"  members are guessed better than others, at {share} for each column alone: {listed or 'nowhere'}"
+        return (
+            f"  members are guessed better than others by some attack, at {share} for each column alone: "
+            f"{listed or 'nowhere'}"
+        )
 
     def plot(self) -> Any:
         """All columns in one picture (a matplotlib figure)."""

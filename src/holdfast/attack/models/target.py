@@ -71,6 +71,36 @@ class Target:
             f"model must predict: an estimator, a callable, a Release or a path, got {type(model).__name__}"
         )
 
+    @classmethod
+    def of_logits(cls, model: Any, *, classes: Sequence[Any]) -> Target:
+        """The target of a callable or a PyTorch module that gives logits: their softmax stands for probabilities.
+
+        One number per row is the logit of the second of two classes. Hand it to an attack in place of the model.
+
+        >>> target = Target.of_logits(lambda X: 2.0 * X[:, 0], classes=["no", "yes"])
+        >>> people = Records(features=np.array([[0.5], [1.0]]), labels=np.array(["no", "yes"]))
+        >>> target.log_odds(people).round(6).tolist()
+        [-1.0, 2.0]
+        """
+        plain = cls.of(model)
+        require(
+            plain.task == "regression",
+            "model",
+            type(model).__name__,
+            "a callable or a module that gives logits",
+        )
+        names = tuple(np.asarray(classes).tolist())
+        require(
+            len(names) >= 2 and len(set(names)) == len(names), "classes", names, "two or more, all different"
+        )
+
+        def outputs(features: Any) -> Floats:
+            scores = answers_as_numbers(plain.outputs(features))
+            require_numbers(scores)
+            return _softmax(scores)
+
+        return replace(plain, outputs=outputs, task="classification", classes=names)
+
     def aligned(self, names: Sequence[Any]) -> Target:
         """This classifier with its columns in this order; a class that it has never seen has probability 0.
 
@@ -105,7 +135,7 @@ class Target:
             bool(np.all((values >= -_SLACK) & (values <= 1.0 + _SLACK)))
             and bool(np.all(np.abs(values.sum(axis=1) - 1.0) <= _SLACK)),
             "the model's answer", "numbers outside [0, 1], or rows that do not sum to 1",
-            "probabilities", "apply a softmax to logits first",
+            "probabilities", "of logits the softmax is: attack Target.of_logits(model, classes=...)",
         )  # fmt: skip
         return np.clip(values, 0.0, 1.0)
 
@@ -221,8 +251,12 @@ def answers_as_numbers(values: Any) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError):
-        kind = type(values).__name__
-        raise ParameterError(f"the model must take and give arrays of numbers, got {kind}") from None
+        texts = getattr(getattr(values, "dtype", None), "kind", "") in ("U", "S", "T")
+        got = "texts" if texts else type(values).__name__
+        raise ParameterError(
+            f"the model must take and give arrays of numbers, got {got}"
+            + ("; if these are decisions, hand over an object with predict and classes_" if texts else "")
+        ) from None
 
 
 def require_numbers(values: Floats) -> None:
@@ -273,12 +307,14 @@ def _scored(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Ada
     """A classifier with scores only: their softmax stands for probabilities."""
 
     def outputs(features: Any) -> Floats:
-        scores = np.asarray(model.decision_function(features), dtype=np.float64)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros_like(scores), scores])
-        return np.asarray(np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None]))
+        return _softmax(np.asarray(model.decision_function(features), dtype=np.float64))
 
     return outputs, "classification", _names(model), False
+
+
+def _softmax(scores: Floats) -> Floats:
+    wide = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
+    return np.asarray(np.exp(wide - np.logaddexp.reduce(wide, axis=1)[:, None]))
 
 
 def _deciding(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
