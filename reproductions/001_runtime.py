@@ -151,7 +151,13 @@ def page(found: dict[str, tuple[Results, Results]], *, repeats: int, store: Stor
         f"one core, {store.memory}.",
         "",
     ]
-    lines += [HEAD.format(repeats=repeats), "", "![](../../docs/figures/bolt_on_runtime.svg)", ""]
+    lines += [
+        HEAD.format(repeats=repeats),
+        *store.left_words(),
+        "",
+        "![](../../docs/figures/bolt_on_runtime.svg)",
+        "",
+    ]
     for name, (epochs, batches) in found.items():
         lines += [f"## {name}: epochs, batches of 10", ""]
         lines += [*table("seconds at epochs =", EPOCHS, epochs, digits=2), ""]

@@ -81,6 +81,11 @@ class Store:
         draft.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n", encoding="utf-8")
         draft.replace(self.path)
 
+    def left_words(self) -> list[str]:
+        """For a page that is written before everything is measured."""
+        left = len(self.waiting - set(self.values))
+        return ["", f"**{left} numbers have still to be measured**: their cells are empty."] if left else []
+
     @property
     def total_seconds(self) -> float:
         """CPU time of all that was measured, in however many runs."""
