@@ -17,13 +17,15 @@ FEW = 40
 """Intervals issued below which a coverage is not drawn: its standard error is over 3 points."""
 
 
-def found(design: str, rows: int) -> list[tuple[float, dict[str, Any]]]:
-    """By epsilon, where intervals were issued."""
+def found(design: str, rows: int, *, least: int = FEW) -> list[tuple[float, dict[str, Any]]]:
+    """By epsilon, where so many intervals were issued."""
     store = json.loads(STORE.read_text())
     cells = {}
     for key, cell in store.items():
         name, adjacency, n, epsilon, method = key.split("|")
-        if (name, adjacency, int(n), method) == (design, "zero_out", rows, "wald") and cell["issued"] >= FEW:
+        if (name, adjacency, int(n), method) == (design, "zero_out", rows, "wald") and cell[
+            "issued"
+        ] >= least:
             cells[float(epsilon)] = cell
     return sorted(cells.items())
 
@@ -44,8 +46,9 @@ def coverage() -> Figure:
             axes[1, column].plot(
                 epsilons, [max(cell["width"]) for _, cell in cells], color=colour, marker="o", ms=3
             )
-            share = [100 * (1 - cell["issued"] / cell["runs"]) for _, cell in cells]
-            axes[2, column].plot(epsilons, share, color=colour, marker="o", ms=3)
+            every = found(design, rows, least=0)
+            share = [100 * (1 - cell["issued"] / cell["runs"]) for _, cell in every]
+            axes[2, column].plot([epsilon for epsilon, _ in every], share, color=colour, marker="o", ms=3)
         axes[0, column].axhline(0.95, color=MUTED, lw=0.8, ls="--")
         axes[1, column].axhline(1.15, color=RED, lw=0.8, ls="--")
         axes[0, column].set(title=f"{design} regression", xscale="log", ylim=(0.88, 1.0))

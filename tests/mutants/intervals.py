@@ -61,8 +61,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: bias of a penalty ignored, least squares",
         target="learn/methods/ssp:ssp",
-        old="score if problem.penalty == 0 and examples.unit.max_rows == 1 else None",
-        new="score=score",
+        old="plain = problem.penalty == 0 and c == 1",
+        new="plain = c == 1",
         tests=(
             "tests/learn/estimators/test_intervals.py::test_a_refusal_says_why_and_what_would[a penalty]",
         ),

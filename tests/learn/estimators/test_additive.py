@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from holdfast import Account, ApproxDP, Categorical, Identifier, Numeric, Schema, load_model, open_table
-from holdfast.errors import AssumptionWarning, NotPrivateWarning, ParameterError
+from holdfast.errors import AssumptionWarning, NoIntervals, NotPrivateWarning, ParameterError
 from holdfast.learn import PrivateAdditiveClassifier, PrivateAdditiveRegressor
 from holdfast.learn.estimators import estimator_of
 from holdfast.privacy.account.resume import ResumableAccount
@@ -225,3 +225,12 @@ def test_the_command_line_makes_them_by_the_target() -> None:
     for told in ({"penalty": 0.1}, {"row_norm": 2.0}, {"method": "output"}):
         with pytest.raises(ParameterError, match="must not be given for model='additive'"):
             estimator_of(declared, "ill", "additive", **(asked | told))
+
+
+def test_no_band_is_drawn_that_does_not_cover() -> None:
+    rows = np.linspace(0, 1, 300)[:, None]
+    model = PrivateAdditiveRegressor(bounds=(0, 1), target_bounds=(0, 1), random_state=0).fit(
+        rows, rows[:, 0]
+    )
+    with pytest.raises(NoIntervals, match="no bands"):
+        model.bands()

@@ -77,12 +77,13 @@ def ssp(
         floor=math.sqrt(2.0 * d) * s,
     )
     size = float(np.linalg.norm(weights))
+    plain = problem.penalty == 0 and c == 1
     return Fit(
         weights=weights * min(1.0, problem.radius / max(size, 1e-300)),
         theorem="Gaussian mechanism on the joint second moment (sufficient statistics; soundness, sections 20 and 26)",
         parameters={"moment_noise_std": s, "target_unit": 1.0 / omega},
         assumptions=assumptions,
-        score=score if problem.penalty == 0 and examples.unit.max_rows == 1 else None,
+        score=score if plain else None,
     )
 
 
