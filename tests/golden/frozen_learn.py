@@ -62,6 +62,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
         {"arithmetic": "idealised"},
     ),
     "output": ({"inexactness": 1e-6}, {"arithmetic": "idealised"}),
+    "projected_histogram": ({"columns": 2, "bins": 3}, {"places": (0,), "arithmetic": "idealised"}),
     "ridge": ({"count_bound": 300}, {"arithmetic": "idealised"}),
     "scs13": ({"passes": 2, "batch": 20, "step": 0.5}, {"arithmetic": "strict"}),
     "softmax": ({"engine": "output"}, {"engine": "objective", "limit": "pure"}, {"arithmetic": "idealised"}),

@@ -226,7 +226,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="projected histogram: a blank row counts",
-        target="learn:Cells.table",
+        target="learn:HistogramCells.table",
         old="rows.any(axis=1)",
         new="np.ones(len(rows), dtype=bool)",
         tests=(

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
-from holdfast.learn.methods.projected_histogram import METHOD, Cells, score_sensitivity
+from holdfast.learn.methods.projected_histogram import METHOD, HistogramCells, score_sensitivity
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Softmax, Squared
 from holdfast.learn.rows.examples import ArrayExamples
@@ -35,8 +35,8 @@ def a_table(loss: Any, adjacency: Adjacency, *, seed: int = 0, rows: int = 40) -
     return ArrayExamples(features=x, labels=y, adjacency=adjacency, public_count=rows)
 
 
-def some_cells(loss: Any) -> Cells:
-    return Cells(problem=Problem(loss=loss, dimension=4), bins=3, label_bins=4, reach=0.9)
+def some_cells(loss: Any) -> HistogramCells:
+    return HistogramCells(problem=Problem(loss=loss, dimension=4), bins=3, label_bins=4, reach=0.9)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)

@@ -39,7 +39,7 @@ SHARED = (
         "projected_histogram replace",
     ),
     (
-        "histogram_counts_blank_rows", "learn.methods.projected_histogram:Cells.table", "rows.any(axis=1)",
+        "histogram_counts_blank_rows", "learn.methods.projected_histogram:HistogramCells.table", "rows.any(axis=1)",
         "np.ones(len(rows), dtype=bool)", "a blanked row leaves its cell for that of zeros, which is not counted",
         "projected_histogram zero_out",
     ),

@@ -39,7 +39,7 @@ THEOREM = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells:
+class HistogramCells:
     """Public edges: `bins` equal cells of [-reach, reach] for each column, values beyond in the outer ones."""
 
     problem: Problem
@@ -140,7 +140,7 @@ def projected_histogram(
     end: twice what a coordinate of a row of full length has on average. All other columns have weight 0.
     """
     norm = problem.norm_bound
-    cells = Cells(
+    cells = HistogramCells(
         problem=problem, bins=bins, label_bins=label_bins,
         reach=norm * min(1.0, 2.0 / math.sqrt(problem.dimension)) if reach is None else reach,
     )  # fmt: skip
@@ -199,7 +199,7 @@ def score_sensitivity(examples: Examples, problem: Problem, account: Account, *,
 
 
 def _chosen(
-    examples: Examples, cells: Cells, account: Account, *, many: int, arithmetic: Arithmetic
+    examples: Examples, cells: HistogramCells, account: Account, *, many: int, arithmetic: Arithmetic
 ) -> tuple[list[int], tuple[str, ...]]:
     """The columns that go with the label, one exponential mechanism each (Vinterbo 2012, section 3.2)."""
     problem = cells.problem
@@ -240,7 +240,9 @@ def _count_noise(
     return laplace, math.sqrt(2.0) * float(laplace.scale)
 
 
-def _minimised(cells: Cells, counts: Floats, columns: int, *, penalty: float, count: float) -> Floats:
+def _minimised(
+    cells: HistogramCells, counts: Floats, columns: int, *, penalty: float, count: float
+) -> Floats:
     """The weights of the chosen columns: the loss over cell centres, weighted by counts, and a penalty."""
     from scipy.optimize import minimize
 
