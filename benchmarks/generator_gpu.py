@@ -187,8 +187,8 @@ def main() -> None:
     lines = [
         "# A training step of the generators on an accelerator", "",
         f"Made by `python -m benchmarks.generator_gpu --save FILE`: all {sets:,} sets of {asked.ways} of",
-        f"{asked.columns} columns of {asked.cells} cells, and all smaller ones, as residuals: {targets.count:,} values,",
-        f"{asked.components} components, single precision. {device.device_kind}, JAX {jax.__version__},"
+        f"{asked.columns} columns of {asked.cells} cells, and all smaller ones, as residuals: {targets.count:,}",
+        f"values, {asked.components} components, single precision. {device.device_kind}, JAX {jax.__version__},"
         f" NumPy {np.__version__},",
         f"Python {platform.python_version()}; best of {asked.repeats} (CPU: of 3). Targets made in {made:.0f} s"
         + (f"; stand-ins for {' and '.join(absent)}." if absent else "."),

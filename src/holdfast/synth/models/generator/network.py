@@ -20,7 +20,7 @@ from holdfast.noise.idealised import normal
 from holdfast.noise.source import Source
 from holdfast.synth.models.generator.heads import Heads, Singles
 from holdfast.synth.models.generator.stacks import stack_distance, stacked
-from holdfast.synth.models.generator.targets import Targets
+from holdfast.synth.models.generator.targets import Objective, Targets
 from holdfast.synth.models.model import Floats
 
 NOISE = 64
@@ -62,14 +62,18 @@ class NetworkMixture:
                 layers[-1][1][at] = np.log(columns[name])
         self._layers = [(jnp.asarray(weights), jnp.asarray(bias)) for weights, bias in layers]
         self._state = optax.adam(rate).init(self._layers)
-        self._made, self._stepped = _compiled(heads, float(rate))
+        self._made, self._stepped, self._pulled = _compiled(heads, float(rate))
 
     def probabilities(self) -> Singles:
         """What the network makes of its noise now."""
         return np.asarray(self._made(self._layers, self._noise))
 
-    def step(self, targets: Targets) -> None:
-        """Adam on all layers."""
+    def step(self, targets: Objective) -> None:
+        """Adam on all layers; what is no `Targets` tells its derivative in the probabilities."""
+        if not isinstance(targets, Targets):
+            slope = targets.gradient(self.probabilities())[1]
+            self._layers, self._state = self._pulled(self._layers, self._state, self._noise, slope)
+            return
         if self._held[0] is not targets:
             self._held = (targets, packed(targets))
         self._layers, self._state = self._stepped(self._layers, self._state, self._noise, self._held[1])
@@ -105,8 +109,8 @@ def softmax_heads(heads: Heads, logits: Any) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _compiled(heads: Heads, rate: float) -> tuple[Any, Any]:
-    """The forward pass, and one step of Adam."""
+def _compiled(heads: Heads, rate: float) -> tuple[Any, Any, Any]:
+    """The forward pass, one step of Adam towards targets, and one along a slope in the probabilities."""
     jax, _, optax = _libraries()
     optimiser = optax.adam(rate)
 
@@ -117,12 +121,24 @@ def _compiled(heads: Heads, rate: float) -> tuple[Any, Any]:
         weights, bias = layers[-1]
         return softmax_heads(heads, value @ weights + bias)
 
-    def stepped(layers: Any, state: Any, noise: Any, target: Any) -> Any:
-        slope = jax.grad(lambda now: distance(heads, forward(now, noise), target))(layers)
+    def moved(layers: Any, state: Any, slope: Any) -> Any:
         change, state = optimiser.update(slope, state, layers)
         return optax.apply_updates(layers, change), state
 
-    return jax.jit(forward), jax.jit(stepped)
+    def stepped(layers: Any, state: Any, noise: Any, target: Any) -> Any:
+        slope = jax.grad(lambda now: distance(heads, forward(now, noise), target))(layers)
+        return moved(layers, state, slope)
+
+    def pulled(layers: Any, state: Any, noise: Any, slope: Any) -> Any:
+        back = jax.grad(lambda now: (forward(now, noise) * slope).sum())(layers)
+        return moved(layers, state, back)
+
+    return jax.jit(forward), jax.jit(stepped), jax.jit(pulled)
+
+
+def require_network() -> None:
+    """Refuse where the extra is not installed."""
+    _libraries()
 
 
 def _libraries() -> tuple[Any, Any, Any]:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,13 @@ from holdfast.synth.models.model import Floats, Measurement
 Places = NDArray[np.int64]
 #: Below this share of wanted pairs in a block, its columns are gone through one by one. All pairs have half.
 DENSE = 0.3
+
+
+class Objective(Protocol):
+    """What a generator descends on."""
+
+    def gradient(self, probabilities: Singles) -> tuple[float, Singles]:
+        """The value, and its derivative in each component's probabilities."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
