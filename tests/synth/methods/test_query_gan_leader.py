@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -78,6 +79,17 @@ def test_the_mixture_of_all_rounds_learns_and_the_last_move_is_no_release() -> N
     assert max_error(data, made, work) < 0.6 * max_error(data, first, work)
     assert max_error(data, made, work) < max_error(data, last, work)
     assert max_error(data, made, work) <= made.parameters["regret_certificate"]
+
+
+def test_the_regret_bound_is_that_of_the_weights() -> None:
+    data = counted(bits(100, 3))
+    made = query_gan_leader(
+        data, WORK, account=account(data), rounds=5, samples=2, step=0.5, components=2, training_steps=1
+    )
+    told = made.parameters
+    assert told["regret_bound"] == pytest.approx(math.log(2 * 12) / (0.5 * 5) + 0.25)
+    sampling = math.sqrt(2 * math.log(40) / 10)
+    assert told["regret_certificate"] >= min(1.0, told["mean_payoff"] + told["regret_bound"] + sampling)
 
 
 def test_historical_play_learns_from_every_round() -> None:

@@ -21,7 +21,7 @@ from holdfast.synth.models.generator.training import LogitMixture, new_generator
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.workload.residual_basis import helmert
 
-DOMAIN = {"a": 2, "b": 3, "c": 2, "d": 4, "e": 2}
+DOMAIN = {"a": 2, "b": 3, "c": 3, "d": 4, "e": 3}
 HEADS = Heads.of(DOMAIN)
 
 
