@@ -258,8 +258,8 @@ def page(found: Mapping[str, Any], seconds: float) -> list[str]:
     lines += [
         f"- A one-layer discriminator (softplus, weights clipped to 1) against shuffled columns: ascent from different "
         f"starts ends with values from {least:.3f} to {most:.3f}; the largest error of a pair is {error:.3f}. "
-        "Functions of the class go beyond [0, 1], so its value is no error of an answer; and that ascent found the best one "
-        "cannot be certified, since the value is a difference of convex functions (theorem 4.0.1 needs it)."
+        "Functions of the class go beyond [0, 1], so its value is no error of an answer; that ascent found the best "
+        "one cannot be certified, since the value is a difference of convex functions (theorem 4.0.1 needs it)."
     ]
     lines += [
         f"- The certificate's offset at u = .05: as printed it fails in {100 * printed:.1f} % of draws, corrected in "
