@@ -6,6 +6,7 @@ coins (sampling). Each names its function, and the subjects that it breaks.
 
 from __future__ import annotations
 
+from holdfast.audit.refutation.game_faults import GAME_FAULTS
 from holdfast.audit.refutation.noise_faults import NOISE_FAULTS
 from holdfast.audit.refutation.planting import PlantedFault
 
@@ -327,27 +328,7 @@ FAULTS: tuple[PlantedFault, ...] = (
         "return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
         "half the sensitivity of what a generator is trained on", "query_gan replace",
     ),
-    _fault(
-        "query_gan_select_score_halved", f"{SYNTH}.query_gan_select:select_rounds",
-        "reach = counts_l1(data.adjacency, data.unit)", "reach = 0.5 * counts_l1(data.adjacency, data.unit)",
-        "half of what one row moves in the L1 error of a table", "query_gan_select replace",
-    ),
-    _fault(
-        "query_gan_select_sees_the_table", f"{SYNTH}.query_gan_select:select_rounds",
-        "model=model, asked=chosen, measured=known[-1]",
-        "model=model, asked=chosen, measured=Measurement(columns=chosen, values=data(*chosen), noise_std=1.0)",
-        "the round tells the exact table", "query_gan_select replace",
-    ),
-    _fault(
-        "query_gan_leader_cost_does_not_grow", f"{SYNTH}.dual_query:draw", "sensitivity=past * SCORE_SENSITIVITY",
-        "sensitivity=SCORE_SENSITIVITY", "the summed payoffs move by the number of rounds, not by one",
-        "query_gan_leader replace",
-    ),
-    _fault(
-        "query_gan_leader_payoffs_summed", f"{SYNTH}.query_gan_leader:regret_certificate",
-        "float(np.mean(np.concatenate(payoffs)))", "float(np.sum(np.concatenate(payoffs)))",
-        "the sum of all payoffs has the noise of their mean", "query_gan_leader replace",
-    ),
+    *GAME_FAULTS,
     # A density, and additive models.
     _fault(
         "gibbs_half_the_change", f"{LEARN}.gibbs:_Recipe.__init__", 
