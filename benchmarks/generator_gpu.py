@@ -122,7 +122,7 @@ def on_device(device: Any, heads: Any, targets: Any, components: int, repeats: i
 
     with jax.default_device(device):
         generator = network.NetworkMixture(heads, components=components, source=Source(seed=1))
-        target = network.packed(targets)
+        target = network.device_targets(targets)
         found: dict[str, float] = {}
 
         def network_step() -> Any:

@@ -33,7 +33,7 @@ from holdfast.synth.models.generator.training import (
     Form,
     gaussian_thinning,
     new_generator,
-    require_form,
+    require_generator,
     share_of_model,
     trained,
 )
@@ -68,7 +68,7 @@ def query_gan(
     these and the noisy tables where the values held back say that the tables know more. `generator="network"` trains a
     network from noise to the mixture (JAX, the extra `gan`) in place of free logits.
     """
-    require_form(generator)
+    require_generator(generator)
     require(components >= 1, "components", components, ">= 1")
     require(most_steps >= 0, "most_steps", most_steps, ">= 0")
     tables, weights = wanted_tables(workload)

@@ -30,7 +30,7 @@ from holdfast.synth.models.dense import universe_size
 from holdfast.synth.models.generator.heads import Heads
 from holdfast.synth.models.generator.mixture import MixtureModel
 from holdfast.synth.models.generator.payoffs import Payoffs
-from holdfast.synth.models.generator.training import Form, new_generator, require_form
+from holdfast.synth.models.generator.training import Form, new_generator, require_generator
 from holdfast.synth.workload import Workload
 
 LEADER_COMPONENTS = 100
@@ -83,7 +83,7 @@ def query_gan_leader(
     mixture's answers are off at most, with confidence 95 %, by the regret of the weights. It is larger than the
     certificate of the rows and speaks of the mixture alone: information.
     """
-    require_form(generator)
+    require_generator(generator)
     require(components >= 1, "components", components, ">= 1")
     require(training_steps >= 1, "training_steps", training_steps, ">= 1")
     require(recent is None or recent >= 1, "recent", recent, "None or >= 1")

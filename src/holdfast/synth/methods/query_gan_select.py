@@ -36,7 +36,7 @@ from holdfast.synth.models.generator.training import (
     Form,
     gaussian_thinning,
     new_generator,
-    require_form,
+    require_generator,
     trained,
 )
 from holdfast.synth.models.model import Floats, Measurement, on_simplex
@@ -101,7 +101,7 @@ def query_gan_select(
     the account. `release="last"` trains once more on all that was measured, for as long as Gaussian thinning says;
     "average" is the mixture of the generators of all rounds, each as it was before it saw the round's table.
     """
-    require_form(generator)
+    require_generator(generator)
     require(components >= 1, "components", components, ">= 1")
     require(training_steps >= 1, "training_steps", training_steps, ">= 1")
     require(most_steps >= 0, "most_steps", most_steps, ">= 0")

@@ -14,10 +14,10 @@ from holdfast.errors import MissingExtra, ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth.models.generator import network
 from holdfast.synth.models.generator.heads import Heads
-from holdfast.synth.models.generator.network import NetworkMixture, distance, packed
-from holdfast.synth.models.generator.stacks import stacked
+from holdfast.synth.models.generator.network import NetworkMixture, device_targets, distance
+from holdfast.synth.models.generator.stacks import block_stacks
 from holdfast.synth.models.generator.targets import Targets
-from holdfast.synth.models.generator.training import LogitMixture, new_generator, require_form, trained
+from holdfast.synth.models.generator.training import LogitMixture, new_generator, require_generator, trained
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.workload.residual_basis import helmert
 
@@ -54,16 +54,16 @@ def test_the_distance_and_its_derivative_are_numpys() -> None:
     aims = targets(noisy(4))
     probabilities = LogitMixture(HEADS, components=7, source=Source(seed=3)).probabilities()
     both = jax.jit(jax.value_and_grad(lambda now, held: distance(HEADS, now, held)))
-    value, slope = both(probabilities, packed(aims))
+    value, slope = both(probabilities, device_targets(aims))
     assert float(value) == pytest.approx(aims.distance(probabilities), rel=1e-5)
     assert np.allclose(np.asarray(slope), aims.gradient(probabilities)[1], rtol=1e-4, atol=1e-5)
-    assert sum(one.wanted.shape[0] for one in stacked(aims)) == len(aims.blocks)
+    assert sum(one.wanted.shape[0] for one in block_stacks(aims)) == len(aims.blocks)
 
 
 def test_stacks_are_cut_where_they_grow_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     aims = targets(noisy())
     monkeypatch.setattr("holdfast.synth.models.generator.stacks.MOST_VALUES", 1)
-    assert all(one.wanted.shape[0] == 1 for one in stacked(aims))
+    assert all(one.wanted.shape[0] == 1 for one in block_stacks(aims))
 
 
 def test_it_begins_with_the_columns_and_descends() -> None:
@@ -93,10 +93,10 @@ def test_thinning_stops_it_as_it_stops_the_mixture() -> None:
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optax", None)
     with pytest.raises(MissingExtra, match=r"holdfast\[gan\]"):
-        require_form("network")
-    require_form("mixture")
+        require_generator("network")
+    require_generator("mixture")
     with pytest.raises(ParameterError, match="generator must be"):
-        require_form("tree")
+        require_generator("tree")
     assert isinstance(new_generator("mixture", HEADS, components=2, source=Source(seed=1)), LogitMixture)
 
 

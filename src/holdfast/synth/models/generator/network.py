@@ -19,7 +19,7 @@ from holdfast.errors import missing_extra, require
 from holdfast.noise.idealised import normal
 from holdfast.noise.source import Source
 from holdfast.synth.models.generator.heads import Heads, Singles
-from holdfast.synth.models.generator.stacks import stack_distance, stacked
+from holdfast.synth.models.generator.stacks import block_stacks, stack_distance
 from holdfast.synth.models.generator.targets import Objective, Targets
 from holdfast.synth.models.model import Floats
 
@@ -75,16 +75,16 @@ class NetworkMixture:
             self._layers, self._state = self._pulled(self._layers, self._state, self._noise, slope)
             return
         if self._held[0] is not targets:
-            self._held = (targets, packed(targets))
+            self._held = (targets, device_targets(targets))
         self._layers, self._state = self._stepped(self._layers, self._state, self._noise, self._held[1])
 
 
-def packed(targets: Targets) -> Any:
+def device_targets(targets: Targets) -> Any:
     """What a compiled step is given of the targets, on the device."""
     _, jnp, _ = _libraries()
     maps = {size: jnp.asarray(one) for size, one in targets.maps.items()}
     alone = (jnp.asarray(targets.wanted), jnp.asarray(targets.precision))
-    return maps, alone, [tuple(map(jnp.asarray, one.arrays)) for one in stacked(targets)]
+    return maps, alone, [tuple(map(jnp.asarray, one.arrays)) for one in block_stacks(targets)]
 
 
 def distance(heads: Heads, probabilities: Any, target: Any) -> Any:

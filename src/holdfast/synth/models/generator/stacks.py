@@ -44,7 +44,7 @@ class Stack:
         return self.prefix, self.left, self.right, self.wanted, self.precision
 
 
-def stacked(targets: Targets) -> list[Stack]:
+def block_stacks(targets: Targets) -> list[Stack]:
     """All joint values of the targets, blocks of like size together."""
     kinds: dict[tuple[int, ...], list[Block]] = {}
     for block in sorted(targets.blocks, key=lambda one: -one.wanted.size):

@@ -90,7 +90,7 @@ Form = Literal["mixture", "network"]
 """Free logits for every component, in NumPy; or a network from noise to logits, in JAX (the extra `gan`)."""
 
 
-def require_form(form: str) -> None:
+def require_generator(form: str) -> None:
     """Refuse what cannot be built here: called before anything is charged."""
     require(form in ("mixture", "network"), "generator", form, "'mixture' or 'network'")
     if form == "network":
