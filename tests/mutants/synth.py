@@ -402,6 +402,54 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/synth/models/generator/test_targets.py::test_the_slope_is_the_derivative",),
     ),
     Fault(
+        name="leader: a late draw costs what an early one does",
+        target="synth:draw",
+        old="plan.draw_epsilon(past, truth.size)",
+        new="plan.draw_epsilon(1, truth.size)",
+        tests=("tests/synth/methods/test_query_gan_leader.py::test_the_game_costs_what_the_plan_says",),
+    ),
+    Fault(
+        name="leader: the regret certificate forgets the step",
+        target="synth:regret_certificate",
+        old=" + plan.step / 2.0",
+        new="",
+        tests=("tests/synth/methods/test_query_gan_leader.py::test_the_regret_bound_is_that_of_the_weights",),
+    ),
+    Fault(
+        name="select: a table is asked twice",
+        target="synth:select_rounds",
+        old="            del left[chosen]\n",
+        new="",
+        tests=(
+            "tests/synth/methods/test_query_gan_select.py::test_rounds_buy_accuracy_and_the_budget_ends_the_game",
+        ),
+    ),
+    Fault(
+        name="game: the average is the last move",
+        target="synth:averaged",
+        old="for one in models]",
+        new="for one in models[-1:]]",
+        tests=(
+            "tests/synth/methods/test_query_gan_select.py::test_the_average_is_the_mixture_of_all_rounds",
+        ),
+    ),
+    Fault(
+        name="payoffs: a query and its negation are one",
+        target="synth:Payoffs.__init__",
+        old="sign * float(values[tuple(cell)])",
+        new="float(values[tuple(cell)])",
+        tests=("tests/synth/models/generator/test_payoffs.py::test_the_value_is_the_mean_payoff",),
+    ),
+    Fault(
+        name="stacks: leading cells in another order than their values",
+        target="synth:_stack",
+        old='indexing="ij"',
+        new='indexing="xy"',
+        tests=(
+            "tests/synth/models/generator/test_network.py::test_the_distance_and_its_derivative_are_numpys",
+        ),
+    ),
+    Fault(
         name="rows: a matrix of excesses forgets who left",
         target="synth:PairExcess.move",
         old="(reached - left).T @ others",

@@ -6,6 +6,7 @@ coins (sampling). Each names its function, and the subjects that it breaks.
 
 from __future__ import annotations
 
+from holdfast.audit.refutation.game_faults import GAME_FAULTS
 from holdfast.audit.refutation.learner_faults import LEARNER_FAULTS
 from holdfast.audit.refutation.noise_faults import NOISE_FAULTS
 from holdfast.audit.refutation.planting import PlantedFault
@@ -333,6 +334,7 @@ FAULTS: tuple[PlantedFault, ...] = (
         "return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
         "half the sensitivity of what a generator is trained on", "query_gan replace",
     ),
+    *GAME_FAULTS,
     # A density, and additive models.
     _fault(
         "gibbs_half_the_change", f"{LEARN}.gibbs:_Recipe.__init__", 

@@ -16,6 +16,8 @@ from holdfast.synth.methods import (
     independent,
     mwem,
     query_gan,
+    query_gan_leader,
+    query_gan_select,
     tree,
 )
 from holdfast.synth.methods.method import SynthesisMethod
@@ -30,6 +32,8 @@ METHODS: tuple[SynthesisMethod, ...] = (
     independent.METHOD,
     mwem.METHOD,
     query_gan.METHOD,
+    query_gan_leader.METHOD,
+    query_gan_select.METHOD,
     fem.SEP_FEM,
     tree.METHOD,
 )

@@ -30,8 +30,10 @@ from holdfast.synth.models.generator.targets import Targets
 from holdfast.synth.models.generator.training import (
     COMPONENTS,
     MOST_STEPS,
-    LogitMixture,
+    Form,
     gaussian_thinning,
+    new_generator,
+    require_generator,
     share_of_model,
     trained,
 )
@@ -55,6 +57,7 @@ def query_gan(
     *,
     account: Account,
     objective: Literal["max", "sum"] = "max",
+    generator: Form = "mixture",
     components: int = COMPONENTS,
     most_steps: int = MOST_STEPS,
 ) -> Synthesis:
@@ -62,8 +65,10 @@ def query_gan(
 
     Private for rows and for users: one release, the rest is post-processing, with coins that are a function of what
     was released. Rows are dealt out by the mixture and then moved towards its own marginals, or towards a mean of
-    these and the noisy tables where the values held back say that the tables know more.
+    these and the noisy tables where the values held back say that the tables know more. `generator="network"` trains a
+    network from noise to the mixture (JAX, the extra `gan`) in place of free logits.
     """
+    require_generator(generator)
     require(components >= 1, "components", components, ">= 1")
     require(most_steps >= 0, "most_steps", most_steps, ">= 0")
     tables, weights = wanted_tables(workload)
@@ -71,9 +76,8 @@ def query_gan(
     measured = residuals.tables(tables)
     total = total_of(data, measured)
     coins = row_coins(measured, key="generator")
-    # No distribution over so few records needs more components; a few times as many are easier to train.
-    components = min(components, SPARE * math.prod(data.domain.values()))
-    made = decoded(residuals, total, coins, components=components, most_steps=most_steps)
+    components = components_for(data.domain, components)
+    made = decoded(residuals, total, coins, form=generator, components=components, most_steps=most_steps)
     wanted = {
         tuple(one.columns): on_simplex(
             limited(made.share * made.model.project(one.columns) + (1.0 - made.share) * one.values, one),
@@ -88,6 +92,7 @@ def query_gan(
         parameters={
             "objective": objective,
             **residuals.parameters(tables),
+            "generator": generator,
             "components": components,
             "steps": made.steps,
             "held_back": round(made.distance, 4),
@@ -107,8 +112,13 @@ class DecodedMixture:
     """Of the model in what rows are fitted to; the rest is the noisy tables' own."""
 
 
+def components_for(domain: Mapping[str, int], most: int) -> int:
+    """No distribution over few records needs more components; a few times as many are easier to train."""
+    return min(most, SPARE * math.prod(domain.values()))
+
+
 def decoded(
-    residuals: NoisyResiduals, total: float, coins: Source, *, components: int, most_steps: int
+    residuals: NoisyResiduals, total: float, coins: Source, *, form: str, components: int, most_steps: int
 ) -> DecodedMixture:
     """The mixture whose residuals agree best with the released ones, as far as thinning can tell. Post-processing."""
     domain = residuals.strategy.domain
@@ -121,8 +131,12 @@ def decoded(
     parts = residuals.parts()
     halves = gaussian_thinning(parts, coins)
     generator, stopping = trained(
-        lambda values: LogitMixture(
-            heads, components=components, source=Source(seed=start), columns=_columns(domain, values, total)
+        lambda values: new_generator(
+            form,
+            heads,
+            components=components,
+            source=Source(seed=start),
+            columns=_columns(domain, values, total),
         ),
         parts,
         lambda values: Targets(heads, values, helmert, total=total),

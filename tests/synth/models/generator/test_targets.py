@@ -87,11 +87,11 @@ def test_all_pairs_are_one_block_and_few_of_many_are_not() -> None:
         return Measurement(columns=columns, values=np.ones((2,) * len(columns)), noise_std=1.0)
 
     every = [table(*pair) for pair in combinations(heads.names, 2)]
-    assert len(Targets(heads, every, np.eye, total=4.0)._blocks) == 1
+    assert len(Targets(heads, every, np.eye, total=4.0).blocks) == 1
     few = [table("x0", "x1"), table("x2", "x3"), table("x4", "x5"), table("x6", "x7")]
-    assert len(Targets(heads, few, np.eye, total=4.0)._blocks) == 4
+    assert len(Targets(heads, few, np.eye, total=4.0).blocks) == 4
     triples = [table(*three) for three in combinations(heads.names, 3)]
-    assert len(Targets(heads, triples, np.eye, total=4.0)._blocks) == 10
+    assert len(Targets(heads, triples, np.eye, total=4.0).blocks) == 10
 
 
 def test_two_measurements_of_one_set_are_one_that_weighs_more() -> None:

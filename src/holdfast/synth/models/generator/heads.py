@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ class Heads:
 
     def softmax(self, logits: Singles) -> Singles:
         """Every column's distribution, in every component."""
-        return self.by_size(logits, _softmax)
+        return np.asarray(self.by_size(logits, _softmax))
 
     def softmax_slope(self, probabilities: Singles, slope: Singles) -> Singles:
         """The derivative in the logits, from that in the probabilities: p (s - <p, s>)."""
@@ -63,15 +64,25 @@ class Heads:
         sums = self.by_size(made, _spread_sum)
         return np.asarray(made - probabilities * sums)
 
-    def by_size(self, values: Singles, change: Callable[[Singles], Singles], *, less: int = 0) -> Singles:
-        """Apply a change to all columns of one size at once; the axis of their cells may change its length."""
+    def by_size(
+        self,
+        values: Any,
+        change: Callable[[Any], Any],
+        *,
+        less: int = 0,
+        join: Callable[..., Any] = np.concatenate,
+    ) -> Any:
+        """Apply a change to all columns of one size at once; the axis of their cells may change its length.
+
+        Arrays of another library bring their own `join`.
+        """
         parts, first = [], 0
         for size, alike in self._by_size().items():
             width = (size - less) * len(alike)
             block = values[:, first : first + width].reshape(len(values), size - less, len(alike))
             parts.append(change(block).reshape(len(values), -1))
             first += width
-        return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+        return join(parts, axis=1) if len(parts) > 1 else parts[0]
 
     def _by_size(self) -> dict[int, list[str]]:
         made: dict[int, list[str]] = {}

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,15 @@ Places = NDArray[np.int64]
 DENSE = 0.3
 
 
+class Objective(Protocol):
+    """What a generator descends on."""
+
+    def gradient(self, probabilities: Singles) -> tuple[float, Singles]:
+        """The value, and its derivative in each component's probabilities."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Block:
+class Block:
     """Values of sets that share a prefix: (features of the prefix, of the next column, of the last column)."""
 
     prefix: tuple[slice, ...]
@@ -63,46 +70,46 @@ class Targets:
     ) -> None:
         require(total > 0, "total", total, "> 0")
         self.heads, self.total = heads, float(total)
-        self._maps = {size: np.asarray(features(size), dtype=np.float32) for size in set(heads.sizes)}
+        self.maps = {size: np.asarray(features(size), dtype=np.float32) for size in set(heads.sizes)}
         # Identity: d features of d cells; residuals: one fewer.
-        self._less = heads.sizes[0] - len(self._maps[heads.sizes[0]])
+        self._less = heads.sizes[0] - len(self.maps[heads.sizes[0]])
         self._places = heads.slices(self._less)
-        self._width = heads.width - self._less * len(heads.names)
+        self.width = heads.width - self._less * len(heads.names)
         held = [_in_order(one, self._places) for one in measured]
         self.count = sum(one.values.size for one in held if one.columns)
-        self._wanted, self._precision = (np.zeros(self._width, dtype=np.float32) for _ in range(2))
+        self.wanted, self.precision = (np.zeros(self.width, dtype=np.float32) for _ in range(2))
         joint: dict[tuple[str, ...], list[Measurement]] = {}
         for one in held:
             if len(one.columns) == 1:
-                self._mean(self._wanted, self._precision, self._places[one.columns[0]], one)
+                self._mean(self.wanted, self.precision, self._places[one.columns[0]], one)
             elif one.columns:
                 joint.setdefault(tuple(one.columns[:-2]), []).append(one)
-        self._blocks = [block for prefix, ones in joint.items() for block in self._divided(prefix, ones)]
+        self.blocks = [block for prefix, ones in joint.items() for block in self._divided(prefix, ones)]
 
     def distance(self, probabilities: Singles) -> float:
         """Sum of squared distances over sigma^2."""
         made = self._features(probabilities)
-        gap = made.mean(axis=0) - self._wanted
-        loss = float(np.dot(gap * self._precision, gap))
-        return loss + sum(_distance(block, made) for block in self._blocks)
+        gap = made.mean(axis=0) - self.wanted
+        loss = float(np.dot(gap * self.precision, gap))
+        return loss + sum(_distance(block, made) for block in self.blocks)
 
     def gradient(self, probabilities: Singles) -> tuple[float, Singles]:
         """The same, and its derivative in each component's probabilities."""
         made = self._features(probabilities)
         share = np.float32(1.0 / len(made))
-        gap = made.mean(axis=0) - self._wanted
-        loss = float(np.dot(gap * self._precision, gap))
-        slope = np.tile(2.0 * share * self._precision * gap, (len(made), 1)).astype(np.float32)
-        for block in self._blocks:
+        gap = made.mean(axis=0) - self.wanted
+        loss = float(np.dot(gap * self.precision, gap))
+        slope = np.tile(2.0 * share * self.precision * gap, (len(made), 1)).astype(np.float32)
+        for block in self.blocks:
             loss += _descend(block, made, slope)
         back = self.heads.by_size(slope, self._transposed, less=self._less)
         return loss, back
 
     def _features(self, probabilities: Singles) -> Singles:
-        return self.heads.by_size(probabilities, lambda block: self._maps[block.shape[1]] @ block)
+        return np.asarray(self.heads.by_size(probabilities, lambda block: self.maps[block.shape[1]] @ block))
 
     def _transposed(self, block: Singles) -> Singles:
-        return np.asarray(self._maps[block.shape[1] + self._less].T @ block)
+        return np.asarray(self.maps[block.shape[1] + self._less].T @ block)
 
     def _mean(self, wanted: Singles, held: Singles, at: Any, one: Measurement) -> None:
         """Two measurements of one set are their precision-weighted mean."""
@@ -112,7 +119,7 @@ class Targets:
         wanted[at] = (held[at] * wanted[at] + precision * values) / both
         held[at] = both
 
-    def _divided(self, prefix: tuple[str, ...], ones: list[Measurement]) -> list[_Block]:
+    def _divided(self, prefix: tuple[str, ...], ones: list[Measurement]) -> list[Block]:
         """One block where most pairs of last columns are wanted, else one for each column before the last."""
         lefts = {one.columns[-2] for one in ones}
         rights = {one.columns[-1] for one in ones}
@@ -124,7 +131,7 @@ class Targets:
             self._block(prefix, [one for one in ones if one.columns[-2] == left]) for left in sorted(lefts)
         ]
 
-    def _block(self, prefix: tuple[str, ...], ones: list[Measurement]) -> _Block:
+    def _block(self, prefix: tuple[str, ...], ones: list[Measurement]) -> Block:
         lefts = list(dict.fromkeys(one.columns[-2] for one in ones))
         rights = list(dict.fromkeys(one.columns[-1] for one in ones))
         rows, across = self._lengths(lefts), self._lengths(rights)
@@ -133,23 +140,23 @@ class Targets:
         wanted, held = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
         for one in ones:
             self._mean(wanted, held, (slice(None), rows[one.columns[-2]], across[one.columns[-1]]), one)
-        return _Block(
+        return Block(
             prefix=tuple(self._places[name] for name in prefix),
-            left=np.concatenate([np.arange(self._width)[self._places[name]] for name in lefts]),
-            right=np.concatenate([np.arange(self._width)[self._places[name]] for name in rights]),
+            left=np.concatenate([np.arange(self.width)[self._places[name]] for name in lefts]),
+            right=np.concatenate([np.arange(self.width)[self._places[name]] for name in rights]),
             wanted=wanted,
             precision=held,
         )
 
     def _length(self, name: str) -> int:
-        return len(range(self._width)[self._places[name]])
+        return len(range(self.width)[self._places[name]])
 
     def _lengths(self, names: Sequence[str]) -> dict[str, slice]:
         ends = list(accumulate(map(self._length, names), initial=0))
         return {name: slice(ends[place], ends[place + 1]) for place, name in enumerate(names)}
 
 
-def _distance(block: _Block, made: Singles) -> float:
+def _distance(block: Block, made: Singles) -> float:
     left, right, lead = made[:, block.left], made[:, block.right], _leading(made, block.prefix)
     loss = 0.0
     for cell in range(lead.shape[1]):
@@ -158,7 +165,7 @@ def _distance(block: _Block, made: Singles) -> float:
     return loss
 
 
-def _descend(block: _Block, made: Singles, slope: Singles) -> float:
+def _descend(block: Block, made: Singles, slope: Singles) -> float:
     """Add the block's part of the derivative to `slope`; its part of the loss."""
     left, right = made[:, block.left], made[:, block.right]
     share = np.float32(1.0 / len(made))

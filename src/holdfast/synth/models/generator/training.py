@@ -1,4 +1,4 @@
-"""A mixture of products trained by Adam, for as long as Gaussian thinning says.
+"""Generators in two forms, trained by Adam for as long as Gaussian thinning says.
 
 Everything here sees released values only: it costs no privacy, whatever it does and however long.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from holdfast.noise.idealised import normal
 from holdfast.noise.source import Source
 from holdfast.progress import progress
 from holdfast.synth.models.generator.heads import Heads, Singles
-from holdfast.synth.models.generator.targets import Targets
+from holdfast.synth.models.generator.network import NetworkMixture, require_network
+from holdfast.synth.models.generator.targets import Objective, Targets
 from holdfast.synth.models.model import Floats, Measurement
 
 COMPONENTS = 500
@@ -42,7 +43,7 @@ class Generator(Protocol):
     def probabilities(self) -> Singles:
         """Of every component and cell: what the parameters stand for now."""
 
-    def step(self, targets: Targets) -> None:
+    def step(self, targets: Objective) -> None:
         """One step of descent towards the targets."""
 
 
@@ -73,7 +74,7 @@ class LogitMixture:
         """The softmax of the logits."""
         return self.heads.softmax(self._logits)
 
-    def step(self, targets: Targets) -> None:
+    def step(self, targets: Objective) -> None:
         """Adam (Kingma and Ba 2015, algorithm 1)."""
         now = self.probabilities()
         slope = self.heads.softmax_slope(now, targets.gradient(now)[1])
@@ -83,6 +84,25 @@ class LogitMixture:
         size = np.float32(self.rate / (1 - FIRST**self._taken))
         root = np.sqrt(self._square / np.float32(1 - SECOND**self._taken)) + np.float32(LEAST)
         self._logits -= size * self._mean / root
+
+
+Form = Literal["mixture", "network"]
+"""Free logits for every component, in NumPy; or a network from noise to logits, in JAX (the extra `gan`)."""
+
+
+def require_generator(form: str) -> None:
+    """Refuse what cannot be built here: called before anything is charged."""
+    require(form in ("mixture", "network"), "generator", form, "'mixture' or 'network'")
+    if form == "network":
+        require_network()
+
+
+def new_generator(
+    form: str, heads: Heads, *, components: int, source: Source, columns: Mapping[str, Floats] | None = None
+) -> Generator:
+    """A generator of either form, which has learnt nothing but the columns' distributions, where they are given."""
+    made: Callable[..., Generator] = LogitMixture if form == "mixture" else NetworkMixture
+    return made(heads, components=components, source=source, columns=columns)
 
 
 def gaussian_thinning(
