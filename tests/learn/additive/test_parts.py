@@ -76,8 +76,7 @@ def test_a_row_moves_the_sum_of_squares_by_one_at_most(labels: list[float], more
 def test_clips_follow_what_is_left_to_explain() -> None:
     task, _ = prepared()
     assert task.residual(0.9) == 1.0  # classes: a slope is bounded by itself
-    seen = {"mean_square": 0.09, "square_noise": 0.001}
-    numbers = dataclasses.replace(task, loss="squared", **seen)
+    numbers = dataclasses.replace(task, loss="squared", mean_square=0.09, square_noise=0.001)
     assert [round(numbers.residual(explained), 3) for explained in (0.0, 0.05, 1.0)] == [0.3, 0.2, 0.06]
     unsure = dataclasses.replace(numbers, square_noise=5.0)
     assert unsure.residual(0.08) == pytest.approx(math.sqrt(0.1))  # what noise may hide is not taken away
