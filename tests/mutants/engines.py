@@ -143,7 +143,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="work folder: one that is in use is swept",
-        target="data:abandoned",
+        target="data:abandoned_folders",
         old="if lock is not None:",
         new="if True:",
         tests=("tests/data/engines/test_work_folder.py",),

@@ -30,9 +30,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="encode: rows clipped to twice the norm",
-        target="privacy:clip_rows",
-        old="relative > row_norm / size",
-        new="relative > 2 * row_norm / size",
+        target="privacy:_clip_block",
+        old="lengths > row_norm / size",
+        new="lengths > 2 * row_norm / size",
         tests=("tests/data/test_encode.py::test_every_container_gives_the_same_rows",),
     ),
     Fault(

@@ -480,6 +480,27 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="additive: the squares of a target are free",
+        target="learn:release_histograms",
+        old="marginals=len(rows.cells) + numbers",
+        new="marginals=len(rows.cells)",
+        tests=("tests/learn/additive/test_parts.py::test_histograms_are_charged_for_every_column",),
+    ),
+    Fault(
+        name="additive: squares beyond the declared bounds",
+        target="learn:CellRows.squares",
+        old="np.clip(labels * labels, 0.0, 1.0)",
+        new="(labels * labels)",
+        tests=("tests/learn/additive/test_parts.py::test_a_row_moves_the_sum_of_squares_by_one_at_most",),
+    ),
+    Fault(
+        name="additive: the clip ignores what shapes explain",
+        target="learn:AdditiveTask.residual",
+        old="self.mean_square - explained",
+        new="self.mean_square",
+        tests=("tests/learn/additive/test_parts.py::test_clips_follow_what_is_left_to_explain",),
+    ),
+    Fault(
         name="additive: replaced once, moved once",
         target="learn:gradient_sensitivity",
         old="task.account.adjacency",

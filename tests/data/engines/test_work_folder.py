@@ -16,7 +16,7 @@ import pytest
 
 from holdfast.data import Numeric, Schema, open_table
 from holdfast.data.engines import work_folder
-from holdfast.data.engines.work_folder import LOCK, PREFIX, WorkFolder, abandoned
+from holdfast.data.engines.work_folder import LOCK, PREFIX, WorkFolder, abandoned_folders
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such locks")
 KILLED = """
@@ -75,8 +75,8 @@ def test_what_is_not_ours_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     other.mkdir()
     (other / LOCK).write_bytes(b"")
     (folder / f"{PREFIX}link").symlink_to(other, target_is_directory=True)
-    assert list(abandoned(folder)) == []
+    assert list(abandoned_folders(folder)) == []
     (folder / f"{PREFIX}unlocked" / LOCK).write_bytes(b"")
-    assert [path.name for path in abandoned(folder)] == [f"{PREFIX}unlocked"]
+    assert [path.name for path in abandoned_folders(folder)] == [f"{PREFIX}unlocked"]
     monkeypatch.setattr(os, "getuid", lambda: 123_456)
-    assert list(abandoned(folder)) == []
+    assert list(abandoned_folders(folder)) == []

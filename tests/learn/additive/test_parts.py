@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import ParameterError
@@ -48,12 +51,48 @@ def account_of(rows: CellRows, mu: float = 1.0) -> Account:
 @pytest.mark.parametrize("max_rows", [1, 4])
 def test_histograms_are_charged_for_every_column(adjacency: str, factor: float, max_rows: int) -> None:
     rows = coded(columns=5, adjacency=adjacency, max_rows=max_rows)
-    account = account_of(rows)
-    release_histograms(rows, account, square=Fraction(1, 4), arithmetic="strict")
-    (entry,) = account.journal.entries
-    sigma = float(Fraction(str(entry.charge.mechanism["sigma"])))
-    # Soundness, section 24: sqrt(F), sqrt(2 F) under replace; c rows may share all cells.
-    assert sigma == pytest.approx(factor * max_rows * math.sqrt(5) / 0.5, rel=1e-12)
+    for numbers in (False, True):
+        account = account_of(rows)
+        release_histograms(rows, account, square=Fraction(1, 4), arithmetic="strict", numbers=numbers)
+        (entry,) = account.journal.entries
+        sigma = float(Fraction(str(entry.charge.mechanism["sigma"])))
+        # Soundness, section 24: sqrt(F), sqrt(2 F) under replace; c rows may share all cells. A numeric target's
+        # squares move by c at most, as one more column would.
+        assert sigma == pytest.approx(factor * max_rows * math.sqrt(5 + numbers) / 0.5, rel=1e-12)
+
+
+@given(st.lists(st.floats(-1, 1), max_size=40), st.lists(st.floats(-9, 9), min_size=1, max_size=3))
+def test_a_row_moves_the_sum_of_squares_by_one_at_most(labels: list[float], more: list[float]) -> None:
+    def summed(values: list[float]) -> int:
+        rows = coded(1)
+        rows._kept, rows._complete = [(np.zeros((len(values), 3), dtype=np.uint16), np.array(values))], True
+        return rows.squares()
+
+    whole, moved = summed(labels + more), summed(labels)
+    assert 0 <= whole - moved <= len(more)
+    assert abs(summed(labels) - sum(value**2 for value in labels)) <= 1.001
+
+
+def test_clips_follow_what_is_left_to_explain() -> None:
+    task, _ = prepared()
+    assert task.residual(0.9) == 1.0  # classes: a slope is bounded by itself
+    numbers = dataclasses.replace(task, loss="squared", mean_square=0.09, square_noise=0.001)
+    assert [round(numbers.residual(explained), 3) for explained in (0.0, 0.05, 1.0)] == [0.3, 0.2, 0.06]
+    unsure = dataclasses.replace(numbers, square_noise=5.0)
+    assert unsure.residual(0.08) == pytest.approx(math.sqrt(0.1))  # what noise may hide is not taken away
+    assert numbers.clip(16.0, 0.2) == pytest.approx(2 * numbers.clip(16.0, 0.1))
+
+
+def test_the_mean_square_of_a_target_is_released() -> None:
+    rows = coded(5_000)  # labels of size 1
+    sure = release_histograms(
+        rows, account_of(rows, 50.0), square=Fraction(2500), arithmetic="strict", numbers=True
+    )
+    assert sure.mean_square == pytest.approx(1.0, abs=0.01)
+    unsure = release_histograms(
+        rows, account_of(rows, 0.01), square=Fraction(1, 10**8), arithmetic="strict", numbers=True
+    )
+    assert unsure.mean_square == pytest.approx(0.1, abs=0.06)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from holdfast import Account, ApproxDP, Categorical, Identifier, Numeric, Schema, load_model, open_table
 from holdfast.errors import AssumptionWarning, NoIntervals, NotPrivateWarning, ParameterError
@@ -45,6 +46,14 @@ def schema(target: Any, **options: Any) -> Schema:
 ILL = Categorical("ill", ["no", "yes"])
 LEVEL = Categorical("level", ["low", "mid", "high"])
 SCORE = Numeric("score", -3, 6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    [PrivateAdditiveClassifier(interactions=False), PrivateAdditiveRegressor(interactions=False)]
+)
+def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
+    check(estimator)
 
 
 def test_two_classes_from_a_table() -> None:

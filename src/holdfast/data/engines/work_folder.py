@@ -35,7 +35,7 @@ class WorkFolder:
     """
 
     def __init__(self) -> None:
-        for stale in abandoned(Path(tempfile.gettempdir())):
+        for stale in abandoned_folders(Path(tempfile.gettempdir())):
             shutil.rmtree(stale, ignore_errors=True)
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
         self._lock: IO[bytes] | None = _locked(self.path / LOCK, create=True)
@@ -48,7 +48,7 @@ class WorkFolder:
             self._lock = None
 
 
-def abandoned(parent: Path) -> Iterator[Path]:
+def abandoned_folders(parent: Path) -> Iterator[Path]:
     """Folders of this user there whose process is gone."""
     if _fcntl() is None:
         return

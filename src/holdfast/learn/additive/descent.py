@@ -28,8 +28,10 @@ from holdfast.progress import progress
 Floats = NDArray[np.float64]
 SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
-CLIPS = {"classes": (0.06, 1.0), "numbers": (0.17, 1.0)}
+CLIPS = {"classes": (0.06, 1.0), "numbers": (0.10, 1.0)}
 """Per root of the signal, and at most: for numbers in units of their residuals, as large as released values say."""
+AVERAGED = {"classes": 0.5, "numbers": 0.25}
+"""The last share of the iterates, whose mean is the result."""
 LEAST_RESIDUAL = 0.04
 """The mean square of residuals, as a share of the target's: shapes that explain more are not believed."""
 CURVATURES = {"logistic": 0.04, "squared": 0.3, "softmax": 0.6}
@@ -104,12 +106,12 @@ def gradient_sensitivity(task: AdditiveTask, clip: float, design: AdditiveDesign
 def descend(
     task: AdditiveTask, design: AdditiveDesign, start: Floats, *, square: Fraction, steps: int, label: str
 ) -> Descent:
-    """`steps` noisy gradients for mu^2 = `square`, from `start`; the mean of the last half of the iterates.
+    """`steps` noisy gradients for mu^2 = `square`, from `start`; the mean of the last iterates.
 
     Every step costs the same. Its clip, and with it its noise, follows what the released weights explain by then.
     """
     weights, mean, step, last = start, np.zeros_like(start), task.step, math.inf
-    averaged, clip, noise, spreads = steps - steps // 2, 0.0, 0.0, []
+    averaged, clip, noise, spreads = math.ceil(steps * AVERAGED[task.target]), 0.0, 0.0, []
     for number in progress(range(steps), desc=label):
         explained = design.explained(weights) - noise * design.effective_dimension
         clip = task.clip(design.effective_dimension, task.residual(explained))
