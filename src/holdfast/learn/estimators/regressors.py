@@ -172,8 +172,8 @@ class PrivateLasso(PrivateLinearRegressor):
     `radius` is in units of the target per unit of the features; None lets predictions reach twice the half range
     of the target. The other parameters are those of `PrivateLinearRegression`.
 
-    It is for many columns of which few matter, many rows, and a radius known to be small: its error grows with ln d, but
-    also with the radius. On ordinary tables it is worse than the mean of the target where `PrivateLinearRegression`
+    It is for many columns of which few matter, many rows, and a radius known to be small: its error grows with ln d,
+    but also with the radius. On ordinary tables it is worse than the mean of the target where `PrivateLinearRegression`
     is useful (R2 of -0.35 against 0.46 on Warfarin at epsilon 1), and `summary` says so.
 
     >>> import numpy as np
