@@ -178,8 +178,8 @@ def second_moment(passes: ClippedBlocks, *, dimension: int, kind: Moment, clip: 
     """
     if passes.engine is not None:
         if clip is None:
-            return packed(passes.engine.gram(kind), kind)
-        return packed(passes.engine.gram(kind, form=clip.standard.form(), norm=clip.norm), kind)
+            return packed_moment(passes.engine.gram(kind), kind)
+        return packed_moment(passes.engine.gram(kind, form=clip.standard.form(), norm=clip.norm), kind)
     if kind == "full":
         total = np.zeros((dimension, dimension))
         for rows, _ in passes.blocks():
@@ -194,7 +194,7 @@ def second_moment(passes: ClippedBlocks, *, dimension: int, kind: Moment, clip: 
     return squares if kind == "diagonal" else np.concatenate([squares, np.sqrt(2.0) * products[:-1]])
 
 
-def packed(gram: Floats, kind: Moment) -> Floats:
+def packed_moment(gram: Floats, kind: Moment) -> Floats:
     """What `second_moment` returns, from a matrix or its diagonal."""
     if kind == "arrow":
         return np.concatenate([np.diag(gram), np.sqrt(2.0) * gram[:-1, -1]])
