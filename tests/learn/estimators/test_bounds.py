@@ -30,7 +30,7 @@ def bounds() -> list[tuple[float, float]]:
 
 def test_badly_scaled_columns_do_not_matter(rows: tuple[Any, Any], tmp_path: Path) -> None:
     X, y = rows
-    told = {"epsilon": 1.0, "delta": 1e-6, "classes": [0, 1], "adjacency": "zero_out", "random_state": 0}
+    told: Any = {"epsilon": 1.0, "delta": 1e-6, "classes": [0, 1], "adjacency": "zero_out", "random_state": 0}
     model = PrivateLogisticRegression(bounds=bounds(), **told).fit(X, y)
     assert model.score(X, y) > 0.95
     assert PrivateLogisticRegression(row_norm=1e6, **told).fit(X, y).score(X, y) < 0.8
