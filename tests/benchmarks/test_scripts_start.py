@@ -15,6 +15,7 @@ STARTED_BY_OTHERS = {
     "attack_peers_worker",
     "attribute_peers_worker",
     "disclosure_peers_worker",
+    "learn_panel_worker",
     "learn_peers_worker",
     "synth_runs",
 }

@@ -20,7 +20,7 @@ from holdfast.learn.whitening import (
     Standard,
     from_upper_triangle,
     no_whitening,
-    packed,
+    packed_moment,
     second_moment,
     second_moment_sensitivity,
     standard_of,
@@ -162,7 +162,7 @@ def test_a_standard_has_mean_zero_and_variance_one() -> None:
     generator = np.random.default_rng(7)
     rows = np.column_stack([generator.normal(0.3, 0.001, 5_000), generator.normal(-0.1, 0.2, 5_000)])
     rows = np.column_stack([rows, np.full(5_000, 0.5)])
-    arrow = packed(rows.T @ rows / 5_000, "arrow")
+    arrow = packed_moment(rows.T @ rows / 5_000, "arrow")
     made = standard_of(arrow, dimension=3, noise_std=1e-12, floor=1.0, centred=True)
     turned = rows @ made.matrix.T
     assert np.allclose(turned.mean(axis=0), [0.0, 0.0, 1.0], atol=1e-6)

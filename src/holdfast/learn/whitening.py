@@ -178,8 +178,8 @@ def second_moment(passes: ClippedBlocks, *, dimension: int, kind: Moment, clip: 
     """
     if passes.engine is not None:
         if clip is None:
-            return packed(passes.engine.gram(kind), kind)
-        return packed(passes.engine.gram(kind, form=clip.standard.form(), norm=clip.norm), kind)
+            return packed_moment(passes.engine.gram(kind), kind)
+        return packed_moment(passes.engine.gram(kind, form=clip.standard.form(), norm=clip.norm), kind)
     if kind == "full":
         total = np.zeros((dimension, dimension))
         for rows, _ in passes.blocks():
@@ -194,7 +194,7 @@ def second_moment(passes: ClippedBlocks, *, dimension: int, kind: Moment, clip: 
     return squares if kind == "diagonal" else np.concatenate([squares, np.sqrt(2.0) * products[:-1]])
 
 
-def packed(gram: Floats, kind: Moment) -> Floats:
+def packed_moment(gram: Floats, kind: Moment) -> Floats:
     """What `second_moment` returns, from a matrix or its diagonal."""
     if kind == "arrow":
         return np.concatenate([np.diag(gram), np.sqrt(2.0) * gram[:-1, -1]])
@@ -238,13 +238,12 @@ def whitener(
     noise_std: float,
     ridge: float,
     standard: Standard | None = None,
-    directions: float = math.inf,
 ) -> Whitener:
     """(M + ridge)^-1/2, its eigenvalues floored at 0, from a noisy M = mean of x x^T; post-processing.
 
     `noise_std` is that of the diagonal of M; `ridge` counts in units of the noise's spectral norm, which for a
     symmetric Gaussian matrix of that scaling is about sqrt(2 d) noise_std, and about 3 noise_std for a diagonal.
-    Where M is of rows S x, rows are mapped by S first. The ridge grows until `directions` are left at most.
+    Where M is of rows S x, rows are mapped by S first.
     """
     if kind == "diagonal":
         floor = 3.0 * ridge * noise_std
@@ -253,8 +252,6 @@ def whitener(
     floor = ridge * math.sqrt(2.0 * dimension) * noise_std
     eigenvalues, basis = np.linalg.eigh(from_upper_triangle(released, dimension))
     values = np.maximum(eigenvalues, 0.0)
-    while float(np.sum(values / (values + floor))) > directions:
-        floor *= 1.4
     # Scaled so that no direction is longer than 1 on average: a step that suits one suits all tables.
     root = np.sqrt((float(values[-1]) + floor) / (max(float(values[-1]), floor) * (values + floor)))
     turned = (basis * root) @ basis.T
@@ -326,6 +323,5 @@ def release_whitener(releases: MomentReleases, setting: DescentSchedule) -> Whit
     clip = Clip(standard, math.sqrt(max(1.0, float(seen.sum()))))
     released, noise = releases.of("full", setting.share, clip)
     return whitener(
-        released, kind="full", dimension=dimension, noise_std=noise, ridge=setting.ridge, standard=standard,
-        directions=setting.directions,
-    )  # fmt: skip
+        released, kind="full", dimension=dimension, noise_std=noise, ridge=setting.ridge, standard=standard
+    )

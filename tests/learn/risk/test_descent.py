@@ -72,7 +72,6 @@ def test_the_rule_of_the_decision_note() -> None:
     assert setting.moment_share == pytest.approx(0.35)
     several = schedule_for(0.2185, count=32_561, dimension=108, classes=7)
     assert several.moment_share == pytest.approx(0.15)
-    assert several.directions == pytest.approx(0.2185 * 32_561 / 105)
     wide = schedule_for(1.0, count=10**8, dimension=LARGEST_FULL + 1)
     assert (wide.preconditioner, wide.moment_share) == ("diagonal", 0.1)
 
@@ -88,7 +87,7 @@ def test_what_a_caller_gives_is_kept() -> None:
     [
         {"preconditioner": "some"}, {"share": 0.0}, {"share": 1.0}, {"unit_share": 0.8},
         {"floor": 0.0}, {"ridge": 0.0}, {"clip": math.inf},
-        {"steps": 0}, {"steps": 2.5}, {"step": 0.0}, {"momentum": 1.0}, {"average": 1.1}, {"directions": 0.5},
+        {"steps": 0}, {"steps": 2.5}, {"step": 0.0}, {"momentum": 1.0}, {"average": 1.1},
     ],
 )  # fmt: skip
 def test_bad_settings_are_refused(options: dict[str, Any]) -> None:

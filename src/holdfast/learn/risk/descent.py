@@ -35,7 +35,6 @@ KEPT_LENGTHS = 2**23
 """Rows whose length is kept from pass to pass: 64 MB."""
 CLIPS = (0.06, 0.05, 0.5)
 """At least, per root of the signal, and at most."""
-LEAST_DIRECTIONS = 5.0
 RESIDUALS = ("squared", "huber_regression")
 SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
@@ -64,8 +63,6 @@ class DescentSchedule:
     momentum: float = 0.4
     average: float = 0.5
     """The last share of the iterates is averaged; 0 returns the last one."""
-    directions: float = math.inf
-    """The effective dimension is brought to this at most, by a larger ridge."""
 
     def __post_init__(self) -> None:
         require(
@@ -84,7 +81,6 @@ class DescentSchedule:
         require(0 < self.step < math.inf, "step", self.step, "> 0 and finite")
         require(0 <= self.momentum < 1, "momentum", self.momentum, "in [0, 1)")
         require(0 <= self.average <= 1, "average", self.average, "in [0, 1]")
-        require(self.directions >= 1, "directions", self.directions, ">= 1")
 
     @property
     def gradient_part(self) -> Fraction:
@@ -125,8 +121,7 @@ def schedule_for(
 ) -> DescentSchedule:
     """The rule: the same for all, but for what is whitened and for several classes.
 
-    K classes share the steps' budget, and the moments serve them all: so moments get less of it, and no more
-    directions are kept than mu n / (15 K), each of which is K weights to be paid for.
+    K classes share the steps' budget, and the moments serve them all: so moments get less of it.
 
     >>> schedule_for(0.2185, count=32_561, dimension=108).steps
     16
@@ -134,8 +129,7 @@ def schedule_for(
     kind: Preconditioner = "full" if dimension <= LARGEST_FULL else "diagonal"
     if classes == 1:
         return DescentSchedule(preconditioner=kind)
-    directions = max(LEAST_DIRECTIONS, mu * count / (factor * 15.0 * classes))
-    return DescentSchedule(preconditioner=kind, unit_share=0.05, share=0.1, directions=directions)
+    return DescentSchedule(preconditioner=kind, unit_share=0.05, share=0.1)
 
 
 def gradient_clip(
@@ -332,13 +326,14 @@ def noisy_descent(
     weights = np.zeros((problem.predictions, problem.dimension))
     velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
     for number in progress(range(schedule.steps), desc=name):
-        noisy = np.asarray(permit.release(gradient(weights))) / divisor
+        noisy = permit.release(gradient(weights))
+        mean_gradient = np.asarray(noisy) / divisor
         if noise is not None:
-            expected = noisy.size * (noise / divisor) ** 2
-            size = max(float(np.sum(noisy**2)) - expected, 0.0)
+            expected = mean_gradient.size * (noise / divisor) ** 2
+            size = max(float(np.sum(mean_gradient**2)) - expected, 0.0)
             pace *= SLOWER if size > GREW * last else 1.0
             last = max(size, 0.1 * expected)
-        velocity = schedule.momentum * velocity + noisy
+        velocity = schedule.momentum * velocity + mean_gradient
         # The penalty takes an implicit step, which is stable whatever the whitening made of it.
         shrink = partial(whitening.shrunk, strength=pace * problem.penalty)
         weights = each_row(shrink, weights - pace * velocity)

@@ -1,0 +1,43 @@
+"""The panel's verdicts: made from cells, and able to say that `auto` is behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.learn_panel_page import FACTS, falling, totals, verdict
+from benchmarks.learn_panel_tables import TABLES, small, wide
+
+
+def cells(**scores: list[float]) -> dict[str, Any]:
+    return {
+        f"Adult|1|delta|{method.replace('_', ' ')}|{repetition}": {"score": score, "chosen": "noisy_gd"}
+        for method, made in scores.items()
+        for repetition, score in enumerate(made)
+    }
+
+
+def test_a_verdict_pairs_repetitions_and_names_the_best() -> None:
+    kept = cells(auto=[0.80, 0.90], objective=[0.79, 0.89], opacus_4=[0.82, 0.92])
+    found = verdict(kept, "Adult", "1", "delta")
+    assert found is not None
+    assert found.house is not None
+    assert found.peer is not None
+    assert (found.worst, found.house[0], found.peer[0]) == ("opacus 4", "objective", "opacus 4")
+    assert abs(found.lost - 0.02) < 1e-12
+    assert not found.holds("accuracy")
+    assert "behind opacus 4" in totals(kept)[0]
+    level = verdict(cells(auto=[0.80, 0.90], opacus_4=[0.803, 0.903]), "Adult", "1", "delta")
+    assert level is not None
+    assert level.holds("accuracy")
+
+
+def test_falling_accuracy_is_said() -> None:
+    kept = cells(auto=[0.85, 0.85], objective=[0.8, 0.8])
+    kept |= {key.replace("|1|", "|8|"): cell | {"score": 0.7} for key, cell in kept.items()}
+    assert falling(kept) == ["Adult (delta) from ε = 1 to 8: 0.1500"]
+
+
+def test_the_pages_facts_are_those_of_the_tables() -> None:
+    assert set(FACTS) == set(TABLES)
+    for name, table in (("n 200", small()), ("d 800", wide())):
+        assert FACTS[name] == (table.train, table.metric)
