@@ -161,6 +161,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
         row_norm: float = 1.0,
+        bounds: Bounds | None = None,
         classes: Sequence[Any] | None = None,
         multi_class: str = "multinomial",
         fit_intercept: bool = True,
@@ -172,7 +173,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, classes=classes,
+            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds, classes=classes,
             fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
             arithmetic=arithmetic, random_state=random_state,
         )  # fmt: skip
