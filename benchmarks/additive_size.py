@@ -1,8 +1,10 @@
-"""An additive fit of many rows from Parquet, its time and memory: `python -m benchmarks.additive_size [ROWS]`."""
+"""An additive fit of many rows from Parquet, time and memory: `python -m benchmarks.additive_size [ROWS] [--save]`."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import platform
 import resource
 import subprocess
 import sys
@@ -13,6 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as parquet
 from benchmarks.learning_data import data_folder
+
+RESULTS = Path(__file__).parent / "results" / "additive_size.md"
 
 
 def write(path: Path, rows: int) -> None:
@@ -38,6 +42,7 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("rows", nargs="?", type=int, default=5_000_000)
     asked.add_argument("--fit", metavar="FILE", help="fit this file of so many rows, in this process")
+    asked.add_argument("--save", action="store_true", help="write benchmarks/results/additive_size.md")
     told = asked.parse_args()
     if told.fit:
         fit(told.fit, told.rows)
@@ -48,8 +53,16 @@ def main() -> None:
         path = Path(folder) / "rows.parquet"
         write(path, rows)
         # A process of its own: writing the file must not count.
-        subprocess.run(
-            [sys.executable, "-m", "benchmarks.additive_size", str(rows), "--fit", str(path)], check=True
+        command = [sys.executable, "-m", "benchmarks.additive_size", str(rows), "--fit", str(path)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    print(done.stdout, end="")
+    if told.save:
+        RESULTS.write_text(
+            "# An additive fit of many rows\n\n"
+            f"Made by `python -m benchmarks.additive_size {rows} --save`: Adult's rows again and again, from a Parquet "
+            f"file, epsilon 1. {platform.machine()}, {os.cpu_count()} shared cores under other load, Python "
+            f"{platform.python_version()}. CPU time of the fit; peak of the process.\n\n- {done.stdout}",
+            encoding="utf-8",
         )
 
 
