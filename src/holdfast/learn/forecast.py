@@ -71,7 +71,7 @@ def forecast(
     divided by it, is noise in a coefficient. Real tables have directions that few rows see: there it is more.
 
     >>> [round(f.prediction_noise, 2) for f in forecast(rows=10_000, columns=20, epsilons=[0.1, 1.0], delta=1e-6)]
-    [0.67, 0.08]
+    [0.72, 0.08]
     """
     require(rows >= 1, "rows", rows, ">= 1")
     require(columns >= 1, "columns", columns, ">= 1")
