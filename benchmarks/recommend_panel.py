@@ -30,7 +30,7 @@ from holdfast.learn import (
     PrivateLinearRegression,
     PrivateLogisticRegression,
 )
-from holdfast.learn.estimators.recommend import FILE, Tried, _features
+from holdfast.learn.estimators.recommend import FILE, PanelTry, _features
 
 EPSILONS = (0.1, 1.0, 4.0)
 REPETITIONS = 2
@@ -93,7 +93,7 @@ def tried(name: str) -> list[dict[str, Any]]:
                 "additive": other,
             }
         )
-    return [vars(Tried(**cell)) for cell in made]
+    return [vars(PanelTry(**cell)) for cell in made]
 
 
 def commit() -> str:

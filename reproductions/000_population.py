@@ -434,7 +434,7 @@ def main() -> int:
     text = page(found, in_epsilon, claims, places=places, seeds=seeds, seconds=time.process_time() - begin)
     if quick:
         text.append(
-            "A quick run: too few records for a rate and too few runs for an interval; nothing was written."
+            "\n--quick: too few records for a rate and too few runs for an interval; nothing was written."
         )
     else:
         write("000_population", text)

@@ -388,6 +388,10 @@ def main() -> int:
         write("003_query_gan", lines)
         draw_study(found)
         draw_rounds(found)
+    else:
+        lines.append(
+            "\n--quick: too few rounds for a regret and too few runs for a rate; nothing was written."
+        )
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 

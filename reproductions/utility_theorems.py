@@ -223,7 +223,7 @@ def main() -> int:
     found = rows_of(500 if quick else 20_000)
     lines = page(found, time.process_time() - begin)
     if quick:
-        lines += ["", "A quick run of 500 draws: quantiles are rough, and nothing was written."]
+        lines.append("\n--quick: 500 draws; quantiles are rough, and nothing was written.")
     else:
         write("utility_theorems", lines)
     sys.stdout.write("\n".join(lines) + "\n")

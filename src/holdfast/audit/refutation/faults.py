@@ -328,12 +328,6 @@ FAULTS: tuple[PlantedFault, ...] = (
         "np.split(exact, borders)",
         "the model is made of exact counts", "independent replace",
     ),
-    _fault(
-        "query_gan_residuals_halved", f"{SYNTH}.gaussian:l2_sensitivity",
-        "return strategy.sensitivity(data.adjacency, data.unit) + rounding",
-        "return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
-        "half the sensitivity of what a generator is trained on", "query_gan replace",
-    ),
     *GAME_FAULTS,
     # A density, and additive models.
     _fault(

@@ -1,4 +1,4 @@
-"""GAME_FAULTS: mistakes of the two players that ask a generator in rounds."""
+"""GAME_FAULTS: mistakes of the generator's measurements, and of the two players that ask it in rounds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ from holdfast.audit.refutation.planting import PlantedFault
 
 SELECT, LEADER = "query_gan_select replace", "query_gan_leader replace"
 GAME_FAULTS = (
+    PlantedFault(
+        name="query_gan_residuals_halved",
+        target="synth.methods.gaussian:l2_sensitivity",
+        old="return strategy.sensitivity(data.adjacency, data.unit) + rounding",
+        new="return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
+        why="half the sensitivity of what a generator is trained on",
+        subjects=("query_gan replace",),
+        test="replay",
+    ),
     PlantedFault(
         name="query_gan_select_score_halved",
         target="synth.methods.query_gan_select:select_rounds",

@@ -145,7 +145,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     >>> import numpy as np
     >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (4000, 1)), np.tile(["ill", "well"], 4000)
     >>> model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, classes=["ill", "well"]).fit(X, y)
-    >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
+    >>> model.predict([[0.7, 0.1], [-0.6, 0.2]]).tolist()
     ['ill', 'well']
     >>> model.release_.guarantee.adjacency.value, model.release_.private
     ('replace', True)
@@ -217,7 +217,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     >>> import numpy as np
     >>> X, y = np.tile([[0.7, 0.2], [-0.6, 0.1]], (4000, 1)), np.tile([1, 0], 4000)
     >>> model = PrivateLinearSVC(epsilon=2.0, classes=[0, 1], adjacency="zero_out").fit(X, y)
-    >>> model.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist()
+    >>> model.predict([[0.7, 0.1], [-0.6, 0.2]]).tolist()
     [1, 0]
     """
 

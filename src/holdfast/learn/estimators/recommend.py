@@ -31,7 +31,7 @@ MANY_CELLS = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tried:
+class PanelTry:
     """One table of the panel at one epsilon: scores without privacy and with it."""
 
     table: str
@@ -75,7 +75,7 @@ class Recommendation:
     rows: int
     features: int
     epsilon: float
-    alike: tuple[Tried, ...]
+    alike: tuple[PanelTry, ...]
     near: bool
     """Whether the tables shown are alike, or only the nearest that were tried."""
 
@@ -102,9 +102,9 @@ class Recommendation:
 
 
 @cache
-def panel() -> tuple[Tried, ...]:
+def panel() -> tuple[PanelTry, ...]:
     """What was tried."""
-    return tuple(Tried(**one) for one in json.loads(FILE.read_text(encoding="utf-8"))["tried"])
+    return tuple(PanelTry(**one) for one in json.loads(FILE.read_text(encoding="utf-8"))["tried"])
 
 
 def recommend(
@@ -149,7 +149,7 @@ def recommend(
     return Recommendation(estimator=chosen, why=why, **told)  # type: ignore[arg-type]
 
 
-def _alike(task: str, paid: float) -> tuple[tuple[Tried, ...], bool]:
+def _alike(task: str, paid: float) -> tuple[tuple[PanelTry, ...], bool]:
     """Tries of the same task in the order of their distance; those alike, or the three nearest."""
     known = [one for one in panel() if one.task == task]
     ranked = sorted(known, key=lambda one: abs(math.log(one.paid / paid)))
