@@ -43,8 +43,9 @@ def test_what_is_recommended_exists_and_the_reason_is_counted(rows: int, target:
     paid = rows / found.features
     close = [max(one.paid / paid, paid / one.paid) <= NEAR * (1 + 1e-9) for one in found.alike]
     assert all(close) == found.near or not found.near
-    better = sum(one.additive > one.linear for one in found.alike)
-    assert found.estimator.startswith("PrivateAdditive") == (2 * better > len(found.alike))
+    real = [one for one in found.alike if one.decides]
+    better = sum(one.additive > one.linear for one in real)
+    assert found.estimator.startswith("PrivateAdditive") == (2 * better > len(real))
     assert found.summary().splitlines()[0].startswith(found.estimator)
     assert (found.kept is None) == (not found.near)
 
@@ -75,13 +76,25 @@ def test_bad_input_is_named(told: dict[str, object], match: str) -> None:
         recommend(SCHEMA, **({"target": "ill", "epsilon": 1.0, "rows": 100} | told))  # type: ignore[arg-type]
 
 
+def test_tables_of_a_linear_law_and_tables_without_a_signal_decide_nothing() -> None:
+    assert {one.table for one in panel() if not one.decides} == {
+        "units",
+        "1 % class",
+        "n 200",
+        "heavy tails",
+        "GSS",
+    }
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.BudgetWarning")
 def test_a_linear_summary_says_what_an_additive_model_would_do() -> None:
-    x = np.random.default_rng(0).uniform(size=20_000)
+    x = np.random.default_rng(0).uniform(size=1_000)
     table = open_table(
         {"a": x, "b": np.where(x > 0.3, "x", "y"), "ill": np.where(x > 0.5, "no", "yes")}, SCHEMA
     )
-    said = PrivateLogisticRegression(epsilon=4.0, delta=1e-6).fit(table, target="ill").summary()
-    found = recommend(table, target="ill", epsilon=4.0)
+    said = PrivateLogisticRegression(epsilon=1.0, delta=1e-5).fit(table, target="ill").summary()
+    found = recommend(table, target="ill", epsilon=1.0)
+    assert found.near
     assert ("an additive model" in said) == found.estimator.startswith("PrivateAdditive")
     assert (
         "an additive model"
