@@ -6,11 +6,15 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
+
 from holdfast.errors import HoldfastError
+from holdfast.learn.estimators.recommend import panel
 from holdfast.learn.methods import METHODS
 from holdfast.privacy import MECHANISMS, Account, ApproxDP, GaussianDP, Mechanism, PrivacyCurve, PureDP
 
 HERE = Path(__file__).resolve().parent
+RESULTS = HERE.parent / "benchmarks" / "results"
 _BENCHMARKS = """\
 # Benchmarks
 
@@ -104,39 +108,72 @@ def _result(file: str, section: str, row: str) -> list[str]:
 
 def peers() -> str:
     """The numbers of the README, from files of results: holdfast's beside those of a well-known peer."""
-    adult = "## Adult"
-    ours, default = (
-        _result("learn_peers", adult, row)[2:5] for row in ("holdfast, auto, strict", "diffprivlib, C = 1 ")
-    )
+    linear, opacus = _panel("auto"), _panel("opacus 4", "opacus 16")
+    shapes, machines = _additive("holdfast additive"), _additive("DP-EBM, defaults", "DP-EBM, 100 rounds")
+    exact = next(one.exact for one in panel() if one.table == "Adult")
+    (trees,) = _additive("boosted trees, not private", epsilons=(None,))
     auto = _result("synth", "### epsilon 1\n", "**auto**")
     aim = _result("synth", "### epsilon 1\n", "AIM (mbi, defaults")
     (seconds,) = re.findall(r"([\d,]+) CPU s", aim[0])
     steps = _result("accounting", "", "B DP-SGD")
     found, art = (_result("attack", "", row) for row in ("lira |", "ART black-box, gb"))
-    text = _head("", "holdfast", "peer")
+    text = _head("", "holdfast", "peer", "without privacy")
     text += _row(
-        "private logistic regression, Adult, pure ε = 0.1, 0.5, 1: accuracy",
-        ", ".join(ours), ", ".join(default) + " (diffprivlib, defaults)",
+        "logistic regression, Adult, ε = 0.1, 1, 8: accuracy",
+        ", ".join(linear), ", ".join(opacus) + " (Opacus, the better of two settings)", f"{exact:.4f}",
+    )  # fmt: skip
+    text += _row(
+        "additive model, Adult, ε = 0.1, 1, 4: accuracy",
+        ", ".join(shapes), ", ".join(machines) + " (DP-EBM, the better of two settings)", f"{trees} (boosted trees)",
     )  # fmt: skip
     text += _row(
         "synthetic Adult at ε = 1: average distance of 64 three-way tables; CPU time",
-        f"{auto[2]}; {float(auto[6]):.0f} s", f"{aim[2]}; {seconds} s (AIM of mbi)",
+        f"{auto[2]}; {float(auto[6]):.0f} s", f"{aim[2]}; {seconds} s (AIM of mbi)", "",
     )  # fmt: skip
     text += _row(
         "and its largest error: as certified, and in truth",
         f"{auto[5]}, {auto[4]}",
         f"no certificate, {aim[4]}",
+        "",
     )
     text += _row(
         "ε of 3,000 steps of DP-SGD: relative error; time",
         f"{float(steps[3]):.0e}, on the safe side; {float(steps[4]):.0f} ms",
         f"{float(steps[6]):.0e}; {steps[7]} ms (dp-accounting)",
+        "",
     )
     text += _row(
         "members of an overfitted forest found, at 1 % false alarms",
-        f"{100 * float(found[2]):.0f} %", f"{100 * float(art[2]):.0f} % (ART)",
+        f"{100 * float(found[2]):.0f} %", f"{100 * float(art[2]):.0f} % (ART)", "",
     )  # fmt: skip
     return text
+
+
+def _panel(*methods: str, epsilons: tuple[float, ...] = (0.1, 1.0, 8.0)) -> list[str]:
+    """Mean accuracy on Adult in the learning panel, of the better method at each epsilon."""
+    kept = json.loads((RESULTS / "learn_panel.json").read_text(encoding="utf-8"))
+
+    def mean(method: str, epsilon: float) -> float:
+        head = f"Adult|{epsilon:g}|delta|{method}|"
+        return float(np.mean([cell["score"] for key, cell in kept.items() if key.startswith(head)]))
+
+    return [f"{max(mean(method, epsilon) for method in methods):.4f}" for epsilon in epsilons]
+
+
+def _additive(*methods: str, epsilons: tuple[float | None, ...] = (0.1, 1.0, 4.0)) -> list[str]:
+    """The same for the additive models' benchmark."""
+    kept = json.loads((RESULTS / "additive.json").read_text(encoding="utf-8"))
+
+    def mean(method: str, epsilon: float | None) -> float:
+        runs = [
+            run["scores"][0]
+            for key, found in kept.items()
+            if key.startswith(f"Adult|{method}") and (epsilon is None or key.endswith(f"|{epsilon:.1f}"))
+            for run in found
+        ]
+        return float(np.mean(runs))
+
+    return [f"{max(mean(method, epsilon) for method in methods):.4f}" for epsilon in epsilons]
 
 
 def readme() -> str:

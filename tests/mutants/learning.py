@@ -418,15 +418,6 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
-        name="noisy_gd: numbers stay while their rows shrink",
-        target="learn:along",
-        old="labels * scales if isinstance(loss, Squared | HuberRegression) else labels",
-        new="labels",
-        tests=(
-            "tests/learn/methods/test_noisy_gd.py::test_least_squares_of_clipped_rows_tends_to_that_of_the_rows",
-        ),
-    ),
-    Fault(
         name="bolt_on: the textbook step whatever the budget",
         target="learn:bolt_on",
         old="and step is None:",

@@ -196,18 +196,6 @@ class Squared:
         return np.clip(y, -self.target_bound, self.target_bound)
 
 
-def along(loss: Any, labels: Floats, scales: Floats) -> Floats:
-    """Labels of rows that clipping multiplied by these scales: a number shrinks along, a class stays what it is.
-
-    With the old number beside a shorter row, weights would have to make up for what was clipped, and never tend to
-    those of the rows themselves.
-
-    >>> along(Squared(target_bound=1.0), np.array([0.5]), np.array([0.5])).tolist()
-    [0.25]
-    """
-    return labels * scales if isinstance(loss, Squared | HuberRegression) else labels
-
-
 def as_codes(labels: Any, classes: int) -> NDArray[np.int64]:
     """Class codes; a label outside the declared classes counts as the nearest one, so that no bound breaks.
 

@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -362,8 +363,9 @@ def default_order(limit: PrivacyCurve) -> float:
     return (float(point[0]) + rho) / (2 * rho)
 
 
+@lru_cache(maxsize=512)
 def _largest(curve: Any, point: tuple[Fraction, Fraction]) -> Fraction:
-    """The largest parameter whose curve passes under (epsilon, delta), rounded down."""
+    """The largest parameter whose curve passes under (epsilon, delta), rounded down. Kept: many accounts open alike."""
     epsilon, delta = round_down(point[0]), round_down(point[1])
     high = 1.0
     while curve(high).delta(epsilon) <= delta:
