@@ -217,7 +217,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     >>> import numpy as np
     >>> X, y = np.tile([[0.7, 0.2], [-0.6, 0.1]], (4000, 1)), np.tile([1, 0], 4000)
     >>> model = PrivateLinearSVC(epsilon=2.0, classes=[0, 1], adjacency="zero_out").fit(X, y)
-    >>> model.predict([[0.7, 0.1], [-0.6, 0.2]]).tolist()
+    >>> model.predict([[0.7, 0.2], [-0.6, 0.1]]).tolist()
     [1, 0]
     """
 
