@@ -17,7 +17,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import cells_of_columns
 from holdfast.learn.problem.problem import LabelCoding
-from holdfast.learn.rows.prepare import COUNT_READ, Bounds, declared_columns
+from holdfast.learn.rows.prepare import Bounds, count_of_array, declared_columns
 from holdfast.learn.rows.private_file import PrivateFile, has_room
 from holdfast.privacy.adjacency import Adjacency
 
@@ -94,15 +94,11 @@ def additive_arrays(
     schema = Schema(
         declared_columns(names, FEATURE_BOUNDS if bounds is None else bounds), adjacency=adjacency
     )
-    if adjacency.count_is_public:
-        require(n_public in (None, len(X)), "n_public", n_public, "the number of rows", "leave it out")
-    elif n_public is None:
-        read = (*read, COUNT_READ)
-    else:
-        require(n_public >= 1, "n_public", n_public, ">= 1")
+    count, counted = count_of_array(len(X), n_public, adjacency)
+    read = (*read, *counted)
     rows = CellRows(
         cells=cells_of_columns(list(schema.columns)), read=lambda: batches_of_matrix(schema, X, labels),
-        adjacency=adjacency, unit=schema.unit, public_count=n_public or len(X),
+        adjacency=adjacency, unit=schema.unit, public_count=count,
     )  # fmt: skip
     assumed = (FEATURES_ASSUMED,) if bounds is None else ()
     return AdditiveInput(

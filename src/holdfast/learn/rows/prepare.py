@@ -77,6 +77,23 @@ def numbers_only() -> Iterator[None]:
         raise DataError("rows and targets must be numbers; declare a schema, which encodes texts") from None
 
 
+def count_of_array(rows: int, n_public: int | None, adjacency: Adjacency) -> tuple[int, tuple[str, ...]]:
+    """The public number of rows of an array, and what was read from the data for it.
+
+    >>> count_of_array(5, None, Adjacency.replace), count_of_array(5, 7, Adjacency.add_remove)
+    ((5, ()), (7, ()))
+    """
+    if n_public is None:
+        return rows, () if adjacency.count_is_public else (COUNT_READ,)
+    require(n_public >= 1, "n_public", n_public, ">= 1")
+    if adjacency.count_is_public and n_public != rows:
+        raise ParameterError(
+            f"n_public must be the number of rows under adjacency={adjacency.value!r}, got "
+            f"n_public={n_public}; leave it out, or use adjacency='add_remove'"
+        )
+    return n_public, ()
+
+
 def of_arrays(
     X: Any,
     targets: tuple[LabelCoding, tuple[str, ...]],
@@ -91,16 +108,7 @@ def of_arrays(
 ) -> Prepared:
     """A matrix, dense or sparse: scaled where bounds are declared, clipped, with the constant column."""
     coding, read = targets
-    count = X.shape[0]
-    if n_public is not None:
-        require(n_public >= 1, "n_public", n_public, ">= 1")
-        if adjacency.count_is_public and n_public != count:
-            raise ParameterError(
-                f"n_public must be the number of rows under adjacency={adjacency.value!r}, got "
-                f"n_public={n_public}; leave it out, or use adjacency='add_remove'"
-            )
-    elif not adjacency.count_is_public:
-        read = (*read, COUNT_READ)
+    count, counted = count_of_array(X.shape[0], n_public, adjacency)
     named = None if names is None else tuple(str(name) for name in np.asarray(names))
     schema = None
     if bounds is not None:
@@ -113,10 +121,10 @@ def of_arrays(
             features=design(X, row_norm=row_norm, constant=intercept),
             labels=coding.encode(y),
             adjacency=adjacency,
-            public_count=count if n_public is None else n_public,
+            public_count=count,
         ),
         coding=coding,
-        read=read,
+        read=(*read, *counted),
         feature_names=named,
         columns=None if schema is None else named,
         schema=None if schema is None else schema.to_dict(),

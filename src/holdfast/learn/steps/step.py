@@ -20,9 +20,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
 from holdfast.learn.rows.examples import ArrayExamples, rounding_of_sum
 from holdfast.learn.rows.prepare import (
-    COUNT_READ,
     PAYERS,
     REFITS,
+    count_of_array,
     inside_model_selection,
     numbers_only,
     warn_refit,
@@ -113,7 +113,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         secret = not adjacency.count_is_public and self.n_public is not None
         with numbers_only():
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=0 if secret else 1)
-        count, read = self._count(len(X), adjacency)
+        count, read = count_of_array(len(X), self.n_public, adjacency)
         for assumption in read:
             warnings.warn(assumption, AssumptionWarning, stacklevel=2)
         rows = self._rows(X)
@@ -172,18 +172,6 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "random_state must be None with an account, which draws the noise; open the account with a seed"
             )
         self._check_own()
-
-    def _count(self, count: int, adjacency: Adjacency) -> tuple[int, tuple[str, ...]]:
-        """The public number of rows, and what was read from the data for it."""
-        if self.n_public is None:
-            return count, () if adjacency.count_is_public else (COUNT_READ,)
-        require(self.n_public >= 1, "n_public", self.n_public, ">= 1")
-        if adjacency.count_is_public and self.n_public != count:
-            raise ParameterError(
-                f"n_public must be the number of rows under adjacency={adjacency.value!r}, got "
-                f"n_public={self.n_public}; leave it out, or use adjacency='add_remove'"
-            )
-        return self.n_public, ()
 
     def _value(self) -> dict[str, Any]:
         """What a release stores: format, kind, and all that `transform` needs."""
