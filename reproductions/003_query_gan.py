@@ -28,6 +28,7 @@ from reproductions.thesis_game import (
     equilibrium,
     leader_regret,
     log_gan,
+    one_layer_game,
     one_layer_values,
     perturbed_bound,
     privacy_loss,
@@ -38,8 +39,10 @@ from reproductions.thesis_game import (
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import NotPrivateWarning
+from holdfast.noise.source import Source
 from holdfast.privacy import Account, ApproxDP
 from holdfast.synth import Synthesizer, Workload
+from holdfast.synth.certificate import certify
 from holdfast.synth.evaluation import evaluate
 from holdfast.synth.exact_counts import ExactAnswers, ExactCounts
 from holdfast.synth.methods.dual_query import planned
@@ -47,6 +50,7 @@ from holdfast.synth.methods.measure import measure_tables
 from holdfast.synth.methods.query_gan_leader import leader_rounds
 from holdfast.synth.methods.query_gan_select import averaged, select_rounds
 from holdfast.synth.models.generator.mixture import MixtureModel
+from holdfast.synth.rows.coded_rows import CodedRows
 
 SEED, ROWS, WIDTH = 30300, 500, 6
 FORMS = ("corrected", "perturbed", "printed", "other's loss")
@@ -76,8 +80,10 @@ def counted(codes: NDArray[np.int64]) -> ExactCounts:
 
 def games(rounds: int) -> dict[str, list[float]]:
     """The error of the mixture so far, for each form of the game."""
-    game = QueryGame.of_table(bits(ROWS, WIDTH))
-    return {form: equilibrium(game, rounds, form=form, seed=SEED) for form in FORMS}
+    codes = bits(ROWS, WIDTH)
+    game = QueryGame.of_table(codes)
+    found = {form: equilibrium(game, rounds, form=form, seed=SEED) for form in FORMS}
+    return {**found, "one layer": one_layer_game(codes, rounds)[1]}
 
 
 def regrets(rounds: int, seeds: int) -> dict[str, float]:
@@ -178,7 +184,9 @@ def _error(data: ExactCounts, work: Workload, model: MixtureModel) -> float:
 def _select(data: ExactCounts, work: Workload, rounds: int) -> Curve:
     first, *game = _account().split(0.1, 0.1, 0.8)
     measured = measure_tables(data, [(name,) for name in data.names], account=first, label="one-way tables")
-    curve: Curve = {"payoff": [], "noisy error": [], "largest error": [], "largest error, mean of rounds": []}
+    curve: Curve = {
+        "payoff": [], "noisy error": [], "largest error": [], "largest error, mean of rounds": [], "certificate": []
+    }  # fmt: skip
     models = []
     for turn in select_rounds(
         data, work, measured, float(GAME_ROWS), game, rounds=rounds, form="mixture", components=500, steps=10
@@ -189,14 +197,25 @@ def _select(data: ExactCounts, work: Workload, rounds: int) -> Curve:
         curve["noisy error"].append(turn.noisy_error)
         curve["largest error"].append(_error(data, work, turn.model))
         curve["largest error, mean of rounds"].append(_error(data, work, averaged(models)))
+        curve["certificate"].append(_certified(data, work, turn.model, turn.number))
     return curve
+
+
+def _certified(data: ExactCounts, work: Workload, model: MixtureModel, number: int) -> float:
+    """What the certificate would say of rows drawn from this round's generator, had the game ended here."""
+    _, paying = Account(
+        ApproxDP(EPSILON, DELTA), adjacency="replace", currency="zcdp", seed=SEED + number
+    ).split(0.9, 0.1)
+    codes = model.sample(GAME_ROWS, Source(seed=SEED + number))
+    rows = CodedRows(domain=data.domain, codes=codes)
+    return certify(data, rows, work, account=paying, groups=False).overall.alpha
 
 
 def _leader(data: ExactCounts, work: Workload, rounds: int) -> Curve:
     truth, account = ExactAnswers.of(data, work), _account()
     plan = planned(truth, account, log_universe=GAME_WIDTH * math.log(2), rounds=rounds, samples=8, step=None,
                    most_draws=10_000)  # fmt: skip
-    curve: Curve = {"payoff": [], "largest error": [], "largest error, mean of rounds": []}
+    curve: Curve = {"payoff": [], "largest error": [], "largest error, mean of rounds": [], "certificate": []}
     total = np.zeros(truth.layout.size)
     for turn in leader_rounds(data, truth, plan, account, form="mixture", components=100, steps=20, recent=1):
         answers = truth.layout.answers_of(partial(_shares, turn.model))
@@ -205,6 +224,7 @@ def _leader(data: ExactCounts, work: Workload, rounds: int) -> Curve:
         curve["largest error"].append(float(np.abs(truth.excess(answers)).max()) / GAME_ROWS)
         mean = np.abs(truth.excess(total / turn.number)).max() / GAME_ROWS
         curve["largest error, mean of rounds"].append(float(mean))
+        curve["certificate"].append(_certified(data, work, turn.model, turn.number))
     return curve
 
 
@@ -298,7 +318,9 @@ The class is all cells of all pairs of {WIDTH} bits, {ROWS} records with a hidde
 records found by looking at all of them. Entries are the largest error of the mixture of all moves so far. "corrected"
 regularises the discriminator, in which the value is linear; "perturbed" has the generator follow the perturbed leader
 as well; "printed" regularises the generator instead, whose logits the value is not convex in (algorithm 1, lemma
-3.4.1); "other's loss" trains the generator on the discriminator's loss (algorithm 3, lines 8 and 11)."""
+3.4.1); "other's loss" trains the generator on the discriminator's loss (algorithm 3, lines 8 and 11); "one layer" has
+the thesis's discriminator, softplus(theta x + b) with weights clipped to 1, take a step of ascent a round: its value is
+not concave in theta and its class holds no pair of columns, so neither theory nor the game brings the errors down."""
 BOUND_WORDS = """\
 Losses x on [0, 1], 1,000 rounds. As printed the bound can be made as small as one likes by a small eta, that is, by
 perturbing more. The corrected one cannot."""
@@ -315,13 +337,14 @@ distribution, have no private bound, and are for the owner."""
 PLAY_WORDS = f"""\
 {GAME_ROWS:,} records of {GAME_WIDTH} bits, all pairs, epsilon {EPSILON:g}, delta {DELTA:g}. The payoff is what the
 query player wins: for `select` half the L1 error of the table it selected, for `leader` the mean signed error of its
-draws. The noisy error is what the public sees of it. All other curves need the table."""
+draws. The noisy error is what the public sees of it; the certificate is what would be published of rows of the round's
+generator, had the game ended there (a tenth of the budget, confidence 95 %). All other curves need the table."""
 
 
 def draw_study(found: Mapping[str, Any]) -> None:
     """The game's forms, and ODO-1's privacy loss."""
     looks = {"corrected": (BLUE, "-"), "perturbed": (GREEN, (0, (6, 1.5))), "printed": (RED, "-"),
-             "other's loss": (ORANGE, (0, (1, 1)))}  # fmt: skip
+             "other's loss": (ORANGE, (0, (1, 1))), "one layer": (PINK, (0, (3, 1, 1, 1)))}  # fmt: skip
     with panels("thesis_game", columns=2, legend=6, size=(9.6, 3.7)) as axes:
         left, right = axes[0]
         for form, errors in found["games"].items():
@@ -343,24 +366,33 @@ def draw_study(found: Mapping[str, Any]) -> None:
 def draw_rounds(found: Mapping[str, Any]) -> None:
     """Both players' games."""
     looks = {"payoff": (ORANGE, "-"), "noisy error": (PINK, (0, (1, 1))), "largest error": (BLUE, "-"),
-             "largest error, mean of rounds": (GREEN, (0, (6, 1.5)))}  # fmt: skip
+             "largest error, mean of rounds": (GREEN, (0, (6, 1.5))), "certificate": (RED, "-")}  # fmt: skip
     titles = {"select": "A: select and measure", "leader": "B: multiplicative weights"}
     with panels("game_rounds", columns=2, legend=6, size=(9.6, 3.8)) as axes:
         for place, (player, curve) in zip(axes[0], found["rounds"].items(), strict=True):
             for name, values in curve.items():
                 colour, line = looks[name]
                 at = range(1, len(values) + 1)
-                place.plot(
-                    at, np.maximum(values, 1e-4), color=colour, linestyle=line, linewidth=1.3, label=name
-                )
+                wide = 0.7 if name == "payoff" else 1.3
+                place.plot(at, values, color=colour, linestyle=line, linewidth=wide, label=name)
             alphas, errors = np.array(found["certificates"][f"query_gan_{player}"]).T
             place.axhline(
-                alphas.mean(), color=RED, linestyle=(0, (2, 2)), linewidth=1.1, label="certificate of rows"
+                alphas.mean(),
+                color=RED,
+                linestyle=(0, (2, 2)),
+                linewidth=1.1,
+                label="certificate of the release",
             )
             place.axhline(
-                errors.mean(), color=INK, linestyle=(0, (1, 2)), linewidth=1.1, label="true error of rows"
+                errors.mean(),
+                color=INK,
+                linestyle=(0, (1, 2)),
+                linewidth=1.1,
+                label="true error of the release",
             )
-            place.set(yscale="log", xlabel="round", ylabel="share of records", title=titles[player])
+            # A payoff can be negative: linear below a thousandth, logarithmic above.
+            place.set_yscale("symlog", linthresh=1e-3)
+            place.set(xlabel="round", ylabel="share of records", title=titles[player])
 
 
 def main() -> int:

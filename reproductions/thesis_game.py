@@ -159,6 +159,33 @@ def one_layer_values(data: Floats, generated: Floats, *, starts: int, seed: int 
     return found
 
 
+def one_layer_game(
+    codes: NDArray[np.int64], rounds: int, *, rate: float = 0.5
+) -> tuple[list[float], list[float]]:
+    """Algorithm 3 with its own discriminator, D(x) = softplus(theta x + b), weights clipped to [-1, 1].
+
+    The discriminator takes a step of ascent a round, on what the generator has played so far; the generator plays the
+    record that the mean of all discriminators so far likes best, found by looking at all. After each round: what the
+    discriminator of the round wins against the mixture, and the largest error of a pair of columns.
+    """
+    pairs = QueryGame.of_table(codes)
+    width = codes.shape[1]
+    records = ((np.arange(2**width)[:, None] >> np.arange(width)) & 1).astype(np.float64)
+    rows, every = (np.column_stack([one, np.ones(len(one))]) for one in (codes.astype(np.float64), records))
+    theta, liked, played = np.zeros(width + 1), np.zeros(len(every)), np.zeros(len(every))
+    wins, errors = [], []
+    for turn in range(1, rounds + 1):
+        liked += softplus(every @ theta)
+        played[int(np.argmax(liked))] += 1.0
+        mixture = played / turn
+        chances = [1.0 / (1.0 + np.exp(-one @ theta)) for one in (rows, every)]
+        slope = rows.T @ chances[0] / len(rows) - every.T @ (mixture * chances[1])
+        theta = np.clip(theta + rate / math.sqrt(turn) * slope, -1.0, 1.0)
+        wins.append(float(softplus(rows @ theta).mean() - mixture @ softplus(every @ theta)))
+        errors.append(pairs.error(mixture))
+    return wins, errors
+
+
 def odo_objective(data: Floats, generated: Floats, rounds: int) -> tuple[Callable[[Floats], Floats], ...]:
     """First and second derivative in theta of the sum of `rounds` losses, - (E_data D - E_gen D), one column.
 

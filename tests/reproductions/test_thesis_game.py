@@ -12,6 +12,7 @@ from reproductions.thesis_game import (
     equilibrium,
     leader_regret,
     log_gan,
+    one_layer_game,
     one_layer_values,
     perturbed_bound,
     privacy_loss,
@@ -82,3 +83,11 @@ def test_slopes_measures_and_the_one_layer_class() -> None:
     rows = bits(100, 3).astype(float)
     assert max(one_layer_values(rows, 1.0 - rows, starts=2)) > 0.1
     assert max(one_layer_values(rows, rows, starts=2)) == pytest.approx(0.0)
+
+
+def test_a_clipped_one_layer_discriminator_does_not_bring_the_errors_down() -> None:
+    codes = np.random.default_rng(3).integers(0, 2, size=(200, 4)) | np.array([1, 0, 0, 0])
+    wins, errors = one_layer_game(codes, 300)
+    assert len(wins) == len(errors) == 300
+    corrected = equilibrium(QueryGame.of_table(codes), 300, form="corrected")
+    assert min(errors[100:]) > 3 * corrected[-1]
