@@ -368,7 +368,7 @@ def draw_rounds(found: Mapping[str, Any]) -> None:
     looks = {"payoff": (ORANGE, "-"), "noisy error": (PINK, (0, (1, 1))), "largest error": (BLUE, "-"),
              "largest error, mean of rounds": (GREEN, (0, (6, 1.5))), "certificate": (RED, "-")}  # fmt: skip
     titles = {"select": "A: select and measure", "leader": "B: multiplicative weights"}
-    with panels("game_rounds", columns=2, legend=6, size=(9.6, 3.8)) as axes:
+    with panels("game_rounds", columns=2, legend=4, size=(9.6, 3.8)) as axes:
         for place, (player, curve) in zip(axes[0], found["rounds"].items(), strict=True):
             for name, values in curve.items():
                 colour, line = looks[name]
@@ -390,8 +390,10 @@ def draw_rounds(found: Mapping[str, Any]) -> None:
                 linewidth=1.1,
                 label="true error of the release",
             )
-            # A payoff can be negative: linear below a thousandth, logarithmic above.
-            place.set_yscale("symlog", linthresh=1e-3)
+            if min(map(min, curve.values())) > 0:
+                place.set_yscale("log")
+            else:  # a payoff can be negative: linear below a hundredth, logarithmic above
+                place.set_yscale("symlog", linthresh=1e-2)
             place.set(xlabel="round", ylabel="share of records", title=titles[player])
 
 
