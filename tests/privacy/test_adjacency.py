@@ -31,6 +31,12 @@ def test_bad_units_are_refused(column: str | None, rows: int) -> None:
         PrivacyUnit(column, rows)
 
 
+@pytest.mark.parametrize("column", ["", "  ", 3])
+def test_a_unit_has_a_name(column: str) -> None:
+    with pytest.raises(ParameterError, match="column"):
+        PrivacyUnit(column, 2)
+
+
 def promise(adjacency: Adjacency, unit: PrivacyUnit) -> Guarantee:
     return Guarantee(curve=PureDP(1.0), adjacency=adjacency, unit=unit, theorem="a test")
 

@@ -258,7 +258,7 @@ def test_a_partly_spent_account_still_pays_for_the_certificate() -> None:
         ({"delta": 0.5}, "delta must be < 1 / n"), ({"method": "magic"}, "method"), ({"rows": 0}, "rows"),
         ({"confidence": 1.0}, "confidence"), ({"certificate_share": 1.0}, "certificate_share"),
         ({"random_state": -1}, "random_state"), ({"columns": ["age"], "workload": Workload.of([("sex",)])}, "about"),
-        ({"workload": Workload.of([("height",)])}, "height"),
+        ({"workload": Workload.of([("height",)])}, "height"), ({"rows": 10**15}, "rows"),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_refused_by_name(parameters: dict[str, Any], words: str) -> None:

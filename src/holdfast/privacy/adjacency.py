@@ -88,6 +88,8 @@ class PrivacyUnit:
             self.max_rows,
             "a whole number >= 1",
         )
+        named = self.column is None or (isinstance(self.column, str) and bool(self.column.strip()))
+        require(named, "column", self.column, "None (a row is the unit) or the name of the user column")
         if self.column is None:
             require(
                 self.max_rows == 1, "max_rows", self.max_rows, "1 when the unit is a row",

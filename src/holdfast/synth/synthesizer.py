@@ -58,6 +58,8 @@ from holdfast.synth.workload import Workload
 
 #: No use is made of an account that has less left than this advantage: roundings leave about as much.
 LEAST = 1e-5
+MOST_ROWS = 10**9
+"""That are drawn: a slip of the pen is refused before anything is spent."""
 
 
 class Synthesizer(ReleasedTable):
@@ -246,8 +248,8 @@ class Synthesizer(ReleasedTable):
         known = self.objective in OBJECTIVES
         require(known, "objective", self.objective, f"one of {', '.join(map(repr, OBJECTIVES))}")
         require(0.5 < self.confidence < 1, "confidence", self.confidence, "in (0.5, 1)")
-        whole = self.rows is None or (isinstance(self.rows, int | np.integer) and self.rows >= 1)
-        require(whole, "rows", self.rows, "None or a whole number >= 1")
+        whole = self.rows is None or (isinstance(self.rows, int | np.integer) and 1 <= self.rows <= MOST_ROWS)
+        require(whole, "rows", self.rows, f"None or a whole number from 1 to {MOST_ROWS:,}")
         if self.method != "auto":
             find_synthesis_method(self.method)
         if account is not None and self.random_state is not None:
