@@ -157,13 +157,16 @@ def test_batches_grow_with_the_rows_and_find_as_much() -> None:
         fit_rows(measured, DOMAIN, 400, Source(seed=1), batch=0)
 
 
-def test_of_many_rows_a_part_is_visited_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.synth.rows.fit_rows.VISITED", 96)
-    turns = list(_visited(400, 5, Source(seed=2)))
+@pytest.mark.parametrize(("bound", "value"), [("VISITED", 96), ("MOST_LOOKUPS", 8 * 96)])
+def test_of_many_rows_or_tables_a_part_is_visited_in_turn(
+    bound: str, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"holdfast.synth.rows.fit_rows.{bound}", value)
+    turns = list(_visited(400, 5, 96, Source(seed=2)))
     assert [len(turn) for turn in turns] == [96] * 5
     assert sorted(set(np.concatenate(turns).tolist())) == list(range(400))
     measured = tables(1e-3)
-    codes = fit_rows(measured, DOMAIN, 400, Source(seed=1), sweeps=60)
+    codes = fit_rows(measured, DOMAIN, 400, Source(seed=1), sweeps=60, batch=16)
     assert misfit(measured, DOMAIN, codes) < 1e-3 * misfit(
         measured, DOMAIN, independent_rows(measured, DOMAIN, 400, Source(seed=1))
     )

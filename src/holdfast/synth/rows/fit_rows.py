@@ -41,6 +41,8 @@ BATCH = 256
 SHARES = 400
 #: Records that are asked to move in one pass over a column, taken in turn: of more, so many hold all that must move.
 VISITED = 200_000
+#: Cells of tables that are looked up in one pass over all columns: beyond it fewer records are asked, in four parts.
+MOST_LOOKUPS = 1_000_000_000
 #: Passes over all rows and columns of a reconciled model; later ones gain little.
 SWEEPS = 3
 #: The same for the rows of a reconciled model, which are close to its tables from the start: fewer overshoot less.
@@ -76,6 +78,11 @@ def fit_rows(
     require(least_gain >= 0, "least_gain", least_gain, ">= 0")
     require(batch >= 1, "batch", batch, ">= 1")
     batch = max(batch, rows // SHARES)
+    lookups = sum(len(entry.columns) for entry in measurements)
+    visited = VISITED
+    if min(rows, VISITED) * lookups > MOST_LOOKUPS:
+        visited = max(batch, MOST_LOOKUPS // lookups)
+        batch = max(batch, visited // 4)
     total = _total(measurements)
     if start is None:
         start = independent_rows(measurements, domain, rows, source)
@@ -89,7 +96,7 @@ def fit_rows(
         for _ in range(sweeps):
             moved = 0
             turns = np.array(order)[permutation(source, len(order))].tolist()
-            for column, shuffled in zip(turns, _visited(rows, len(turns), source), strict=True):
+            for column, shuffled in zip(turns, _visited(rows, len(turns), visited, source), strict=True):
                 for first in range(0, len(shuffled), batch):
                     moved += _improve(state, shuffled[first : first + batch], column, least_gain)
                 bar.update()
@@ -101,14 +108,14 @@ def fit_rows(
     return best.astype(np.int64)
 
 
-def _visited(rows: int, turns: int, source: Source) -> Iterator[Codes]:
-    """The records of each turn, in random order: all of them, or the next `VISITED` of one order."""
-    whole = permutation(source, rows) if rows > VISITED else None
+def _visited(rows: int, turns: int, most: int, source: Source) -> Iterator[Codes]:
+    """The records of each turn, in random order: all of them, or the next `most` of one order."""
+    whole = permutation(source, rows) if rows > most else None
     for turn in range(turns):
         if whole is None:
             yield permutation(source, rows)
         else:
-            yield whole.take(range(turn * VISITED, (turn + 1) * VISITED), mode="wrap")
+            yield whole.take(range(turn * most, (turn + 1) * most), mode="wrap")
 
 
 def misfit(measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes) -> float:
