@@ -22,7 +22,7 @@ from holdfast.synth.certificate import OVERALL
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.evaluation.associations import association, kind_of_pair
 from holdfast.synth.evaluation.compared_rows import ComparedRows
-from holdfast.synth.evaluation.marginals import cell_words, earth_mover, numeric_places
+from holdfast.synth.evaluation.marginals import cell_words, earth_mover, largest_cell, numeric_places
 from holdfast.synth.evaluation.workload_errors import shares
 from holdfast.synth.models.model import Measurement, on_simplex
 from holdfast.synth.released import released_intervals
@@ -153,8 +153,8 @@ def released_evidence(
         if not rows_are_public:
             raise ParameterError(
                 "synthetic must hold the rows of the release, and these are others: what is computed from them may be "
-                "shown only if they may be; say rows_are_public (--rows-are-public) if they are, or compare inside with "
-                "--against"
+                "shown only if they may be; say rows_are_public (--rows-are-public) if they are, or compare inside "
+                "with --against"
             )
         own, assumption = _sampled(rows, own), DECLARED
     domain = own.domain
@@ -168,10 +168,8 @@ def released_evidence(
         total = _total(contents, one)
         if total <= 0:
             continue
-        low, high, source = intervals.of(Marginal(tuple(one.columns)), shares(own(one.columns)).reshape(-1))
-        tables.append(
-            _table(one, own, contents.schema, total, low, high, measured=source == "measurement", noise=noise)
-        )
+        found = intervals.of(Marginal(tuple(one.columns)), shares(own(one.columns)).reshape(-1))
+        tables.append(_table(one, own, contents.schema, total, found, noise))
         if len(one.columns) == 2:
             strengths.append(_strength(one, own, contents.schema, total, noise))
     groups, drowned = _groups(measured, own, contents, by, noise)
@@ -202,7 +200,7 @@ def _sampled(rows: ComparedRows, own: CodedRows) -> CodedRows:
     absent = [name for name in own.domain if name not in rows.names]
     require(not absent, "columns", absent, "all columns of the release, which its tables are about")
     codes = np.stack([rows.code(name) for name in own.domain], axis=1)
-    return CodedRows(domain=own.domain, codes=codes)
+    return CodedRows(domain=own.domain, codes=codes.astype(np.int64))
 
 
 def _total(contents: SyntheticContents, one: Measurement) -> float:
@@ -228,13 +226,19 @@ class Noise:
 
 
 def _table(
-    one: Measurement, own: CodedRows, schema: Schema, total: float, low: Floats, high: Floats, *, measured: bool,
+    one: Measurement,
+    own: CodedRows,
+    schema: Schema,
+    total: float,
+    found: tuple[Floats, Floats, str],
     noise: Noise,
-) -> MeasuredTable:  # fmt: skip
+) -> MeasuredTable:
+    low, high, source = found
+    measured = source == "measurement"
     made = shares(own(one.columns))
     gap = np.abs(made - one.values / total)
     flat = made.reshape(-1)
-    worst = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    worst = largest_cell(gap)
     distance, alone = 0.5 * float(gap.sum()), 0.5 * gap.size * noise.mean(one.noise_std) / total
     return MeasuredTable(
         columns=tuple(one.columns), total_variation=distance, noise=alone, at_most_about=min(1.0, distance + alone),
@@ -281,15 +285,15 @@ def _moves(
         total, held = _total(contents, one), ~np.isnan(places[name])
         made = shares(own([name])) * total
         coins = np.random.default_rng(0)
-        at = places[name][held]
-
-        def distance(
-            table: Floats, at: Floats = at, made: Floats = made, held: Any = held, total: float = total
-        ) -> float:
-            return earth_mover(at, on_simplex(table, total=total)[held], at, made[held])
-
-        blurred = [distance(made + noise.draw(made.shape, one.noise_std, coins)) for _ in range(DRAWS)]
-        found.append(MeasuredMove(column=name, distance=distance(one.values), noise=float(np.mean(blurred))))
+        at, weight = places[name][held], made[held]
+        distances = [
+            earth_mover(at, on_simplex(table, total=total)[held], at, weight)
+            for table in (
+                one.values,
+                *(made + noise.draw(made.shape, one.noise_std, coins) for _ in range(DRAWS)),
+            )
+        ]
+        found.append(MeasuredMove(column=name, distance=distances[0], noise=float(np.mean(distances[1:]))))
     return found
 
 
@@ -303,7 +307,7 @@ def _groups(
     made, drowned = [], []
     for name in by:
         tables = [one for columns, one in measured.items() if len(columns) == 2 and name in columns]
-        labels = contents.schema[name].labels  # type: ignore[union-attr]
+        labels = contents.schema[name].labels
         for cell, label in enumerate(labels):
             errors, alone, counts = [], [], []
             for one in tables:

@@ -1,7 +1,7 @@
 """ComparedRows: rows as a schema reads them, counted over all and kept as a sample. Exact: as private as the rows.
 
 Joint counts of one and two columns are taken of every row, a batch at a time; what needs single rows (predictions,
-distances) uses at most `MOST_ROWS` of them, drawn without regard to their values. So memory does not grow with the file.
+distances) uses at most `MOST_ROWS` of them, drawn without regard to their values, so memory does not grow with files.
 """
 
 from __future__ import annotations

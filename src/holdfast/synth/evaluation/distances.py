@@ -78,8 +78,9 @@ def closest_records(
 
 
 def closest(rows: ComparedRows, reference: ComparedRows) -> Floats:
-    """For each row the smallest distance to the reference: the mean over columns of 0 or 1 for categories, and of the
-    difference over the declared range for numbers (Gower 1971).
+    """For each row the smallest distance to the reference (Gower 1971).
+
+    The mean over columns of 0 or 1 for categories, and of the difference over the declared range for numbers.
     """
     numeric = [place for place, name in enumerate(rows.names) if isinstance(rows.schema[name], Numeric)]
     others = [place for place in range(len(rows.names)) if place not in numeric]

@@ -16,7 +16,8 @@ from holdfast.synth.evaluation.compared_rows import ComparedRows, plain_schema, 
 from holdfast.synth.evaluation.distances import closest_records, told_apart_by_models
 from holdfast.synth.evaluation.marginals import marginal_errors, moved_columns
 from holdfast.synth.evaluation.prediction import predictions
-from holdfast.synth.evaluation.report import EvaluationReport, RealComparison
+from holdfast.synth.evaluation.real_comparison import RealComparison
+from holdfast.synth.evaluation.report import EvaluationReport
 from holdfast.synth.evaluation.subgroups import subgroups
 
 LEAST_ROWS = 4

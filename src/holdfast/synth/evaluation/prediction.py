@@ -1,7 +1,8 @@
-"""Train on synthetic rows, test on real ones, beside training on real ones: is the table good for prediction?
+"""Train on synthetic rows, test on real ones, beside training on real ones: how good the table is for prediction.
 
-The real rows are halved. Models learn from one half, and from as many synthetic rows; both are tested on the other half.
-The synthetic rows were made from both halves, so they have seen the test rows through noise; the real half has not.
+The real rows are halved. Models learn from one half, and from as many synthetic rows; both are tested on the other
+half. The synthetic rows were made from both halves, so they have seen the test rows through noise; the real half
+has not.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from holdfast.synth.evaluation.features import linear_features, quiet_fit, tree_
 
 Floats = NDArray[np.float64]
 MOST_TRAINED, MOST_TESTED = 20_000, 20_000
-LEAST_ROWS = 20
+LEAST_ROWS = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,13 +71,8 @@ def predictions(real: ComparedRows, synthetic: ComparedRows, target: str) -> Pre
     """Accuracy where the target is a category, R2 where it is a number."""
     require(target in real.names, "target", target, f"one of the columns {list(real.names)}")
     require(len(real.names) > 1, "target", target, "a column beside others that predict it")
-    enough = min(len(real.codes), 2 * len(synthetic.codes)) >= 2 * LEAST_ROWS
-    require(
-        enough,
-        "rows",
-        min(len(real.codes), len(synthetic.codes)),
-        f">= {2 * LEAST_ROWS} real, {LEAST_ROWS} synthetic",
-    )
+    for name, rows in (("real", len(real.codes)), ("synthetic", len(synthetic.codes))):
+        require(rows >= LEAST_ROWS, f"{name} rows", rows, f">= {LEAST_ROWS} for a target", "leave target out")
     coins = np.random.default_rng(0)
     order = coins.permutation(len(real.codes))
     half = len(order) // 2
@@ -121,7 +117,7 @@ class _Classes:
         return np.full(rows, np.bincount(self.truth(train)).argmax())
 
     def gains(self, truth: NDArray[Any], train: ComparedRows, made: NDArray[Any]) -> Floats:
-        return (made == truth).astype(np.float64)
+        return np.asarray(made == truth, dtype=np.float64)
 
     def models(self) -> dict[str, Fit]:
         return {
@@ -151,7 +147,7 @@ class _Classes:
         classes, label = np.unique(labels, return_inverse=True)
         score = np.log(np.bincount(label) / len(label))[None, :].repeat(len(test.codes), axis=0)
         for name in columns:
-            cells = train.schema[name].cells  # type: ignore[union-attr]
+            cells = train.schema[name].cells
             counts = np.ones((cells, len(classes)))
             np.add.at(counts, (train.code(name), label), 1.0)
             score += np.log(counts / counts.sum(axis=0))[test.code(name)]

@@ -15,33 +15,14 @@ import numpy as np
 
 from holdfast.errors import ParameterError
 from holdfast.synth.evaluation.against_release import ReleasedEvidence
-from holdfast.synth.evaluation.associations import Associations
-from holdfast.synth.evaluation.distances import WARNING, ClosestRecords, ToldApart
-from holdfast.synth.evaluation.marginals import Marginals, MovedColumn
+from holdfast.synth.evaluation.distances import WARNING
+from holdfast.synth.evaluation.figure import evaluation_figure
 from holdfast.synth.evaluation.prediction import Predictions
+from holdfast.synth.evaluation.real_comparison import RealComparison
 from holdfast.synth.evaluation.subgroups import Subgroups
 
 INTERNAL = "internal: computed from real rows without noise, do not publish"
 PUBLIC = "public: from released values only, nothing was spent"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RealComparison:
-    """Synthetic rows against real ones: exact functions of private data."""
-
-    rows: int
-    synthetic_rows: int
-    sampled: int
-    """Real rows that were used where single rows are looked at."""
-    one_way: Marginals
-    two_way: Marginals
-    moved: tuple[MovedColumn, ...]
-    associations: Associations
-    closest: ClosestRecords
-    told_apart: ToldApart | None
-    predictions: Predictions | None = None
-    subgroups: tuple[Subgroups, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,9 +88,7 @@ class EvaluationReport:
 
     def plot(self) -> Any:
         """Errors, correlations and predictions in one picture (a matplotlib figure)."""
-        from holdfast.synth.evaluation.figure import evaluation_figure
-
-        return evaluation_figure(self)
+        return evaluation_figure(self.against_real, self.against_release)
 
     def __repr__(self) -> str:
         return self.summary()
@@ -157,8 +136,8 @@ def _of_real(real: RealComparison) -> list[str]:
     if real.predictions is not None:
         made = real.predictions
         lines.append(
-            f"  {made.measure} for {made.target} on {made.tested:,} held-out real rows, trained on {made.trained:,} real | "
-            f"synthetic rows (without a model {made.baseline.value:.3f}):"
+            f"  {made.measure} for {made.target} on {made.tested:,} held-out real rows, trained on {made.trained:,} "
+            f"real | synthetic rows (without a model {made.baseline.value:.3f}):"
         )
         for one in made.models:
             lines.append(
@@ -169,8 +148,8 @@ def _of_real(real: RealComparison) -> list[str]:
         lines += _of_groups(found, real.predictions)
     near = real.closest
     lines.append(
-        f"  closest real row: median distance {near.median:.3f}, of fresh real rows {near.fresh_median:.3f}; equal to a "
-        f"real row {100 * near.copies:.1f} %, fresh real rows {100 * near.fresh_copies:.1f} % (no privacy measure)"
+        f"  closest real row: median distance {near.median:.3f}, of fresh real rows {near.fresh_median:.3f}; equal to "
+        f"a real row  {100 * near.copies:.1f} %, fresh real rows {100 * near.fresh_copies:.1f} % (no privacy measure)"
     )
     if near.nearer_to_members is not None:
         lines.append(
@@ -195,8 +174,9 @@ def _of_groups(found: Subgroups, predicted: Predictions | None) -> list[str]:
         )
         small = " SMALL: mostly chance" if one.small else ""
         lines.append(
-            f"  {found.by}={one.group} ({one.rows:,} rows, {100 * one.share:.1f} %, here {100 * one.synthetic_share:.1f} %): "
-            f"total variation {shown(one.total_variation)} ({shown(one.by_chance)} by chance){scores}{small}"
+            f"  {found.by}={one.group} ({one.rows:,} rows, {100 * one.share:.1f} %, here "
+            f"{100 * one.synthetic_share:.1f} %): total variation {shown(one.total_variation)} "
+            f"({shown(one.by_chance)} by chance){scores}{small}"
         )
     return [*lines, *([f"  and {found.left_out} groups more"] if found.left_out else [])]
 
@@ -206,8 +186,8 @@ def _of_release(made: ReleasedEvidence) -> list[str]:
     for width in sorted({len(one.columns) for one in made.tables}):
         distance, noise = made.average(width)
         lines.append(
-            f"  {width}-way: average total variation {shown(distance)} to the noisy tables, whose noise alone makes about "
-            f"{shown(noise)}: rows and true tables differ by at most about {shown(distance + noise)}"
+            f"  {width}-way: average total variation {shown(distance)} to the noisy tables, whose noise alone makes "
+            f"about {shown(noise)}: rows and true tables differ by at most about {shown(distance + noise)}"
         )
     if made.alpha is not None:
         lines.append(
@@ -217,8 +197,8 @@ def _of_release(made: ReleasedEvidence) -> list[str]:
         lines.append("  no certificate speaks of these rows")
     for one in made.groups:
         lines.append(
-            f"  {one.by}={one.group} ({100 * one.share:.1f} %, here {100 * one.synthetic_share:.1f} %): total variation "
-            f"{one.total_variation:.4f} in {one.columns} tables, noise alone {one.noise:.4f}"
+            f"  {one.by}={one.group} ({100 * one.share:.1f} %, here {100 * one.synthetic_share:.1f} %): total "
+            f"variation {one.total_variation:.4f} in {one.columns} tables, noise alone {one.noise:.4f}"
         )
     if made.drowned:
         lines.append(f"  lost in the noise: {', '.join(made.drowned)}")
