@@ -59,7 +59,7 @@ class WhichEpsilon:
         if self.tried is None:
             near = "" if self.low is None else f"; with luck from {self.low:.2g} on"
             return f"{self.method}: no epsilon that was tried reaches {self.accuracy:g} on average{near}"
-        high = "more than any tried" if self.high is None else f"{self.high:.2g}"
+        high = "more than any tried; more fits tell" if self.high is None else f"{self.high:.2g}"
         low = "-" if self.low is None else f"{self.low:.2g}"
         about = (
             ""

@@ -45,7 +45,7 @@ class Associations:
 
     def largest(self, most: int = 1) -> list[tuple[str, str, float, float]]:
         """The pairs that differ most: two columns, real and synthetic."""
-        gaps = np.abs(np.where(np.isnan(self.differences), -1.0, self.differences))
+        gaps = np.where(np.isnan(self.differences), -1.0, np.abs(self.differences))
         gaps[np.tril_indices(len(self.names))] = -1.0
         order = np.argsort(gaps, axis=None, kind="stable")[::-1]
         found = [tuple(int(i) for i in np.unravel_index(at, gaps.shape)) for at in order[:most]]

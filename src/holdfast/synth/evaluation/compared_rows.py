@@ -98,7 +98,7 @@ def plain_schema(schema: Schema, columns: Sequence[str] | None = None) -> Schema
     return Schema(kept, csv=schema.csv)
 
 
-def read_rows(source: Any, schema: Schema, *, name: str, most_rows: int = MOST_ROWS) -> ComparedRows:
+def read_compared(source: Any, schema: Schema, *, name: str, most_rows: int = MOST_ROWS) -> ComparedRows:
     """Rows of a file, frame, Arrow table or `Table`; `name` is what the caller calls them.
 
     A column that the rows lack, a column of which no value is what the schema declares, and no rows at all are refused.

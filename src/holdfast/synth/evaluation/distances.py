@@ -170,13 +170,13 @@ def _auc(real: ComparedRows, synthetic: ComparedRows) -> tuple[float, float]:
             max_iter=30, max_leaf_nodes=15, early_stopping=False, categorical_features=marks, random_state=0
         ).fit(features, labels)
         scores = [model.predict_proba(one[half:])[:, 1] for one in (ours, theirs)]
-    return area(scores[0], scores[1])
+    return auc_with_error(scores[0], scores[1])
 
 
-def area(negatives: Floats, positives: Floats) -> tuple[float, float]:
+def auc_with_error(negatives: Floats, positives: Floats) -> tuple[float, float]:
     """P(positive above negative), ties halved, with its standard error (DeLong et al. 1988).
 
-    >>> area(np.array([0.0, 1.0]), np.array([1.0, 2.0]))[0]
+    >>> auc_with_error(np.array([0.0, 1.0]), np.array([1.0, 2.0]))[0]
     0.875
     """
     low, high = np.sort(negatives), np.sort(positives)

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarginalError:
+class TableError:
     """How far a table of some columns is off: half the sum of all differences of shares, and the largest one."""
 
     columns: tuple[str, ...]
@@ -38,7 +38,7 @@ class MarginalError:
 class Marginals:
     """All tables of one width."""
 
-    errors: tuple[MarginalError, ...]
+    errors: tuple[TableError, ...]
     left_out: tuple[tuple[str, ...], ...] = ()
     """Tables that would have too many cells."""
 
@@ -53,7 +53,7 @@ class Marginals:
         return float(np.mean([one.by_chance for one in self.errors])) if self.errors else math.nan
 
     @property
-    def worst(self) -> MarginalError | None:
+    def worst(self) -> TableError | None:
         """The table with the largest error of a single cell."""
         return max(self.errors, key=lambda one: one.largest, default=None)
 
@@ -77,7 +77,7 @@ def _uncounted(rows: ComparedRows) -> list[tuple[str, ...]]:
     return [pair for pair in every if pair not in counted]
 
 
-def marginal_error(columns: Sequence[str], real: Floats, synthetic: Floats, schema: Schema) -> MarginalError:
+def marginal_error(columns: Sequence[str], real: Floats, synthetic: Floats, schema: Schema) -> TableError:
     """One table of counts against another.
 
     >>> from holdfast.data import Categorical
@@ -88,7 +88,7 @@ def marginal_error(columns: Sequence[str], real: Floats, synthetic: Floats, sche
     """
     gap = shares(synthetic) - shares(real)
     worst = largest_cell(np.abs(gap))
-    return MarginalError(
+    return TableError(
         columns=tuple(columns),
         total_variation=0.5 * float(np.abs(gap).sum()),
         largest=float(np.abs(gap).max()),
@@ -158,13 +158,10 @@ def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedCol
             ours, theirs = (rows.values[:, place] for rows in (real, synthetic))
             ours, theirs = ours[~np.isnan(ours)], theirs[~np.isnan(theirs)]
             distance = earth_mover(ours, np.ones(len(ours)), theirs, np.ones(len(theirs)))
-            found.append(moved(column, distance))
+            found.append(
+                MovedColumn(column=name, distance=distance, of_range=distance / (column.high - column.low))
+            )
     return tuple(found)
-
-
-def moved(column: Numeric, distance: float) -> MovedColumn:
-    """With the share of the declared range."""
-    return MovedColumn(column=column.name, distance=distance, of_range=distance / (column.high - column.low))
 
 
 def numeric_places(schema: Schema) -> Mapping[str, Floats]:

@@ -26,7 +26,7 @@ LEAST_ROWS = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
+class MeanScore:
     """A mean over test rows and its standard error: accuracy of a class, R2 of a number."""
 
     value: float
@@ -38,9 +38,9 @@ class ModelScores:
     """One kind of model, trained twice and tested on the same rows."""
 
     model: str
-    on_real: Score
-    on_synthetic: Score
-    gap: Score
+    on_real: MeanScore
+    on_synthetic: MeanScore
+    gap: MeanScore
     """What is lost by synthetic rows; its error is that of the difference, row by row."""
 
 
@@ -51,7 +51,7 @@ class Predictions:
     target: str
     measure: str
     models: tuple[ModelScores, ...]
-    baseline: Score
+    baseline: MeanScore
     trained: int
     tested: int
     test_rows: ComparedRows = field(repr=False)
@@ -97,8 +97,8 @@ def predictions(real: ComparedRows, synthetic: ComparedRows, target: str) -> Pre
     )  # fmt: skip
 
 
-def _score(gains: Floats) -> Score:
-    return Score(value=float(gains.mean()), error=float(gains.std(ddof=1) / math.sqrt(len(gains))))
+def _score(gains: Floats) -> MeanScore:
+    return MeanScore(value=float(gains.mean()), error=float(gains.std(ddof=1) / math.sqrt(len(gains))))
 
 
 Fit = Callable[[ComparedRows, ComparedRows], NDArray[Any]]

@@ -114,7 +114,7 @@ def plain(value: Any) -> Any:
     return int(value) if isinstance(value, np.integer) else value
 
 
-def shown(value: float, form: str = ".4f") -> str:
+def _shown(value: float, form: str = ".4f") -> str:
     """A number, or a dash for what is undefined."""
     return f"{value:{form}}" if math.isfinite(value) else "-"
 
@@ -123,14 +123,15 @@ def _of_real(real: RealComparison) -> list[str]:
     worst = real.two_way.worst or real.one_way.worst
     lines = [
         f"  {real.synthetic_rows:,} synthetic rows against {real.rows:,} real ones",
-        f"  one-way tables: average total variation {shown(real.one_way.average)} (two samples: "
-        f"{shown(real.one_way.by_chance)}); two-way: {shown(real.two_way.average)} ({shown(real.two_way.by_chance)})",
+        f"  one-way tables: average total variation {_shown(real.one_way.average)} (two samples: "
+        f"{_shown(real.one_way.by_chance)}); two-way: {_shown(real.two_way.average)} "
+        f"({_shown(real.two_way.by_chance)})",
     ]
     if worst is not None:
         lines.append(f"  largest error of a share: {worst.largest:.4f}, {worst.name} = {worst.where}")
     for a, b, ours, theirs in real.associations.largest(1):
         lines.append(
-            f"  correlations differ by {shown(real.associations.average, '.3f')} on average, most for {a} and {b}: "
+            f"  correlations differ by {_shown(real.associations.average, '.3f')} on average, most for {a} and {b}: "
             f"{ours:.2f} really, {theirs:.2f} here"
         )
     if real.predictions is not None:
@@ -149,7 +150,7 @@ def _of_real(real: RealComparison) -> list[str]:
     near = real.closest
     lines.append(
         f"  closest real row: median distance {near.median:.3f}, of fresh real rows {near.fresh_median:.3f}; equal to "
-        f"a real row  {100 * near.copies:.1f} %, fresh real rows {100 * near.fresh_copies:.1f} % (no privacy measure)"
+        f"a real row {100 * near.copies:.1f} %, fresh real rows {100 * near.fresh_copies:.1f} % (no privacy measure)"
     )
     if near.nearer_to_members is not None:
         lines.append(
@@ -168,15 +169,15 @@ def _of_groups(found: Subgroups, predicted: Predictions | None) -> list[str]:
     lines = []
     for one in found.groups:
         scores = (
-            f", {predicted.measure} {shown(one.on_real, '.3f')} | {shown(one.on_synthetic, '.3f')}"
+            f", {predicted.measure} {_shown(one.on_real, '.3f')} | {_shown(one.on_synthetic, '.3f')}"
             if predicted
             else ""
         )
         small = " SMALL: mostly chance" if one.small else ""
         lines.append(
             f"  {found.by}={one.group} ({one.rows:,} rows, {100 * one.share:.1f} %, here "
-            f"{100 * one.synthetic_share:.1f} %): total variation {shown(one.total_variation)} "
-            f"({shown(one.by_chance)} by chance){scores}{small}"
+            f"{100 * one.synthetic_share:.1f} %): total variation {_shown(one.total_variation)} "
+            f"({_shown(one.by_chance)} by chance){scores}{small}"
         )
     return [*lines, *([f"  and {found.left_out} groups more"] if found.left_out else [])]
 
@@ -186,8 +187,8 @@ def _of_release(made: ReleasedEvidence) -> list[str]:
     for width in sorted({len(one.columns) for one in made.tables}):
         distance, noise = made.average(width)
         lines.append(
-            f"  {width}-way: average total variation {shown(distance)} to the noisy tables, whose noise alone makes "
-            f"about {shown(noise)}: rows and true tables differ by at most about {shown(distance + noise)}"
+            f"  {width}-way: average total variation {_shown(distance)} to the noisy tables, whose noise alone makes "
+            f"about {_shown(noise)}: rows and true tables differ by at most about {_shown(distance + noise)}"
         )
     if made.alpha is not None:
         lines.append(
