@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from holdfast.data.schema import Schema
 from holdfast.dossier.comparison.methods import NOTES, Columns, HeldOut
 from holdfast.dossier.section import visible
-from holdfast.errors import require
+from holdfast.errors import missing_extra, require
 from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
@@ -133,6 +133,28 @@ class EpsilonComparison:
             "which_epsilon": [asdict(one) for one in self.answers],
             "notes": list(self.notes),
         }
+
+    def plot(self) -> Any:
+        """Accuracy against epsilon, with intervals and the line without privacy (a matplotlib figure)."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise missing_extra("matplotlib", "plot") from error
+        figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+        axis = figure.subplots()
+        for name in self.methods:
+            points = self.of(name)
+            axis.errorbar(
+                [p.epsilon for p in points], [p.accuracy for p in points], fmt="o-", capsize=3, label=name,
+                yerr=[self.quantile * p.error for p in points],
+            )  # fmt: skip
+        axis.axhline(self.without_privacy.accuracy, color="#1c2733", linestyle="--", label="without privacy")
+        axis.axhline(self.majority, color="#55626f", linestyle=":", label="majority class")
+        for one in self.answers[:1]:
+            axis.axhline(one.accuracy, color="#b8501c", linestyle="-.", label=f"asked: {one.accuracy:g}")
+        axis.set(xscale="log", xlabel="epsilon", ylabel="accuracy on held-out rows")
+        axis.legend(frameon=False)
+        return figure
 
     def html(self) -> str:
         """One self-contained page."""
