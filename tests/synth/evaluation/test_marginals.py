@@ -56,6 +56,10 @@ def test_earth_mover_is_scipys(first: list[float], second: list[float]) -> None:
     assert earth_mover(a, weights, b, others) == pytest.approx(wanted, abs=1e-9)
 
 
+def test_what_moves_up_and_what_moves_down_do_not_cancel() -> None:
+    assert earth_mover(np.array([0.0, 2.0]), np.ones(2), np.array([1.0]), np.ones(1)) == pytest.approx(1.0)
+
+
 def test_tables_of_rows_against_rows() -> None:
     real, other = (read_compared(people(seed=seed), PLAIN, name="real") for seed in (0, 1))
     for width, number in ((1, 4), (2, 6)):

@@ -177,7 +177,8 @@ def epsilon_chart(
             at = float(y.place(np.array([value]))[0])
             body.append(f'<line class="coin" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
             body.append(f'<text class="tick" x="{LEFT + 6}" y="{at - 4:.1f}">{words} {value:.3f}</text>')
-    body.append(legend(series, (WIDTH * 0.56, HEIGHT - BOTTOM - 17 * len(series))))
+    if len(series) > 1:
+        body.append(legend(series, (WIDTH * 0.62, HEIGHT * 0.55)))
     said = "; ".join(
         f"{name}: " + ", ".join(f"{m:.3f} at epsilon {e:g}" for e, m, _ in points)
         for name, points in methods.items()

@@ -211,7 +211,7 @@ def _require_columns(names: Sequence[str], held: Sequence[str], name: str) -> No
     if missing:
         raise ParameterError(
             f"{name} must hold the columns that are compared, {', '.join(map(repr, missing))} "
-            f"{'is' if len(missing) == 1 else 'are'} not there; name those to compare with columns"
+            f"{'is' if len(missing) == 1 else 'are'} not there; name those to compare (columns, --columns)"
         )
     twice = [one for one in names if listed.count(one) > 1]
     if twice:

@@ -50,6 +50,7 @@ def _differences(axis: Any, real: RealComparison, figure: Any) -> None:
     names = real.associations.names
     drawn = axis.imshow(real.associations.differences, cmap="RdBu_r", vmin=-0.3, vmax=0.3)
     axis.set_xticks([])
+    axis.grid(visible=False)
     axis.set_yticks(range(len(names)), names, fontsize=7)
     axis.set_title("correlations: synthetic minus real", fontsize=10)
     figure.colorbar(drawn, ax=axis, shrink=0.7)

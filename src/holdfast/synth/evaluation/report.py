@@ -55,7 +55,7 @@ class EvaluationReport:
         if self.against_real is not None:
             lines += _of_real(self.against_real)
         if self.against_release is not None:
-            lines += _of_release(self.against_release)
+            lines += _of_release(self.against_release, alone=self.against_real is None)
         return "\n".join(lines)
 
     def to_json(self, *, audience: str | None = None) -> dict[str, Any]:
@@ -173,7 +173,8 @@ def _of_groups(found: Subgroups, predicted: Predictions | None) -> list[str]:
             if predicted
             else ""
         )
-        small = " SMALL: mostly chance" if one.small else ""
+        few = " SMALL: mostly chance" if one.rows else " NO REAL ROWS"
+        small = few if one.small else ""
         lines.append(
             f"  {found.by}={one.group} ({one.rows:,} rows, {100 * one.share:.1f} %, here "
             f"{100 * one.synthetic_share:.1f} %): total variation {_shown(one.total_variation)} "
@@ -182,7 +183,7 @@ def _of_groups(found: Subgroups, predicted: Predictions | None) -> list[str]:
     return [*lines, *([f"  and {found.left_out} groups more"] if found.left_out else [])]
 
 
-def _of_release(made: ReleasedEvidence) -> list[str]:
+def _of_release(made: ReleasedEvidence, *, alone: bool) -> list[str]:
     lines = [f"  {made.rows:,} rows against {len(made.tables)} noisy tables of {made.method}"]
     for width in sorted({len(one.columns) for one in made.tables}):
         distance, noise = made.average(width)
@@ -199,7 +200,7 @@ def _of_release(made: ReleasedEvidence) -> list[str]:
     for one in made.groups:
         lines.append(
             f"  {one.by}={one.group} ({100 * one.share:.1f} %, here {100 * one.synthetic_share:.1f} %): total "
-            f"variation {one.total_variation:.4f} in {one.columns} tables, noise alone {one.noise:.4f}"
+            f"variation {one.total_variation:.4f} in {one.columns} table{'s' * (one.columns > 1)}, noise alone {one.noise:.4f}"
         )
     if made.drowned:
         lines.append(f"  lost in the noise: {', '.join(made.drowned)}")
@@ -208,4 +209,4 @@ def _of_release(made: ReleasedEvidence) -> list[str]:
     if made.assumption:
         lines.append(f"  assumption: {made.assumption}")
     lines.append(f"  {len(made.unmeasured)} pairs of columns were not measured")
-    return [*lines, *(f"  cannot be known from a release: {one}" for one in made.unknown)]
+    return [*lines, *(f"  cannot be known from a release: {one}" for one in made.unknown if alone)]
