@@ -200,7 +200,8 @@ def _of_release(made: ReleasedEvidence, *, alone: bool) -> list[str]:
     for one in made.groups:
         lines.append(
             f"  {one.by}={one.group} ({100 * one.share:.1f} %, here {100 * one.synthetic_share:.1f} %): total "
-            f"variation {one.total_variation:.4f} in {one.columns} table{'s' * (one.columns > 1)}, noise alone {one.noise:.4f}"
+            f"variation {one.total_variation:.4f} in {one.columns} table{'s' * (one.columns > 1)}, noise alone "
+            f"{one.noise:.4f}"
         )
     if made.drowned:
         lines.append(f"  lost in the noise: {', '.join(made.drowned)}")
