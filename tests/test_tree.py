@@ -15,7 +15,7 @@ from tests.paths import ROOT
 SOURCES = ROOT / "src" / "holdfast"
 ROOMS = sorted(p.name for p in SOURCES.iterdir() if (p / "__init__.py").is_file())
 #: The move of the house ended at 310 files; rooms of their own (sampling, inversion, additive models) come on top.
-MOST_ENTRIES, MOST_FILES, MOST_LINES = 14, 490, 400
+MOST_ENTRIES, MOST_FILES, MOST_LINES = 14, 530, 400
 
 #: Folders of tests that mirror no folder of the package.
 OTHERS = {

@@ -589,6 +589,35 @@ def publishing_options() -> Figure:
     return figure
 
 
+def evaluation() -> Figure:
+    """Synthetic Adult beside the real one: errors, correlations, predictions."""
+    from holdfast import Synthesizer, adult
+
+    few = ["age", "workclass", "education", "marital_status", "occupation", "hours_per_week", "sex", "income"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        made = Synthesizer(epsilon=1.0, delta=1e-6, columns=few, target="income", random_state=0).fit(adult())
+    figure: Figure = made.evaluate(adult(), target="income").plot()
+    return figure
+
+
+def epsilons() -> Figure:
+    """Accuracy of a private model of Adult against epsilon, as `holdfast compare` draws it."""
+    from holdfast.data.datasets import _HERE, adult_schema
+    from holdfast.data.engines.files import read_columns
+    from holdfast.dossier.comparison.epsilons import compare_epsilons
+
+    schema = adult_schema()
+    columns = read_columns(Path(str(_HERE / "adult_train.parquet")), schema, name="data")
+    found = compare_epsilons(
+        columns, schema, target="income", epsilons=(0.05, 0.2, 1.0, 4.0), delta=1e-6, fits=4, accuracy=0.84,
+        data_are_public=True,
+    )  # fmt: skip
+    print(found.summary())
+    figure: Figure = found.plot()
+    return figure
+
+
 def of_page(page: str, name: str) -> Callable[[], Figure]:
     """A figure of a page that has a file of its own here."""
 
@@ -630,6 +659,8 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "example_synthetic_table": example("synthetic_table", seed=1),
     "example_membership_attack": example("membership_attack", seed=1),
     "example_dossier": example("dossier", seed=1),
+    "evaluation": evaluation,
+    "epsilons": epsilons,
 }
 
 

@@ -53,3 +53,33 @@ def test_methods_on_own_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [(), ("--methods", "output")])
 def test_nothing_to_compare_exits_with_2(arguments: tuple[str, ...]) -> None:
     assert run("compare", *arguments).exit_code == 2
+
+
+def test_several_epsilons_draw_a_curve(tmp_path: Path) -> None:
+    age = np.random.default_rng(3).integers(0, 100, 300)
+    parquet.write_table(
+        pa.table({"age": age, "ill": np.where(age > 50, "yes", "no")}), tmp_path / "t.parquet"
+    )
+    Schema([Numeric("age", 0, 100), Categorical("ill", ["no", "yes"])]).save(tmp_path / "t.toml")
+    data = ("compare", "--data", tmp_path / "t.parquet", "--schema", tmp_path / "t.toml", "--target", "ill")
+    asked = (
+        "--epsilon",
+        "0.1,2",
+        "--epsilon",
+        "8",
+        "--accuracy",
+        "0.7",
+        "--fits",
+        "2",
+        "--methods",
+        "output",
+    )
+    shown = run(*data, *asked, "-o", tmp_path / "c.html")
+    assert shown.exit_code == 0, shown.output
+    assert "without privacy" in shown.output
+    assert "output: " in shown.output
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert '<aside class="banner"' in page
+    assert "Accuracy against epsilon" in page
+    for wrong in (("--epsilon", "1,many"), ("--epsilon", "1,2", "--fits", "1"), ("--accuracy", "2")):
+        assert run(*data, *wrong).exit_code == 2

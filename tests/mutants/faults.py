@@ -9,6 +9,7 @@ from . import (
     audit,
     dossier,
     engines,
+    evaluation,
     extensions,
     influence,
     intervals,
@@ -39,5 +40,6 @@ ROOMS = (
     influence,
     reproductions,
     intervals,
+    evaluation,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

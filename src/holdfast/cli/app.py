@@ -22,6 +22,7 @@ COMMANDS = {
     "curve": "which epsilon at this delta, for these mechanisms",
     "demo": "a private release of bundled data, end to end",
     "dossier": "one page about a release, for whoever has to sign it",
+    "evaluate": "how good synthetic rows are, against real ones or a release",
     "fit": "a private model of one column of a table",
     "ledger": "open, show and verify a budget ledger, close accounts",
     "plan": "noise and accuracy against epsilon, before anything is spent",

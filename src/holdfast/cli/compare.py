@@ -1,4 +1,4 @@
-"""`holdfast compare`: releases, or methods on the owner's own data, side by side."""
+"""`holdfast compare`: releases side by side; or methods and epsilons on the owner's own data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from holdfast.data.schema import Schema
     from holdfast.dossier import Comparison
+    from holdfast.dossier.comparison.epsilons import EpsilonComparison
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -20,9 +22,18 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--schema", "schema_file", type=FILE, help="What is public about DATA.")
 @click.option("--target", help="The column to predict.")
 @click.option("--methods", help="Names of methods, separated by commas; for example noisy_gd,output.")
-@click.option("--epsilon", type=float, default=1.0, show_default=True, help="At which methods are tried.")
+@click.option(
+    "--epsilon",
+    "epsilons",
+    multiple=True,
+    help="Where methods are tried (at 1 by default); several draw a curve.",
+)
 @click.option("--delta", type=float, default=1e-6, show_default=True, help="At which methods are tried.")
-@click.option("--fits", type=int, default=3, show_default=True, help="Seeded fits per method.")
+@click.option("--fits", type=int, default=3, show_default=True, help="Seeded fits per method and epsilon.")
+@click.option("--accuracy", type=float, help="Which epsilon does this accuracy need? Tries several.")
+@click.option(
+    "--data-are-public", is_flag=True, help="You declare that DATA may be shown: the curve is then public."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write a page.")
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -32,9 +43,11 @@ def compare(
     schema_file: Path | None,
     target: str | None,
     methods: str | None,
-    epsilon: float,
+    epsilons: tuple[str, ...],
     delta: float,
     fits: int,
+    accuracy: float | None,
+    data_are_public: bool,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -42,13 +55,15 @@ def compare(
     """Put RELEASE files side by side: promise, noise, certificates and weights.
 
     With --data, try methods on your own table instead. That is not private: noise is seeded, scores are exact,
-    nothing is charged, and the result is for internal use only.
+    nothing is charged, and the result is for internal use only. With several epsilons (0.1,1,4) or --accuracy it draws
+    accuracy against epsilon, beside no privacy, and says which epsilon the accuracy needs and how sure that is.
 
     \b
     Examples:
       holdfast compare spring.holdfast autumn.holdfast
       holdfast compare spring.holdfast autumn.holdfast -o comparison.html
       holdfast compare --data clinic.parquet --schema clinic.toml --target sex --methods noisy_gd,output
+      holdfast compare --data clinic.parquet --schema clinic.toml --target sex --epsilon 0.1,1,4 --accuracy 0.84
     """
     from holdfast.errors import ParameterError
     from holdfast.release.outputs import require_writable
@@ -57,10 +72,19 @@ def compare(
         require_writable(output, force=force)
     if (data is None) == (not releases):
         raise ParameterError("compare takes two or more releases, or --data with --methods; got both or none")
+    tried = _numbers(epsilons)
+    found: Comparison | EpsilonComparison
     if data is None:
         found = _releases(releases)
+    elif len(tried) > 1 or accuracy is not None:
+        found = _epsilons(
+            data, schema_file, target, methods or "auto", epsilons=tried, delta=delta, fits=fits, accuracy=accuracy,
+            data_are_public=data_are_public,
+        )  # fmt: skip
     else:
-        found = _methods(data, schema_file, target, methods, epsilon=epsilon, delta=delta, fits=fits)
+        found = _methods(
+            data, schema_file, target, methods, epsilon=tried[0] if tried else 1.0, delta=delta, fits=fits
+        )
     if output is not None:
         output.write_text(found.html(), encoding="utf-8")
     click.echo(json.dumps(found.to_json()) if as_json else found.summary())
@@ -77,12 +101,49 @@ def _releases(paths: tuple[Path, ...]) -> Comparison:
     return run({name: Release.load(path) for name, path in zip(names, paths, strict=True)})
 
 
+def _numbers(texts: tuple[str, ...]) -> list[float]:
+    """Given one by one, or separated by commas."""
+    from holdfast.errors import ParameterError
+
+    try:
+        return [float(part) for text in texts for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(
+            f"epsilon must be a number, or several with commas between, got {','.join(texts)!r}"
+        ) from None
+
+
 def _methods(
     data: Path, schema_file: Path | None, target: str | None, methods: str | None, **told: Any
 ) -> Comparison:
+    from holdfast.dossier.comparison import compare_methods
+
+    columns, schema, column, chosen = _read(data, schema_file, target, methods)
+    return compare_methods(columns, schema, target=column, methods=chosen, **told)
+
+
+def _epsilons(
+    data: Path,
+    schema_file: Path | None,
+    target: str | None,
+    methods: str,
+    *,
+    epsilons: list[float],
+    **told: Any,
+) -> EpsilonComparison:
+    from holdfast.dossier.comparison.epsilons import EPSILONS, compare_epsilons
+
+    columns, schema, column, chosen = _read(data, schema_file, target, methods)
+    tried = epsilons or list(EPSILONS)
+    return compare_epsilons(columns, schema, target=column, methods=chosen, epsilons=tried, **told)
+
+
+def _read(
+    data: Path, schema_file: Path | None, target: str | None, methods: str | None
+) -> tuple[Any, Schema, str, list[str]]:
+    """Everything that is needed to try methods on a file, checked before any fit."""
     from holdfast.data.engines.files import read_columns
     from holdfast.data.schema import Schema
-    from holdfast.dossier.comparison import compare_methods
     from holdfast.errors import ParameterError
 
     if schema_file is None or target is None or not methods:
@@ -94,6 +155,4 @@ def _methods(
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
-    return compare_methods(
-        read_columns(data, schema, name="data"), schema, target=target, methods=chosen, **told
-    )
+    return read_columns(data, schema, name="data"), schema, target, chosen

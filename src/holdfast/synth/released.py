@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from holdfast.synth.answers import Answers, Intervals, answer, identity, noise_q
 from holdfast.synth.certificate import COUNT_FAILURE, OVERALL
 from holdfast.synth.contents import SyntheticContents, describe
 from holdfast.synth.models.dense import RowsModel
-from holdfast.synth.models.model import Model
+from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.rows.coded_rows import CodedRows, as_frame, decode_rows, row_coins
 from holdfast.synth.rows.impossible_rows import Zeros, possible_rows
 from holdfast.synth.whole_table import WHOLE
@@ -122,10 +122,10 @@ def _claim(release: Release[Any], name: str) -> Certificate | None:
     return next((one for one in release.certificates if one.name == name), None)
 
 
-def _answers(
-    release: Release[Any], contents: SyntheticContents, rows: CodedRows, workload: Workload
-) -> Answers:
-    """Every query of the workload on the released rows; about the whole table, where that was paid for."""
+def released_intervals(
+    release: Release[Any], contents: SyntheticContents, *, measured: Mapping[frozenset[str], Measurement]
+) -> tuple[Intervals, float, str]:
+    """What intervals rest on, their confidence, and which rows they speak of: all, where that was paid for."""
     promise, whole, overall = release.guarantee, _claim(release, WHOLE), _claim(release, OVERALL)
     failure, confidence = 1.0 - contents.confidence, contents.confidence
     kept = promise.unit.kept() + promise.unit.left_out()
@@ -139,13 +139,21 @@ def _answers(
     intervals = Intervals(
         # The overall claim only: choosing the smaller of two claims afterwards would not keep the confidence.
         alphas={} if overall is None else {identity(group): overall.alpha for group in contents.certified},
-        measured=contents.measured(),
+        measured=measured,
         rows=contents.public_rows,
         counted=counted,
         quantile=quantile(1.0 - failure, pure=pure),
         left_out=0.0 if whole is None else float(whole.details["left_out"]),
     )
+    return intervals, confidence, kept
+
+
+def _answers(
+    release: Release[Any], contents: SyntheticContents, rows: CodedRows, workload: Workload
+) -> Answers:
+    """Every query of the workload on the released rows; about the whole table, where that was paid for."""
+    intervals, confidence, kept = released_intervals(release, contents, measured=contents.measured())
     return answer(
         rows, workload, intervals, confidence=confidence, kept=kept,
-        n_public=None if promise.adjacency.count_is_public else contents.public_rows,
+        n_public=None if release.guarantee.adjacency.count_is_public else contents.public_rows,
     )  # fmt: skip

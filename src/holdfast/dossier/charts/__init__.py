@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.dossier.charts.bars import bar_chart, budget_chart, coefficient_chart
+from holdfast.dossier.charts.comparing import dot_chart, epsilon_chart, matrix_chart
 from holdfast.dossier.charts.curves import curve_chart, trade_off_chart
 from holdfast.dossier.charts.frame import DARK, STYLE, standalone
 
@@ -13,6 +14,9 @@ __all__ = [
     "budget_chart",
     "coefficient_chart",
     "curve_chart",
+    "dot_chart",
+    "epsilon_chart",
+    "matrix_chart",
     "standalone",
     "trade_off_chart",
 ]

@@ -84,6 +84,8 @@ STYLE = """
 .chart .whisker{stroke:var(--ink);stroke-width:1.4}.chart .zero{stroke:var(--muted);stroke-width:1}
 .chart .dot{fill:var(--fill)}.chart .coin{stroke:var(--muted);stroke-dasharray:4 4;fill:none}
 .chart .cursor{stroke:var(--ink);stroke-width:1;stroke-dasharray:3 3}
+.chart .hollow{fill:none;stroke:var(--ink);stroke-width:1.5}.chart .cell{fill:none;stroke:var(--grid)}
+.chart .own{fill:var(--grid)}.chart .more{fill:#b8501c}.chart .less{fill:#0b6e99}
 """
 DARK = """
 @media screen and (prefers-color-scheme:dark){

@@ -80,14 +80,14 @@ def evaluate(truth: Tables, released: Tables, workload: Workload, *, name: str =
             exact, made = (
                 np.asarray(tables(group.columns), dtype=np.float64) for tables in (truth, released)
             )
-            gap = group.answers(_shares(exact)) - group.answers(_shares(made))
+            gap = group.answers(shares(exact)) - group.answers(shares(made))
             variation.append(0.5 * float(np.abs(gap).sum()))
             largest.append(float(np.abs(gap).max()))
             bar.update()
     return Evaluation(total_variation=np.array(variation), max_errors=np.array(largest), name=name)
 
 
-def _shares(counts: Floats) -> Floats:
+def shares(counts: Floats) -> Floats:
     """Counts as proportions; an empty table has none."""
     total = float(counts.sum())
     return counts / total if total else counts

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from holdfast.data import Categorical, Numeric, Schema
+from holdfast.dossier.comparison.epsilons import (
+    EpsilonComparison,
+    EpsilonPoint,
+    compare_epsilons,
+    first_reached,
+)
+from holdfast.errors import ParameterError
+
+BANNER = '<aside class="banner"'
+"""The words alone stand in the style of every page."""
+SCHEMA = Schema([Numeric("age", 0, 100), Categorical("ill", ["no", "yes"])], adjacency="replace")
+
+
+def columns(rows: int = 400) -> dict[str, np.ndarray]:
+    age = np.random.default_rng(0).integers(0, 100, rows)
+    return {"age": age, "ill": np.where(age > 50, "yes", "no")}
+
+
+def made(*points: tuple[float, float, float], fits: int = 1000) -> EpsilonComparison:
+    return EpsilonComparison(
+        title="t", without_privacy=EpsilonPoint(method="without privacy", epsilon=math.inf, accuracy=0.9, error=0.0),
+        points=tuple(EpsilonPoint(method="auto", epsilon=e, accuracy=a, error=s) for e, a, s in points),
+        majority=0.5, fits=fits, held=100, notes=(),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found() -> EpsilonComparison:
+    return compare_epsilons(
+        columns(),
+        SCHEMA,
+        target="ill",
+        epsilons=[8.0, 0.05],
+        delta=1e-6,
+        fits=2,
+        accuracy=0.8,
+        methods=["output"],
+    )
+
+
+def test_more_epsilon_is_more_accuracy(found: EpsilonComparison) -> None:
+    low, high = found.of("output")
+    assert (low.epsilon, high.epsilon) == (0.05, 8.0)
+    assert found.majority < high.accuracy <= found.without_privacy.accuracy + 0.1
+    assert low.accuracy < high.accuracy
+    assert found.audience == "internal"
+    assert "NOT PRIVATE" in found.summary()
+    assert "without privacy" in found.summary()
+
+
+def test_the_page_is_internal_and_holds_the_curve(found: EpsilonComparison) -> None:
+    page = found.html()
+    assert BANNER in page
+    assert "Accuracy against epsilon" in page
+    assert page.count("<circle") == 2
+    said = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert said["without_privacy"]["epsilon"] is None
+    assert said["which_epsilon"][0]["accuracy"] == 0.8
+
+
+def test_data_that_are_public_are_declared_so() -> None:
+    found = compare_epsilons(
+        columns(200),
+        SCHEMA,
+        target="ill",
+        epsilons=[1.0],
+        delta=1e-6,
+        fits=2,
+        methods=["output"],
+        data_are_public=True,
+    )
+    assert found.audience == "public"
+    assert "declared public" in found.summary()
+    assert BANNER not in found.html()
+
+
+def test_the_smallest_epsilon_that_reaches_an_accuracy() -> None:
+    (found,) = made((0.1, 0.6, 0.01), (1.0, 0.8, 0.01), (10.0, 0.85, 0.01)).which(0.8)
+    assert found.tried == 1.0
+    assert found.between == pytest.approx(1.0)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 1.0 < found.high
+    assert "needs epsilon 1" in found.summary()
+    (early,) = made((0.1, 0.6, 0.01), (1.0, 0.8, 0.01)).which(0.55)
+    assert early.tried == early.between == 0.1
+    (never,) = made((0.1, 0.6, 0.0), (1.0, 0.8, 0.0)).which(0.95)
+    assert never.tried is never.low is never.high is None
+    assert "no epsilon that was tried" in never.summary()
+
+
+def test_few_fits_are_less_sure() -> None:
+    (sure,), (unsure,) = (made((0.1, 0.6, 0.02), (1.0, 0.8, 0.02), fits=n).which(0.75) for n in (1000, 3))
+    assert sure.low is not None
+    assert unsure.low is not None
+    assert unsure.low < sure.low
+    assert sure.high is not None
+    assert unsure.high is None
+
+
+def test_the_standard_error_is_of_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = iter([0.6, 0.8, 0.9, 0.9])
+    monkeypatch.setattr("holdfast.dossier.comparison.methods.HeldOut.accuracy", lambda *_, **__: next(scores))
+    found = compare_epsilons(columns(50), SCHEMA, target="ill", epsilons=[1.0], delta=1e-6, fits=2)
+    assert found.points[0].accuracy == pytest.approx(0.7)
+    assert found.points[0].error == pytest.approx(0.1)
+
+
+def test_lines_are_read_on_a_logarithmic_scale() -> None:
+    assert first_reached(np.array([0.1, 10.0]), np.array([0.0, 1.0]), 0.5) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epsilons": []}, {"epsilons": [0.0]}, {"epsilons": [math.inf]}, {"fits": 1}, {"accuracy": 1.5},
+        {"methods": []}, {"target": "height"}, {"holdout": 1.0},
+    ],
+)  # fmt: skip
+def test_bad_questions_are_refused(options: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        compare_epsilons(columns(40), SCHEMA, **({"target": "ill", "delta": 1e-6} | options))  # type: ignore[arg-type]

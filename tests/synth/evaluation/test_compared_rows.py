@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from holdfast.data import Categorical, Identifier, Numeric, Schema, open_table
+from holdfast.errors import DataError, ParameterError
+from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.synth.evaluation.compared_rows import plain_schema, read_compared
+from tests.synth.evaluation.samples import SCHEMA, people
+
+PLAIN = plain_schema(SCHEMA)
+
+
+def test_every_source_gives_the_same_rows(tmp_path: Path) -> None:
+    frame = people(300)
+    table = pa.table(frame)
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    pyarrow.csv.write_csv(table, tmp_path / "t.csv")
+    sources: list[Any] = [table, pd.DataFrame(frame), tmp_path / "t.parquet", str(tmp_path / "t.csv")]
+    sources.append(open_table(frame, SCHEMA))
+    wanted = read_compared(frame, PLAIN, name="real")
+    assert wanted.counts["age",].sum() == wanted.rows == 300
+    for source in sources:
+        found = read_compared(source, PLAIN, name="real")
+        assert np.array_equal(found.codes, wanted.codes)
+        assert np.allclose(found.values, wanted.values)
+        assert all(np.array_equal(found.counts[key], wanted.counts[key]) for key in wanted.counts)
+
+
+def test_a_sample_is_bounded_and_the_counts_are_of_all_rows(tmp_path: Path) -> None:
+    table = pa.table(people(5000))
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet", row_group_size=500)
+    found = read_compared(tmp_path / "t.parquet", PLAIN, name="real", most_rows=200)
+    assert (found.rows, len(found.codes), len(found.values)) == (5000, 200, 200)
+    assert found.counts["sex", "ill"].sum() == 5000
+    assert 0.3 < np.mean(found.code("sex")) < 0.7
+
+
+def test_pairs_are_turned_round() -> None:
+    found = read_compared(people(50), PLAIN, name="real")
+    turned, straight = found.pair("ill", "sex"), found.pair("sex", "ill")
+    assert turned is not None
+    assert straight is not None
+    assert np.array_equal(turned, straight.T)
+
+
+def test_missing_values_have_their_cell_and_no_number() -> None:
+    schema = plain_schema(
+        Schema([Numeric("x", 0, 10, bins=2, null="category"), Categorical("c", ["a", "b"], null="?")])
+    )
+    found = read_compared({"x": [1.0, np.nan, 9.0], "c": ["a", None, "b"]}, schema, name="real")
+    assert found.codes.tolist() == [[0, 0], [2, 2], [1, 1]]
+    assert np.isnan(found.values[1, 0])
+    assert found.undeclared == {}
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        ({"age": [1.0], "sex": ["F"], "region": ["north"]}, "'ill' is not there"),
+        ({name: [] for name in SCHEMA.names}, "one row or more"),
+        (people(20) | {"age": ["old"] * 20}, "no value of column 'age'"),
+        (people(20) | {"ill": [7] * 20}, "no value of column 'ill'"),
+        (3, "a file, a data frame"),
+    ],
+)
+def test_bad_rows_are_refused(frame: Any, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        read_compared(frame, PLAIN, name="synthetic")
+
+
+def test_an_error_holds_no_value() -> None:
+    with pytest.raises(ParameterError) as told:
+        read_compared(people(5) | {"ill": ["a secret"] * 5}, PLAIN, name="real")
+    assert "secret" not in str(told.value)
+
+
+def test_undeclared_values_are_counted() -> None:
+    frame = people(10)
+    frame["region"] = np.array(["mars", *frame["region"][1:]])
+    assert read_compared(frame, PLAIN, name="real").undeclared == {"region": 1}
+
+
+def test_strange_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("a", encoding="utf-8")
+    with pytest.raises(DataError):
+        read_compared(tmp_path / "t.txt", PLAIN, name="real")
+
+
+def test_units_and_identifiers_are_left_out() -> None:
+    schema = Schema([Identifier("who"), *SCHEMA.columns], unit=PrivacyUnit("who", 1), adjacency="add_remove")
+    frame = people(30) | {"who": np.zeros(30, dtype=int)}
+    assert read_compared(frame, plain_schema(schema), name="real").rows == 30
+    with pytest.raises(ParameterError, match="of the schema"):
+        plain_schema(SCHEMA, ["height"])
