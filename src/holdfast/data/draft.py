@@ -18,7 +18,7 @@ from holdfast.data.engines.file_rows import CsvRows, pointed, rows_of_files
 from holdfast.data.mixed import MixedColumn
 from holdfast.data.rows import Kind, kind_of, numbers, texts
 from holdfast.data.schema import Categorical, CsvFormat, Identifier, Numeric, Schema
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema.kinds import Column
 from holdfast.data.sniff import sniffed_format
 from holdfast.errors import DataError, NotPrivateWarning, withholding
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from holdfast.data.order import Order
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Schema
-from holdfast.data.schema.columns import KINDS, REGISTRY
+from holdfast.data.schema.kinds import KINDS, REGISTRY
 from holdfast.errors import AdjacencyError, AssumptionWarning, ParameterError, require
 from holdfast.extensions import Author
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit

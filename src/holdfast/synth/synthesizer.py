@@ -50,6 +50,7 @@ from holdfast.synth.rows.coded_rows import (
     decode_rows,
     empty_cells,
     frame_kind,
+    frame_types,
     row_coins,
 )
 from holdfast.synth.rows.impossible_rows import Zeros, require_possible
@@ -186,7 +187,10 @@ class Synthesizer(ReleasedTable):
         )  # fmt: skip
         self.method_, self.choice_, self.certification_ = method.name, choice, certification
         release = self._as_release(contents, account, synthesis, method, data, certification)
-        self._hold(release, contents, rows, model=synthesis.model, constraints=zeros, kind=frame_kind(source))
+        self._hold(
+            release, contents, rows, model=synthesis.model, constraints=zeros, kind=frame_kind(source),
+            types=frame_types(source, data.names),
+        )  # fmt: skip
         return self
 
     def estimate(

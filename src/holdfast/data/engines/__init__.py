@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.data.schema import Identifier, Schema
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema.kinds import Column
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.extensions import Registry

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.data.schema.columns import KINDS, REGISTRY, Categorical, Column, Identifier, Numeric
+from holdfast.data.schema.columns import Categorical, Numeric
 from holdfast.data.schema.csv_format import CsvFormat
+from holdfast.data.schema.kinds import KINDS, REGISTRY, Column, Identifier
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
@@ -278,6 +279,8 @@ def _value(value: Any) -> str:
         return _text(value)
     if isinstance(value, list):
         return "[" + ", ".join(_value(entry) for entry in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_text(key)} = {_value(entry)}" for key, entry in value.items()) + " }"
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value)  # whole numbers and finite floats: Python's shortest form is TOML's
