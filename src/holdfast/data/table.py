@@ -70,6 +70,9 @@ class Table(ABC):
     #: Whose engine it is, where it is none of holdfast's.
     engine_author: Author | None = None
 
+    #: Opens the same rows behind another declaration, where a level of a hierarchy is still to be chosen.
+    reopen: Callable[[Schema], Table] | None = None
+
     def __init__(self, schema: Schema, *, adjacency: Adjacency, n_public: int | None) -> None:
         self.schema = schema
         self.adjacency = adjacency

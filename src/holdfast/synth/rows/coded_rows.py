@@ -236,10 +236,12 @@ def frame_kind(source: Any) -> str:
 def frame_types(source: Any, names: tuple[str, ...]) -> Any:
     """The types of a frame's columns; None for files and tables, whose schema says what they are."""
     framed = isinstance(source, Mapping) or type(source).__module__.partition(".")[0] in (*FRAMES, "pyarrow")
+    if not framed:
+        return None
     listed = isinstance(source, Mapping) or hasattr(source, "dtypes")
     found = [str(getattr(source[name], "dtype", "")) for name in names]
     usual = listed and all(name in _USUAL or name.startswith("<U") for name in found)
-    if usual or not framed:
+    if usual:
         return None
     from holdfast.synth.rows.frames import FrameTypes
 
