@@ -7,6 +7,7 @@ from . import (
     attack,
     attributes,
     audit,
+    columns,
     dossier,
     engines,
     extensions,
@@ -39,5 +40,6 @@ ROOMS = (
     influence,
     reproductions,
     intervals,
+    columns,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

@@ -120,7 +120,7 @@ def estimate_synthesis(
 def _above_noise(task: SynthesisTask, noise_std: float, rows: int | None) -> float:
     """Cells of the tables that a method which selects may measure: the summed noise of the others exceeds any error.
 
-    No table of proportions is off by more than 2 in L1 norm, and noise alone makes one off by sqrt(2/pi) sigma per cell.
+    No table of proportions is off by more than 2 in L1 norm; noise makes one off by sqrt(2/pi) sigma per cell.
     """
     sizes = [math.prod(task.domain[name] for name in group.columns) for group in task.workload.groups]
     if rows is None:

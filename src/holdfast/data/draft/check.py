@@ -115,6 +115,12 @@ def check_table(source: Any, schema: Schema) -> SchemaCheck:
     stored = StoredTable.of(source, csv=schema.csv)
     made = tuple(_checked(column, stored.columns[column.name], schema) for column in schema.columns)
     table, findings = _identifiers(schema, stored)
+    if lost := _broken(stored):
+        findings.append(
+            f"{lost} rows have no value in any column: lines that cannot be read with the declared encoding, delimiter "
+            "and quote, or empty ones"
+        )
+        table.append(findings[-1])
     spare = [name for name in stored.columns if name not in schema]
     table += [f"not declared, and never read: {', '.join(spare)}"] if spare else []
     if schema.n_public is not None and schema.unit.column is None and schema.n_public != stored.rows:
@@ -123,6 +129,13 @@ def check_table(source: Any, schema: Schema) -> SchemaCheck:
     return SchemaCheck(
         internal=True, rows=stored.rows, columns=made, table=tuple(table), findings=tuple(findings)
     )
+
+
+def _broken(stored: StoredTable) -> int:
+    gone = np.ones(stored.rows, dtype=np.bool_)
+    for values in stored.columns.values():
+        gone &= np.asarray(texts(values).is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return int(gone.sum()) if stored.columns else 0
 
 
 def _checked(column: Column, values: Any, schema: Schema) -> ColumnCheck:
@@ -204,7 +217,7 @@ def _identifiers(schema: Schema, stored: StoredTable) -> tuple[list[str], list[s
             cut = [rows - schema.unit.max_rows for rows in owned.values() if rows > schema.unit.max_rows]
             if cut:
                 findings.append(
-                    f"{len(cut)} of {len(owned)} units own more than max_rows rows: {sum(cut)} rows are left out"
+                    f"{len(cut)} of {len(owned)} units own more rows than max_rows: {sum(cut)} are left out"
                 )
         elif schema.unit.column is None and most > 1:
             findings.append(

@@ -59,7 +59,7 @@ class Evidence:
         words = texts(self.values)
         self.rows = len(words)
         self.counted: Counter[str] = Counter(w for w in words.to_pylist() if w is not None and "\0" not in w)
-        self.missing = words.null_count
+        self.missing = int(words.null_count)
         self.numbers = numbers(
             pointed(self.values) if self.decimal == "," and self.kind is Kind.text else self.values
         )

@@ -64,7 +64,7 @@ class StoredTable:
     @classmethod
     def _of_files(cls, path: str, csv: CsvFormat | None) -> StoredTable:
         rows = rows_of_files(path)
-        first = rows.files[0]
+        first: Any = rows.files[0]
         types: dict[str, Any] = {}
         form = CsvFormat() if csv is None else csv
         if isinstance(first, CsvRows):

@@ -241,7 +241,7 @@ class Categorical:
     aliases: Mapping[str, str] | Sequence[tuple[str, str]] = ()
     trim: bool = False
     fold: bool = False
-    nulls: Sequence[str] = ()
+    nulls: Sequence[str | int] = ()
     ordered: bool = False
     dtype: str | None = None
 
@@ -281,7 +281,8 @@ class Categorical:
         found += [(alias, place[meant]) for alias, meant in dict(self.aliases).items()]
         # The markers go where missing values go; a marker that is a category as well would be two things.
         return found + [
-            (marker, self.null_code if self.null_code >= len(self.listed) else -1) for marker in self.nulls
+            (marker, self.null_code if self.null_code >= len(self.listed) else -1)
+            for marker in map(str, self.nulls)
         ]
 
     def spelled(self, text: str) -> str:
