@@ -41,7 +41,7 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:as_type",
         old="if not moved.any(): return made",
         new="return made",
-        tests=("tests/synth/rows/test_frames.py::test_arrow_types_survive_and_no_value_leaves_its_cell",),
+        tests=("tests/synth/rows/test_frames.py::test_a_value_beside_an_edge_is_rounded_into_its_own_cell",),
     ),
     Fault(
         name="columns: a public check shows exact counts",

@@ -20,6 +20,7 @@ from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth import Synthesizer
 from holdfast.synth.rows.coded_rows import CodedRows, as_frame, decode_rows, frame_types
+from holdfast.synth.rows.frames import as_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
 SIZES = ["small", "middle", "large"]
@@ -160,3 +161,16 @@ def test_a_type_that_is_none_is_refused() -> None:
     for dtype in ("int9", "object", "timestamp[h]", 3):
         with pytest.raises(ParameterError, match="dtype must be an Arrow type"):
             Numeric("a", 0, 1, dtype=dtype)  # type: ignore[arg-type]
+
+
+def test_a_value_beside_an_edge_is_rounded_into_its_own_cell() -> None:
+    column = Numeric("x", 0, 1, bins=3)
+    values = pa.array([0.34, 0.66, 0.1, float(np.nextafter(1 / 3, 0)), None])
+    tenths = as_type(column, values, pa.decimal128(3, 1))
+    assert tenths.to_pylist() == [Decimal("0.4"), Decimal("0.6"), Decimal("0.1"), Decimal("0.3"), None]
+    single = as_type(column, values, pa.float32())
+    assert single.type == pa.float32()
+    assert single[3].as_py() < 1 / 3 < float(np.float32(1 / 3))
+    # No tenth lies between 0.31 and 0.39: such a column keeps its type.
+    narrow = Numeric("x", 0, 1, bins=[0, 0.31, 0.39, 1])
+    assert as_type(narrow, pa.array([0.35]), pa.decimal128(3, 1)).type == pa.float64()

@@ -179,7 +179,7 @@ def _checked_category(column: Categorical, values: Any, words: list[str | None],
                  and text not in map(column.spelled, column.labels)],
     )  # fmt: skip
     cells = _cells_of(probe, values)
-    markers = {column.spelled(one) for one in column.nulls}
+    markers = {column.spelled(str(one)) for one in column.nulls}
     marked = np.array(
         [word is not None and column.spelled(word) in markers for word in words], dtype=np.bool_
     )
