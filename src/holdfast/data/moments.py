@@ -21,12 +21,12 @@ _READ = (Kind.text, Kind.integer, Kind.date, Kind.timestamp, Kind.zoned)
 _FIRST, _LAST = np.datetime64("0001-01-01", "s"), np.datetime64("9999-12-31T23:59:59", "s")
 
 
-def moments(column: DateTime, values: Any) -> Floats:
+def moment_numbers(column: DateTime, values: Any) -> Floats:
     """The unit of each value, NaN where there is none.
 
     >>> import pyarrow as pa
     >>> german = DateTime("d", "1970-01-01", "1970-12-31", format="%d.%m.%Y")
-    >>> moments(german, pa.array(["02.01.1970", "31.2.1970"])).tolist()
+    >>> moment_numbers(german, pa.array(["02.01.1970", "31.2.1970"])).tolist()
     [1.0, nan]
     """
     if isinstance(values, MixedColumn):

@@ -202,8 +202,8 @@ def texts(values: Any) -> Any:
 def numeric_values(column: Numeric, values: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The column's values, clipped and filled, and where they were missing."""
     if isinstance(column, DateTime):
-        from holdfast.data.moments import moments
-    raw = moments(column, values) if isinstance(column, DateTime) else numbers(values)
+        from holdfast.data.moments import moment_numbers
+    raw = moment_numbers(column, values) if isinstance(column, DateTime) else numbers(values)
     for marker in column.nulls:  # those that are texts are no numbers, and missing already
         raw[raw == marker] = np.nan
     missing = np.isnan(raw)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.data.draft.guesses import Evidence, Guess, guess
+from holdfast.data.draft.guesses import Evidence, Guess, guessed_column
 from holdfast.data.draft.stored import StoredTable
 from holdfast.data.schema import Categorical, Identifier, Schema
 from holdfast.data.schema.schema import to_toml
@@ -54,7 +54,7 @@ def draft_of(source: Any, *, target: str | None = None) -> Draft:
     known = target is None or target in stored.columns
     require(known, "target", target, f"one of the columns {list(stored.columns)}")
     guesses = {
-        name: guess(
+        name: guessed_column(
             Evidence(
                 name=name, values=values, dtype=stored.types.get(name), decimal=stored.csv.decimal,
                 target=name == target,

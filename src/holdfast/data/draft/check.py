@@ -18,7 +18,7 @@ from holdfast.data.draft.stored import StoredTable
 from holdfast.data.engines import open_table
 from holdfast.data.engines.file_rows import pointed
 from holdfast.data.mixed import MixedColumn
-from holdfast.data.moments import moments
+from holdfast.data.moments import moment_numbers
 from holdfast.data.rows import Kind, kind_of, numbers, texts
 from holdfast.data.schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data.schema.kinds import Column
@@ -153,7 +153,7 @@ def _checked_number(
     column: Numeric, values: Any, words: list[str | None], gone: Any, *, decimal: str
 ) -> ColumnCheck:
     if isinstance(column, DateTime):
-        read = moments(column, values)
+        read = moment_numbers(column, values)
     else:
         comma = decimal == "," and not isinstance(values, MixedColumn) and kind_of(values.type) is Kind.text
         values = pointed(values) if comma else values

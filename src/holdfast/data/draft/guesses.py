@@ -13,7 +13,7 @@ import numpy as np
 from holdfast.data.draft import texts as text_guesses
 from holdfast.data.engines.file_rows import pointed
 from holdfast.data.mixed import MixedColumn
-from holdfast.data.moments import moments
+from holdfast.data.moments import moment_numbers
 from holdfast.data.rows import Kind, kind_of, numbers, texts
 from holdfast.data.schema import Categorical, DateTime, Hierarchy, Identifier, Numeric
 from holdfast.data.schema.calendar import ISO, name_of, packed_text
@@ -82,7 +82,7 @@ class Evidence:
         return Guess(column=column, reasons=tuple(self.reasons), repeats=repeats)
 
 
-def guess(evidence: Evidence) -> Guess:
+def guessed_column(evidence: Evidence) -> Guess:
     """Dates, truth values, identifiers, numbers, codes, categories: the first that fits."""
     kind = evidence.kind
     if kind is Kind.boolean:
@@ -131,7 +131,7 @@ def _dates(evidence: Evidence, form: str, markers: list[str]) -> Guess:
         packed = [packed_text(word.strip(), form) for word in evidence.counted]
     unit = text_guesses.unit_of(packed)
     probe = DateTime(name, 0, 1, unit=unit, format=form)
-    read = moments(probe, evidence.values)
+    read = moment_numbers(probe, evidence.values)
     read = read[np.isfinite(read)]
     low, high = (float(read.min()), float(read.max())) if len(read) else (0.0, 1.0)
     high = high if low < high else low + 1
@@ -278,7 +278,7 @@ def _categories(evidence: Evidence, markers: list[str]) -> Guess:
         )
         options |= {"trim": trim, "fold": fold}
     answers = text_guesses.yes_and_no(labels)
-    ordered = text_guesses.in_order(labels)
+    ordered = text_guesses.known_scale(labels)
     if answers is not None:
         labels, aliases = answers
         if aliases:

@@ -99,7 +99,7 @@ def yes_and_no(labels: list[str]) -> tuple[list[str], dict[str, str]] | None:
     return [first, second], aliases
 
 
-def in_order(labels: list[str]) -> list[str] | None:
+def known_scale(labels: list[str]) -> list[str] | None:
     """The labels in the order of a known scale; None where they are of none."""
     places = [spelled(label, trim=True, fold=True) for label in labels]
     for scale in SCALES:

@@ -90,11 +90,11 @@ def _between(start: float, stop: float, bins: int) -> list[float]:
 def is_finite(value: object) -> bool:
     """Whether it is a number that a double can hold; a whole number of a file may have hundreds of digits."""
     try:
-        return is_number(value) and math.isfinite(value)  # type: ignore[arg-type]
+        return is_real(value) and math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:
         return False
 
 
-def is_number(value: object) -> bool:
+def is_real(value: object) -> bool:
     """Whether it is a real number, and no truth value."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)

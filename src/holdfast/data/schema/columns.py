@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from holdfast.data.schema.bins import MOST_BINS as MOST_BINS
-from holdfast.data.schema.bins import check_bins, geometric_edges, is_finite, is_number
+from holdfast.data.schema.bins import check_bins, geometric_edges, is_finite, is_real
 from holdfast.data.schema.spelling import (
     check_spellings,
     check_type,
@@ -117,7 +117,7 @@ class Numeric:
         require(digits, "decimals", self.decimals, "a whole number from 0 to 9")
         if self.dtype is not None:
             check_type(self.dtype)
-        if is_number(self.null):
+        if is_real(self.null):
             require(is_finite(self.null), "null", self.null, "a finite number")
             object.__setattr__(self, "null", float(self.null) + 0.0)
             inside = self.low <= float(self.null) <= self.high
