@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.data import Categorical, Numeric
-from holdfast.data.schema.columns import KINDS, REGISTRY
+from holdfast.data import Categorical, DateTime, Hierarchy, Numeric
+from holdfast.data.schema.kinds import KINDS, REGISTRY
 from holdfast.testing import Check, column_checks
 
 COLUMNS: tuple[Numeric | Categorical, ...] = (
@@ -16,6 +16,18 @@ COLUMNS: tuple[Numeric | Categorical, ...] = (
     Categorical("a", ["x", "y"]),
     Categorical("a", [1, 2, 3], other="o", null="(missing)"),
     Categorical("a", [True, False], null="true"),
+    Numeric("a", -100, 10_000, bins=8, spacing="log", smallest=0.5, nulls=[-99, "n/a"], null="category"),
+    Numeric("a", 1, 1000, integer=True, bins=3, spacing="log"),
+    Categorical(
+        "a", ["no", "Yes"], aliases={"Y": "Yes"}, trim=True, fold=True, nulls=["?", ""], ordered=True
+    ),
+    Categorical("a", [1, 2], aliases={"3": "2"}, nulls=[-9], null="none"),
+    DateTime("a", "2023-12-25", "2024-02-29", nulls=["2024-02-02"]),
+    DateTime("a", "1900", "2024", unit="year", null="category"),
+    DateTime("a", "2024-01-01 06:00", "2024-03-01", unit="hour", bins="week", null="2024-02-01"),
+    DateTime("a", "1990-01-31", "2010-06-15", format="%d.%m.%y", bins=9),
+    Hierarchy("a", ["aa", "ab", "ba"], coarser=[1, {"a*": "all", "b*": "all"}], other="o", null="none"),
+    Hierarchy("a", ["aa", "ab", "ba"], coarser=[1, {"a*": "all", "b*": "all"}], level=1),
 )
 CHECKS = [
     pytest.param(check, id=f"{place}-{check.name}")

@@ -344,7 +344,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="schema: whole numbers that no double holds",
-        target="data:_is_finite",
+        target="data:is_finite",
         old="OverflowError",
         new="ZeroDivisionError",
         tests=("tests/contracts/test_hostile_files.py::test_whole_numbers_that_no_double_holds",),

@@ -7,6 +7,7 @@ from . import (
     attack,
     attributes,
     audit,
+    columns,
     dossier,
     engines,
     evaluation,
@@ -41,5 +42,6 @@ ROOMS = (
     reproductions,
     intervals,
     evaluation,
+    columns,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema.kinds import Column
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PrivacyCurve, PrivacyUnit, PureDP
 from holdfast.privacy.account.request import limit_of

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data.moments import as_dates
 from holdfast.data.order import Order
 from holdfast.data.rows import Batch
-from holdfast.data.schema import Numeric
+from holdfast.data.schema import DateTime, Numeric
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 
@@ -159,7 +160,9 @@ def arrow_of(table: Table) -> tuple[Any, Batch]:
     plain = {}
     for name in names:
         column, values = table.schema[name], batch.values[name]
-        if isinstance(column, Numeric):
+        if isinstance(column, DateTime):
+            plain[name] = as_dates(column, np.asarray(values, dtype=np.int64), batch.missing.get(name))
+        elif isinstance(column, Numeric):
             plain[name] = pa.array(values, mask=batch.missing.get(name))
         else:
             plain[name] = pa.array(list(column.labels)).take(pa.array(values))

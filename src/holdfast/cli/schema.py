@@ -16,20 +16,21 @@ def schema() -> None:
 @schema.command()
 @click.argument("source")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
+@click.option("--target", help="The column to be predicted; few whole numbers in it are classes.")
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
-def draft(source: str, output: Path | None, force: bool) -> None:
-    """Write a draft schema for SOURCE (Parquet, CSV, a folder of them, a DuckDB URL), to be corrected by hand.
+def draft(source: str, output: Path | None, target: str | None, force: bool) -> None:
+    """Write a draft schema for SOURCE (Parquet, CSV, a folder of them, a database URL), to be corrected by hand.
 
     Bounds and categories in it are guesses taken from the data, each marked so: replace them by what is
-    public knowledge. What is computed under an uncorrected draft carries that as an assumption.
+    public knowledge. Comments say what each guess rests on: the draft is not for publication. What is computed under
+    an uncorrected draft carries that as an assumption.
 
     \b
     Examples:
       holdfast schema draft clinic.parquet -o clinic.toml
       holdfast schema draft 'duckdb:///clinic.db?table=visits'
     """
-    from holdfast.data.draft import draft_schema
-    from holdfast.data.schema.schema import to_toml
+    from holdfast.data.draft import draft_of
     from holdfast.errors import NotPrivateWarning
     from holdfast.release.outputs import require_writable
 
@@ -38,7 +39,7 @@ def draft(source: str, output: Path | None, force: bool) -> None:
     with warnings.catch_warnings():
         # The file itself says it, in every line that holds a guess.
         warnings.simplefilter("ignore", NotPrivateWarning)
-        text = to_toml(draft_schema(source))
+        text = draft_of(source, target=target).to_toml()
     if output is None:
         click.echo(text)
     else:
@@ -47,6 +48,35 @@ def draft(source: str, output: Path | None, force: bool) -> None:
             f"draft written to {click.format_filename(output)}: replace what is marked 'taken from the data'",
             err=True,
         )
+
+
+@schema.command()
+@click.argument("source")
+@click.argument("file", metavar="SCHEMA", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--internal", is_flag=True, help="Show what the rows hold, to whoever owns them; exit 1 on a finding."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def check(source: str, file: Path, internal: bool, as_json: bool) -> None:
+    """Hold the table SOURCE against a SCHEMA file, before anything is spent.
+
+    Without --internal only names and types of columns are compared: the output and the exit status say nothing about
+    any row. With it, the owner sees how many values lie outside of bounds, which categories nobody declared, what
+    could not be read, what is missing and whose rows are cut. That is exact, hence private: never publish it.
+
+    \b
+    Examples:
+      holdfast schema check sales.csv sales.toml
+      holdfast schema check sales.csv sales.toml --internal
+    """
+    from holdfast.data.draft.check import check_columns_of, check_table
+    from holdfast.data.schema import Schema
+
+    declared = Schema.load(file)
+    found = check_table(source, declared) if internal else check_columns_of(source, declared)
+    click.echo(found.to_json() if as_json else found.summary())
+    if internal and found.findings:
+        raise SystemExit(1)
 
 
 @schema.command()

@@ -11,6 +11,8 @@ from .order import Order as Order
 from .rows import Batch as Batch
 from .schema import Categorical as Categorical
 from .schema import CsvFormat as CsvFormat
+from .schema import DateTime as DateTime
+from .schema import Hierarchy as Hierarchy
 from .schema import Identifier as Identifier
 from .schema import Numeric as Numeric
 from .schema import Schema as Schema

@@ -6,6 +6,7 @@ No value can make it raise. This is the meaning of a schema; SQL engines compute
 * a value is read as a number (`Numeric`) or as a text (`Categorical`, `Identifier`);
 * a number comes from numbers and truth values as they are, and from texts that are plain decimals
   (`"12"`, `" -1.5e3 "`); NaN, other texts, dates and nested values are missing; infinities are clipped;
+* a `DateTime` comes from dates, timestamps (UTC) and texts (`moments`); markers of missing values are missing;
 * a text comes from whole numbers, truth values (`true`), dates and timestamps (ISO, UTC); a number of any type
   matches a category that is a numeral of the same value; nested and binary values are missing.
 """
@@ -23,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.mixed import MixedColumn, identifier_of_number, one_by_one, read_by_kind, single_type
-from holdfast.data.schema import Categorical, Identifier, Numeric, Schema
+from holdfast.data.schema import Categorical, DateTime, Identifier, Numeric, Schema
+from holdfast.data.schema.spelling import BLANKS
 from holdfast.errors import DataError
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 #: The texts that are read as numbers. Lengths are bounded so that no engine overflows on them.
 NUMERAL = r"[+-]?([0-9]{1,100}(\.[0-9]{0,100})?|\.[0-9]{1,100})([eE][+-]?[0-9]{1,2})?"
-BLANKS = " \t\r\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,11 +189,8 @@ def texts(values: Any) -> Any:
     if kind in (Kind.timestamp, Kind.zoned):
         micro = values.cast(pa.timestamp("us", tz=values.type.tz), safe=False)
         written = micro.cast(pa.timestamp("us"), safe=False).cast(pa.large_string())  # drops the zone: UTC
-        return (
-            pc.replace_substring_regex(written, pattern=r"\.?0{1,6}$", replacement="")
-            if len(written)
-            else written
-        )
+        short = pc.replace_substring_regex(written, pattern=r"\.?0{1,6}$", replacement="")
+        return short if len(written) else written
     if kind in (Kind.floating, Kind.decimal):
         listed = numbers(values).tolist() if kind is Kind.floating else values.to_pylist()
         return pa.array([identifier_of_number(number) for number in listed], pa.large_string())
@@ -203,7 +201,11 @@ def texts(values: Any) -> Any:
 
 def numeric_values(column: Numeric, values: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The column's values, clipped and filled, and where they were missing."""
-    raw = numbers(values)
+    if isinstance(column, DateTime):
+        from holdfast.data.moments import moment_numbers
+    raw = moment_numbers(column, values) if isinstance(column, DateTime) else numbers(values)
+    for marker in column.nulls:  # those that are texts are no numbers, and missing already
+        raw[raw == marker] = np.nan
     missing = np.isnan(raw)
     raw[missing] = column.fill
     clipped = np.clip(raw, column.low, column.high) + 0.0  # + 0.0 turns -0.0 into 0.0
@@ -242,6 +244,10 @@ def _text_cells(column: Categorical, words: Any, *, whole: bool) -> NDArray[np.i
     import pyarrow.compute as pc
 
     known = category_texts(column, whole=whole)
+    if column.trim or column.fold:
+        coded = words.dictionary_encode()
+        compared = [column.spelled(word) for word in coded.dictionary.to_pylist()]
+        words = pa.array(compared, pa.large_string()).take(coded.indices)
     position = pc.index_in(words, value_set=pa.array(list(known), pa.large_string()))
     codes = np.array([*known.values(), column.other_code], dtype=np.int64)
     cells = codes[np.array(pc.fill_null(position, len(known)).to_numpy(zero_copy_only=False), dtype=np.int64)]
@@ -250,12 +256,12 @@ def _text_cells(column: Categorical, words: Any, *, whole: bool) -> NDArray[np.i
 
 
 def category_texts(column: Categorical, *, whole: bool) -> dict[str, int]:
-    """The texts that stand for a category. A whole number also stands for a category that is a numeral of its value.
+    """The texts that stand for a cell, as they are compared; a whole number also for a category that is its numeral.
 
     >>> category_texts(Categorical("grade", ["1.0", "2", "x"]), whole=True)
     {'1.0': 0, '2': 1, 'x': 2, '1': 0}
     """
-    found = {str(category): code for code, category in enumerate(column.categories)}
+    found = dict(column.spellings)
     if whole:
         for category, code in list(found.items()):
             if re.fullmatch(NUMERAL, category, flags=re.ASCII):
@@ -272,7 +278,7 @@ def category_numbers(column: Categorical) -> list[tuple[int, float]]:
     [(1, 1.0), (2, 2.5)]
     """
     found: dict[float, int] = {}
-    for code, category in enumerate(map(str, column.categories)):
+    for category, code in column.spellings.items():
         if re.fullmatch(NUMERAL, category, flags=re.ASCII):
             number = float(category)
             if number not in found or category == f"{number:.15g}":
@@ -375,9 +381,8 @@ def check_columns(names: list[str], present: list[Any]) -> None:
     """Refuse a table that lacks a declared column, before anything is read."""
     missing = [name for name in names if present.count(name) != 1]
     if missing:
-        raise DataError(
-            f"the table must have each declared column exactly once; missing or repeated: {missing}"
-        )
+        must = "the table must have each declared column exactly once"
+        raise DataError(f"{must}; missing or repeated: {missing}")
 
 
 def _column_names(source: Any) -> list[Any]:
@@ -389,8 +394,7 @@ def _column(source: Any, name: str) -> Any:
     if getattr(values, "ndim", 1) != 1:
         raise DataError(f"column {name!r} must have one dimension")
     to_arrow = getattr(values, "to_arrow", None)
-    if (
-        to_arrow is None or str(getattr(values, "dtype", "")) == "Object"
-    ):  # of polars, which Arrow cannot carry
+    # Objects of polars cannot be carried by Arrow.
+    if to_arrow is None or str(getattr(values, "dtype", "")) == "Object":
         return arrow_column(values if to_arrow is None else values.to_list())
     return arrow_column(to_arrow())

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from holdfast.data.order import Order
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Schema
-from holdfast.data.schema.columns import KINDS, REGISTRY
+from holdfast.data.schema.kinds import KINDS, REGISTRY
 from holdfast.errors import AdjacencyError, AssumptionWarning, ParameterError, require
 from holdfast.extensions import Author
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -69,6 +69,9 @@ class Table(ABC):
 
     #: Whose engine it is, where it is none of holdfast's.
     engine_author: Author | None = None
+
+    #: Opens the same rows behind another declaration, where a level of a hierarchy is still to be chosen.
+    reopen: Callable[[Schema], Table] | None = None
 
     def __init__(self, schema: Schema, *, adjacency: Adjacency, n_public: int | None) -> None:
         self.schema = schema

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
-from holdfast.data.schema import Schema
+from holdfast.data.schema import Hierarchy, Schema
+from holdfast.data.schema.kinds import Column
 from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import limit_of
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit, resolve_adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.synth.certificate import GROUP_SHARE, certificate_noise
 from holdfast.synth.choice import choose_synthesis_method
@@ -96,6 +98,8 @@ def estimate_synthesis(
         (part,) = check.split(1 - GROUP_SHARE) if len(sizes) > 1 else (check,)
         claim = certificate_noise(part, max_rows=unit.max_rows, adjacency=adjacency)[1]
     fixed, per_million = method.seconds
+    one_way = _noise(work, adjacency, unit, tables=len(domain))
+    modelled = _above_noise(task, one_way, rows) if method.selects else cells
     counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
     return SynthesisEstimate(
         method=method.name,
@@ -104,13 +108,48 @@ def estimate_synthesis(
         largest_group=max(sizes),
         universe=math.prod(float(size) for size in domain.values()),
         rows=rows,
-        one_way_noise=_noise(work, adjacency, unit, tables=len(domain)),
+        one_way_noise=one_way,
         workload_noise=_noise(work, adjacency, unit, tables=len(sizes)),
         certificate_noise=claim,
-        seconds=fixed + per_million * cells / 1e6 + counting,
+        seconds=fixed + per_million * modelled / 1e6 + counting,
         # Exact counts are cached up to 256 MB; rows are 8 bytes a cell.
         megabytes=150 + 8e-6 * min(cells, 2**25) + 3 * 8e-6 * (rows or 0) * len(domain),
     )
+
+
+def _above_noise(task: SynthesisTask, noise_std: float, rows: int | None) -> float:
+    """Cells of the tables that a method which selects may measure: the summed noise of the others exceeds any error.
+
+    No table of proportions is off by more than 2 in L1 norm; noise makes one off by sqrt(2/pi) sigma per cell.
+    """
+    sizes = [math.prod(task.domain[name] for name in group.columns) for group in task.workload.groups]
+    if rows is None:
+        return float(sum(sizes))
+    return float(sum(size for size in sizes if math.sqrt(2 / math.pi) * noise_std * size <= 2 * rows))
+
+
+def chosen_levels(
+    schema: Schema,
+    rows: int | None,
+    limit: PrivacyCurve,
+    adjacency: Adjacency,
+    *,
+    columns: Sequence[str] | None,
+) -> Schema:
+    """Each open hierarchy at the finest level whose cells stand above the noise of a count.
+
+    The noise is that of measuring every column once with the whole budget. Budget, number of rows and declarations are
+    public, so the choice says nothing about the data; without a public number of rows it is the finest level.
+    """
+    names = schema.names if columns is None else columns
+    account = Account(limit, adjacency=adjacency, unit=schema.unit, seed=0)
+    noise = _noise(account, adjacency, schema.unit, tables=max(1, len(names)))
+    made: list[Column] = []
+    for column in schema.columns:
+        if isinstance(column, Hierarchy) and column.level is None:
+            column = column.at(0) if rows is None else column.finest(rows=rows, noise=noise)
+        made.append(column)
+    return replace(schema, columns=made)
 
 
 def _noise(account: Account, adjacency: Adjacency, unit: PrivacyUnit, *, tables: int) -> float:

@@ -59,7 +59,7 @@ class ReleasedTable:
         """
         self._require_fitted()
         if rows is None or rows == len(self._rows):
-            return as_frame(self._contents.table, self._kind)
+            return as_frame(self._contents.table, self._kind, self._contents.schema, self._types)
         whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool)
         require(whole and rows >= 0, "rows", rows, "a whole number >= 0")
         warnings.warn(
@@ -75,7 +75,8 @@ class ReleasedTable:
             domain=self._rows.domain, codes=self._rows.codes, total=len(self._rows)
         )
         made = draw_coded_rows(model, count, coins, self._constraints)
-        return as_frame(decode_rows(made, self._contents.schema, coins), self._kind)
+        table = decode_rows(made, self._contents.schema, coins)
+        return as_frame(table, self._kind, self._contents.schema, self._types)
 
     def answer(self, workload: Workload | None = None) -> Answers:
         """Proportions on the released rows with intervals for the table's own: free, whatever is asked.
@@ -100,11 +101,12 @@ class ReleasedTable:
 
     def _hold(
         self, release: Release[Any], contents: SyntheticContents, rows: CodedRows, *, model: Model | None,
-        constraints: Sequence[Zeros] = (), kind: str = "arrow",
+        constraints: Sequence[Zeros] = (), kind: str = "arrow", types: Any = None,
     ) -> None:  # fmt: skip
         """Everything that the methods above need."""
         self.release_, self._contents, self._rows, self.model_ = release, contents, rows, model
         self._constraints, self._kind, self._draws = tuple(constraints), kind, {}
+        self._types = types
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "_contents"):

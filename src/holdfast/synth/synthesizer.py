@@ -42,7 +42,7 @@ from holdfast.synth.choice import (
 )
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.forecast import SynthesisEstimate, estimate_synthesis
+from holdfast.synth.forecast import SynthesisEstimate, chosen_levels, estimate_synthesis
 from holdfast.synth.methods.method import OBJECTIVES, Synthesis, SynthesisMethod, SynthesisTask
 from holdfast.synth.released import ReleasedTable, draw_coded_rows
 from holdfast.synth.rows.coded_rows import (
@@ -50,6 +50,7 @@ from holdfast.synth.rows.coded_rows import (
     decode_rows,
     empty_cells,
     frame_kind,
+    frame_types,
     row_coins,
 )
 from holdfast.synth.rows.impossible_rows import Zeros, require_possible
@@ -146,7 +147,7 @@ class Synthesizer(ReleasedTable):
         With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
         """
         self._check_parameters(account)
-        table = self._open(source, schema)
+        table = self._at_levels(self._open(source, schema), account)
         data = ExactCounts(table, self.columns)
         workload = self._declared(self._asked(table.schema, data.names), data)
         joint = not any(group.by_rows for group in workload.groups)
@@ -191,7 +192,10 @@ class Synthesizer(ReleasedTable):
         )  # fmt: skip
         self.method_, self.choice_, self.certification_ = method.name, choice, certification
         release = self._as_release(contents, account, synthesis, method, data, certification)
-        self._hold(release, contents, rows, model=synthesis.model, constraints=zeros, kind=frame_kind(source))
+        self._hold(
+            release, contents, rows, model=synthesis.model, constraints=zeros, kind=frame_kind(source),
+            types=frame_types(source, data.names),
+        )  # fmt: skip
         return self
 
     def estimate(
@@ -208,13 +212,16 @@ class Synthesizer(ReleasedTable):
             table = self._open(source, schema)
             declared, count = table.schema, rows or ExactCounts(table, self.columns).public_rows
         names = declared.names if self.columns is None else tuple(self.columns)
+        adjacency = resolve_adjacency(self.adjacency, declared.adjacency)
+        if declared.open_levels:
+            limit = limit_of(self.epsilon, self.delta)
+            declared = chosen_levels(declared, count, limit, adjacency, columns=names)
         workload = self._asked(declared, names)
         workload.check(declared)
         task = SynthesisTask(
             domain={name: declared[name].cells for name in names}, workload=workload,
             limit=limit_of(self.epsilon, self.delta), unit=declared.unit,
-            adjacency=resolve_adjacency(self.adjacency, declared.adjacency),
-            rows_are_public=declared.unit.max_rows == 1 and count is not None, rows=count,
+            adjacency=adjacency, rows_are_public=declared.unit.max_rows == 1 and count is not None, rows=count,
             objective=self.objective,
         )  # fmt: skip
         return estimate_synthesis(
@@ -291,6 +298,17 @@ class Synthesizer(ReleasedTable):
             source, schema, adjacency=self.adjacency, n_public=self.n_public,
             entropy=Source(seed_of(self.random_state)),
         )  # fmt: skip
+
+    def _at_levels(self, table: Table, account: Account | None) -> Table:
+        """The table with hierarchies at the level that noise leaves visible."""
+        if table.reopen is None or not table.schema.open_levels:
+            return table
+        limit = limit_of(self.epsilon, self.delta) if account is None else account.remaining()
+        data = ExactCounts(table, self.columns)
+        # Where the number of rows is private, that of users may be public: each of them has a row.
+        rows = data.public_units if data.public_rows is None else data.public_rows
+        chosen = chosen_levels(table.schema, rows, limit, table.adjacency, columns=self.columns)
+        return table.reopen(chosen)
 
     def _asked(self, schema: Schema, names: Sequence[str]) -> Workload:
         """The workload, or the one that is asked where none is given."""

@@ -19,7 +19,8 @@ import numpy as np
 from holdfast.data.encode import Encoder
 from holdfast.data.engines import open_table
 from holdfast.data.rows import Batch, arrow_columns, encode_batch
-from holdfast.data.schema.columns import KINDS, REGISTRY, Categorical, Numeric
+from holdfast.data.schema.columns import Categorical, Numeric
+from holdfast.data.schema.kinds import KINDS, REGISTRY
 from holdfast.data.schema.schema import Schema, read_column
 from holdfast.errors import ParameterError
 from holdfast.testing.contract import Check, ensure
@@ -37,7 +38,8 @@ def stored_values(column: Declared) -> list[Any]:
     """Hostile values, and the ones that the declaration names."""
     named: tuple[Any, ...] = column.labels
     if isinstance(column, Numeric):
-        named = (*column.edges, *column.midpoints, column.low - 1, column.high + 1)
+        numbers = (*column.edges, *column.midpoints, column.low - 1, column.high + 1)
+        named = tuple(map(column.written, numbers))
     return [*HOSTILE, *named]
 
 
@@ -102,14 +104,15 @@ def each_row_is_read_by_itself(column: Declared) -> None:
 
 def a_released_value_is_read_as_itself(column: Declared) -> None:
     """Synthetic rows hold labels and midpoints: read again, they fall into the cell that they came from."""
-    named: list[Any] = list(column.midpoints if isinstance(column, Numeric) else column.labels)
+    named: list[Any] = list(column.labels)
+    if isinstance(column, Numeric):
+        whole = column.integer
+        named = [column.written(math.floor(one + 0.5) if whole else one) for one in column.midpoints]
     # A missing value is released as missing.
     if isinstance(column, Numeric) and column.has_null_cell:
         named[-1] = None
-    if isinstance(column, Categorical) and column.null not in (None, column.other, *column.categories):
+    if isinstance(column, Categorical) and column.null not in (None, column.other, *column.listed):
         named[column.null_code] = None
-    if isinstance(column, Numeric) and column.integer:
-        named = [None if value is None else math.floor(value + 0.5) for value in named]
     read = _reading(read_batch(column, named), column.name)
     for place, (value, (_, cell, _)) in enumerate(zip(named, read, strict=True)):
         wide = isinstance(column, Numeric) and column.integer  # a middle may round into the next cell

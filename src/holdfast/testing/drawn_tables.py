@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
 from holdfast.data.bounded_users import identifier_texts
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema.kinds import Column
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 INFINITY, NAN = float("inf"), float("nan")

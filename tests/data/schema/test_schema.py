@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema.kinds import Column
 from holdfast.data.schema.schema import to_toml
 from holdfast.errors import FormatError, ParameterError
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
 from holdfast.data.engines.duckdb.table import BINNED_ROWS
 from holdfast.data.rows import numbers, texts
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema.kinds import Column
 from holdfast.data.sql.dialect import Dialect
 from holdfast.privacy import PrivacyUnit
 

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.data import Categorical, Encoder, Numeric, Order, Schema, Table, open_table
 from holdfast.data.engines.postgres import table as postgres
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema.kinds import Column
 from holdfast.errors import BudgetExceeded, BudgetWarning, DataError, NotPrivateWarning
 from holdfast.learn import PrivateLinearRegression, PrivateLinearSVC, PrivateLogisticRegression, PrivateRidge
 from holdfast.learn.problem import Problem

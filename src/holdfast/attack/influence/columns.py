@@ -148,7 +148,7 @@ class Domain:
                 return made
             # A whole number: one that is rounded up would stand in the next cell.
             return replace(made, inner=tuple(tuple(math.floor(one) for one in cell) for cell in made.inner))
-        values = tuple(column.categories)
+        values = column.listed
         # What is neither a number nor a category cannot be put into a model: such people have no value to guess.
         inside = np.where(codes < len(values), codes, -1)
         return cls(

@@ -6,6 +6,7 @@ surely empty but for its canary. Nothing is looked up in the data: the choice wo
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from holdfast.audit.canaries.design import as_indices, stream_key, words
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.errors import require
 
-Value = float | str | None
+Value = float | str | datetime.date | None
 CELLS = 0x43454C4C
 """Purpose of the stream."""
 LISTABLE = 1 << 20
@@ -121,12 +122,12 @@ def _numeric_values(column: Numeric) -> dict[int, Value]:
         value = float(math.ceil(low)) if column.integer else column.midpoints[code]
         # A bin of an integer column may hold no whole number at all: nothing ever falls into it.
         if value < high or (code == last and value == high):
-            values[code] = value
+            values[code] = column.written(value)
     return values | ({column.cells - 1: None} if column.has_null_cell else {})
 
 
 def _category_values(column: Categorical) -> dict[int, Value]:
     values: dict[int, Value] = dict(enumerate(column.labels))
-    if len(column.categories) <= column.null_code != column.other_code:
+    if len(column.listed) <= column.null_code != column.other_code:
         values[column.null_code] = None  # a cell for missing values alone: its name is no value
     return values

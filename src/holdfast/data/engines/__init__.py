@@ -8,12 +8,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from holdfast.data.schema import Identifier, Schema
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema.kinds import Column
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.extensions import Registry
@@ -208,9 +209,17 @@ def open_table(
             "a Table",
         )
         opened.engine_author = REGISTRY.author(chosen)
+    if schema.open_levels:
+        again = {"table": table, "engine": engine, "local_copy": local_copy, "entropy": entropy, **options}
+        opened.reopen = partial(_reopened, source, again | {"adjacency": resolved, "n_public": n_public})
     if local_copy is not None:
         opened.local_copy, opened.copy_folder = local_copy is not False, folder
     return opened
+
+
+def _reopened(source: Any, options: dict[str, Any], schema: Schema) -> Table:
+    """The same rows behind another declaration of their columns."""
+    return open_table(source, schema, **options)
 
 
 def _reads(column: Column) -> bool:

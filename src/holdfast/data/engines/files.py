@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.data.engines.file_rows import rows_of_files
 from holdfast.data.rows import Kind, kind_of, numbers
-from holdfast.data.schema import CsvFormat, Numeric, Schema
+from holdfast.data.schema import CsvFormat, DateTime, Numeric, Schema
 from holdfast.errors import DataError, ParameterError, withholding
 
 TABLES = (".parquet", ".csv")
@@ -75,7 +75,11 @@ def read_columns(path: Path, schema: Schema, *, name: str) -> dict[str, Any]:
     missing = [column for column in schema.names if column not in table.column_names]
     if missing:
         raise ParameterError(f"{name} must hold the schema's columns, {', '.join(missing)} are not there")
-    number = {column for column in schema.names if isinstance(schema[column], Numeric)}
+    number = {
+        column
+        for column in schema.names
+        if isinstance(schema[column], Numeric) and not isinstance(schema[column], DateTime)
+    }
     return {c: numbers(table[c]) if c in number else table[c].to_numpy() for c in schema.names}
 
 

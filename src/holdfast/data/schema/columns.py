@@ -3,8 +3,9 @@
 Everything here is public: it is declared before the data are seen. What lies outside a declaration
 is clipped or sent to a declared category, so that no value can raise an error (an error is an output).
 
-A kind of your own is a class below `Numeric` or `Categorical` with a `kind` of its own. It may define `read`, which
-gives what stands for one stored value; what it gives is then clipped or coded as the declaration says.
+Dates and hierarchies are kinds below these two, in files of their own; `kinds` lists them all. A kind of your own is
+a class below `Numeric` or `Categorical` with a `kind` of its own. It may define `read`, which gives what stands for one
+stored value; what it gives is then clipped or coded as the declaration says.
 """
 
 from __future__ import annotations
@@ -12,26 +13,34 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from holdfast.data.schema.bins import MOST_BINS as MOST_BINS
+from holdfast.data.schema.bins import check_bins, geometric_edges, is_finite, is_real
+from holdfast.data.schema.spelling import (
+    check_spellings,
+    check_type,
+    checked_aliases,
+    checked_markers,
+    spelled,
+)
 from holdfast.errors import ParameterError, require
-from holdfast.extensions import Registry
 
 DEFAULT_BINS = 10
-MOST_BINS = 100_000
 #: An integer column with at most this many values has one cell per value unless bins are declared.
 ONE_CELL_PER_VALUE = 100
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _NULL_NUMERIC = ("low", "high", "midpoint", "category")
+_SPACINGS = ("equal", "log")
 Reading = Callable[[Any, float, str | None], float | str | None]
 """(self, number, text) -> what stands for a stored value; as a number it may be NaN, as a text None."""
 
 
-def _check_text(parameter: str, text: object) -> None:
+def check_text(parameter: str, text: object) -> None:
     """Names and categories are non-empty texts that every engine and file format can hold."""
     good = isinstance(text, str) and "\0" not in text
     if isinstance(text, str) and good:
@@ -39,8 +48,9 @@ def _check_text(parameter: str, text: object) -> None:
     require(good, parameter, text, "a text without NUL characters and lone surrogates")
 
 
-def _check_name(name: object) -> None:
-    _check_text("name", name)
+def check_name(name: object) -> None:
+    """Column names are not empty."""
+    check_text("name", name)
     require(name != "", "name", name, "a non-empty text")
 
 
@@ -54,8 +64,15 @@ class Numeric:
 
     `integer=True` rounds to the nearest whole number (halves go up). `null` says what a missing value
     (null, NaN, or a text that is no number) becomes: `"low"`, `"high"`, `"midpoint"`, a number within the
-    bounds, or `"category"`: a cell of its own in counts, an indicator in encoded rows.
+    bounds, or `"category"`: a cell of its own in counts, an indicator in encoded rows. `nulls` are numbers that mean
+    a missing value, such as -999.
 
+    `spacing="log"` makes bins of equal ratio, for amounts: between `low` and `high` if both are above 0, else from
+    `smallest` on, with one cell for all that is smaller. `decimals` and `dtype` say how synthetic values are written:
+    so many digits behind the point, and an Arrow type such as `"int8"`.
+
+    >>> Numeric("price", 0, 1000, bins=4, spacing="log", smallest=1).labels
+    ('[0, 1)', '[1, 10)', '[10, 100)', '[100, 1000]')
     >>> Numeric("age", 17, 90, bins=[17, 30, 65, 90]).labels
     ('[17, 30)', '[30, 65)', '[65, 90]')
     >>> Numeric("children", 0, 3, integer=True, null="category").labels
@@ -71,12 +88,17 @@ class Numeric:
     integer: bool = False
     null: str | float = "midpoint"
     taken_from_data: bool = False
+    nulls: Sequence[float | str] = ()
+    spacing: str = "equal"
+    smallest: float | None = None
+    decimals: int | None = None
+    dtype: str | None = None
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        check_name(self.name)
         for parameter in ("low", "high"):
             bound = getattr(self, parameter)
-            require(_is_finite(bound), parameter, bound, "a finite number")
+            require(is_finite(bound), parameter, bound, "a finite number")
             object.__setattr__(self, parameter, float(bound) + 0.0)  # + 0.0 turns -0.0 into 0.0
         require(self.low < self.high, "low", self.low, f"< high={self.high} in column {self.name!r}")
         require(math.isfinite(self.high - self.low), "high", self.high, "such that high - low is finite")
@@ -87,9 +109,16 @@ class Numeric:
             require(
                 whole, "low", self.low, f"whole, like high={self.high}, and below 2**50 when integer=True"
             )
-        self._check_bins()
-        if _is_number(self.null):
-            require(_is_finite(self.null), "null", self.null, "a finite number")
+        if (self.bins, self.spacing, self.smallest) != (None, "equal", None):
+            check_bins(self)
+        if len(self.nulls):
+            object.__setattr__(self, "nulls", checked_markers(self.nulls, numbers=True))
+        digits = self.decimals is None or (type(self.decimals) is int and 0 <= self.decimals <= 9)
+        require(digits, "decimals", self.decimals, "a whole number from 0 to 9")
+        if self.dtype is not None:
+            check_type(self.dtype)
+        if is_real(self.null):
+            require(is_finite(self.null), "null", self.null, "a finite number")
             object.__setattr__(self, "null", float(self.null) + 0.0)
             inside = self.low <= float(self.null) <= self.high
             require(inside, "null", self.null, f"within [{self.low}, {self.high}]")
@@ -102,33 +131,15 @@ class Numeric:
         else:
             require(self.null in _NULL_NUMERIC, "null", self.null, f"a number or one of {_NULL_NUMERIC}")
 
-    def _check_bins(self) -> None:
-        asked: Any = self.bins
-        if asked is None:
-            return
-        if isinstance(asked, numbers.Integral):
-            good = asked is not True and 1 <= int(asked) <= MOST_BINS
-            require(good, "bins", asked, f"a whole number from 1 to {MOST_BINS}, or edges")
-            object.__setattr__(self, "bins", int(asked))
-            inner = self.edges
-            rising = all(a < b for a, b in pairwise(inner))
-            require(rising, "bins", self.bins, "few enough for the edges to differ in float64")
-            return
-        edges = () if isinstance(asked, str) else tuple(asked)
-        good = all(_is_finite(edge) for edge in edges) and 2 <= len(edges) <= MOST_BINS + 1
-        require(good, "bins", self.bins, "a whole number, or at least two finite edges")
-        edges = tuple(float(edge) + 0.0 for edge in edges)
-        rising = all(a < b for a, b in pairwise(edges))
-        ends = rising and edges[0] == self.low and edges[-1] == self.high
-        require(ends, "bins", self.bins, f"edges rising from low={self.low} to high={self.high}")
-        object.__setattr__(self, "bins", edges)
-
     @cached_property
     def edges(self) -> tuple[float, ...]:
         """The borders of the cells: cell i is [edges[i], edges[i+1]), the last one closed."""
         if isinstance(self.bins, tuple):
             return self.bins
         width = self.high - self.low
+        if self.spacing == "log":
+            asked: Any = self.bins or DEFAULT_BINS
+            return geometric_edges(self.low, self.high, self.smallest, asked)
         if self.bins is None and self.integer and width < ONE_CELL_PER_VALUE:
             return tuple(self.low + step for step in range(int(width) + 2))
         bins = DEFAULT_BINS if self.bins is None else int(self.bins)  # type: ignore[arg-type]
@@ -160,13 +171,21 @@ class Numeric:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The cells in words, in order."""
-        edges = [f"{edge:.17g}" if float(f"{edge:g}") != edge else f"{edge:g}" for edge in self.edges]
+        edges = [self.word(edge) for edge in self.edges]
         if self._one_cell_per_value:
             words = edges[:-1]
         else:
             words = [f"[{a}, {b})" for a, b in pairwise(edges)]
             words[-1] = words[-1][:-1] + "]"
         return (*words, "(missing)") if self.has_null_cell else tuple(words)
+
+    def word(self, edge: float) -> str:
+        """A border of a cell as people read it."""
+        return f"{edge:.17g}" if float(f"{edge:g}") != edge else f"{edge:g}"
+
+    def written(self, number: float) -> Any:
+        """A number within the bounds as data hold it."""
+        return number
 
     @cached_property
     def midpoints(self) -> tuple[float, ...]:
@@ -180,12 +199,13 @@ class Numeric:
         record: dict[str, Any] = {"name": self.name, "kind": self.kind, "low": self.low, "high": self.high}
         if self.bins is not None:
             record["bins"] = list(self.bins) if isinstance(self.bins, tuple) else self.bins
-        return record | {"integer": self.integer, "null": self.null} | _mark(self.taken_from_data)
+        record |= {"integer": self.integer, "null": self.null} | _mark(self.taken_from_data)
+        return record | declared_options(self, ("nulls", "spacing", "smallest", "decimals", "dtype"))
 
     def describe(self) -> str:
         """The declaration in words."""
         missing = {"category": "its own cell"}.get(str(self.null), f"{self.fill:g}")
-        whole = ", whole numbers" if self.integer else ""
+        whole = ", whole numbers" if self.integer else ", logarithmic" if self.spacing == "log" else ""
         bounds = f"number in [{self.low:g}, {self.high:g}]{whole}"
         return f"{self.name}: {bounds}, {self.cells} cells; missing -> {missing}"
 
@@ -199,10 +219,14 @@ class Categorical:
     in the same way; without it, it goes where other values go.
 
     Whole numbers and truth values match the categories `"1"`, `"2"`, ... and `"true"`, `"false"`;
-    dates match `"2024-01-31"`.
+    dates match `"2024-01-31"`. `trim` ignores blanks around a text, `fold` the case of its letters. `aliases` are other
+    texts for a category, `nulls` texts that mean a missing value. `ordered` says that they are listed in their order,
+    and `dtype` how synthetic values are stored: an Arrow type, or `"dictionary"` for a categorical.
 
     >>> Categorical("sex", ["F", "M"]).cells
     2
+    >>> Categorical("paid", ["no", "yes"], aliases={"Y": "yes"}, nulls=["?"], fold=True).spellings
+    {'no': 0, 'yes': 1, 'y': 1, '?': 1}
     >>> Categorical("work", ["state", "private"], other="(other)", null="(missing)").labels
     ('state', 'private', '(other)', '(missing)')
     """
@@ -214,15 +238,21 @@ class Categorical:
     other: str | None = None
     null: str | None = None
     taken_from_data: bool = False
+    aliases: Mapping[str, str] | Sequence[tuple[str, str]] = ()
+    trim: bool = False
+    fold: bool = False
+    nulls: Sequence[str | int] = ()
+    ordered: bool = False
+    dtype: str | None = None
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        check_name(self.name)
         listed = isinstance(self.categories, Sequence) and not isinstance(self.categories, str | bytes)
         require(listed, "categories", self.categories, "a list of texts", f"see column {self.name!r}")
         categories = tuple(_category_text(category) for category in self.categories)
         require(len(categories) > 0, "categories", list(categories), "non-empty", f"see column {self.name!r}")
         for category in categories:
-            _check_text("category", category)
+            check_text("category", category)
         if len(set(categories)) < len(categories):
             raise ParameterError(
                 f"categories of column {self.name!r} must differ as text, got {len(categories)} of which "
@@ -231,14 +261,52 @@ class Categorical:
         object.__setattr__(self, "categories", categories)
         for parameter in ("other", "null"):
             if getattr(self, parameter) is not None:
-                _check_text(parameter, getattr(self, parameter))
-        flag = self.taken_from_data
-        require(isinstance(flag, bool), "taken_from_data", flag, "true or false")
+                check_text(parameter, getattr(self, parameter))
+        for parameter in ("taken_from_data", "trim", "fold", "ordered"):
+            flag = getattr(self, parameter)
+            require(isinstance(flag, bool), parameter, flag, "true or false")
+        if self.dtype is not None:
+            check_type(self.dtype)
+        if len(self.nulls):
+            object.__setattr__(self, "nulls", checked_markers(self.nulls, numbers=False))
+        if len(self.aliases):
+            object.__setattr__(self, "aliases", checked_aliases(self.name, self.aliases, self.labels))
+        if self.trim or self.fold or self.nulls or self.aliases:
+            check_spellings(self)
+
+    def meanings(self) -> list[tuple[str, int]]:
+        """The declared texts and their cells: categories, aliases, null markers."""
+        found = [(str(category), code) for category, code in zip(self.categories, self._codes(), strict=True)]
+        place = dict(zip(self.labels, range(self.cells), strict=True))
+        found += [(alias, place[meant]) for alias, meant in dict(self.aliases).items()]
+        # The markers go where missing values go; a marker that is a category as well would be two things.
+        return found + [
+            (marker, self.null_code if self.null_code >= len(self.listed) else -1)
+            for marker in map(str, self.nulls)
+        ]
+
+    def spelled(self, text: str) -> str:
+        """A text as it is compared."""
+        return spelled(text, trim=self.trim, fold=self.fold) if self.trim or self.fold else text
+
+    @cached_property
+    def spellings(self) -> dict[str, int]:
+        """Every text that stands for something, as it is compared, and its cell."""
+        return {self.spelled(text): self.null_code if code < 0 else code for text, code in self.meanings()}
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The cells that are declared one by one: all but those for other and missing values."""
+        return tuple(str(category) for category in self.categories)
+
+    def _codes(self) -> Sequence[int]:
+        """The cell of each category."""
+        return range(len(self.categories))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """All cells in order: the categories, then `other` and `null` where they are new names."""
-        names = [str(category) for category in self.categories]
+        names = list(self.listed)
         for extra in (self.other, self.null):
             if extra is not None and extra not in names:
                 names.append(extra)
@@ -261,7 +329,7 @@ class Categorical:
     @property
     def other_code(self) -> int:
         """The cell of a value that is not in the list."""
-        return len(self.categories) - 1 if self.other is None else self.labels.index(self.other)
+        return len(self.listed) - 1 if self.other is None else self.labels.index(self.other)
 
     @property
     def null_code(self) -> int:
@@ -272,49 +340,16 @@ class Categorical:
         """The declaration as plain values, for files."""
         record: dict[str, Any] = {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
         record |= {key: getattr(self, key) for key in ("other", "null") if getattr(self, key) is not None}
-        return record | _mark(self.taken_from_data)
+        record |= _mark(self.taken_from_data)
+        return record | declared_options(self, ("aliases", "trim", "fold", "nulls", "ordered", "dtype"))
 
     def describe(self) -> str:
         """The declaration in words."""
+        ordered = " in order" if self.ordered else ""
         return (
-            f"{self.name}: one of {len(self.categories)} categories, {self.cells} cells; "
+            f"{self.name}: one of {len(self.categories)} categories{ordered}, {self.cells} cells; "
             f"anything else -> {self.labels[self.other_code]!r}, missing -> {self.labels[self.null_code]!r}"
         )
-
-
-@dataclass(frozen=True)
-class Identifier:
-    """A column that says whose row it is. It may order and group rows; it is never encoded or released.
-
-    >>> Identifier("patient").describe()
-    'patient: identifier, never encoded or released'
-    """
-
-    kind: ClassVar[str] = "identifier"
-    name: str
-    taken_from_data: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        _check_name(self.name)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The declaration as plain values, for files."""
-        return {"name": self.name, "kind": self.kind}
-
-    def describe(self) -> str:
-        """The declaration in words."""
-        return f"{self.name}: identifier, never encoded or released"
-
-
-Column = Numeric | Categorical | Identifier
-#: Column kinds by their name in files.
-KINDS: dict[str, type[Numeric] | type[Categorical] | type[Identifier]] = {
-    column.kind: column for column in (Numeric, Categorical, Identifier)
-}
-REGISTRY: Registry[Any] = Registry(
-    group="holdfast.columns", noun="column kind", own=tuple(KINDS.values()), kind=(Numeric, Categorical),
-    classes=True, label="kind", promise="reads each row by itself",
-)  # fmt: skip
 
 
 def typed_labels(labels: Sequence[str]) -> tuple[str | int | bool, ...]:
@@ -330,18 +365,6 @@ def typed_labels(labels: Sequence[str]) -> tuple[str | int | bool, ...]:
     return tuple(labels)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _is_finite(value: object) -> bool:
-    """Whether it is a number that a double can hold; a whole number of a file may have hundreds of digits."""
-    try:
-        return _is_number(value) and math.isfinite(value)  # type: ignore[arg-type]
-    except OverflowError:
-        return False
-
-
 def _category_text(category: object) -> str:
     """The text that data are compared with.
 
@@ -353,6 +376,16 @@ def _category_text(category: object) -> str:
     good = isinstance(category, str | numbers.Integral)
     require(good, "category", category, "a text, a whole number or a truth value")
     return str(category)
+
+
+def declared_options(column: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Of these fields what was declared: a schema that declares none of them is written, and hashed, without them."""
+    defaults = {field.name: field.default for field in fields(column)}
+    found = {name: getattr(column, name) for name in names if getattr(column, name) != defaults[name]}
+    return {
+        name: dict(value) if name == "aliases" else list(value) if isinstance(value, tuple) else value
+        for name, value in found.items()
+    }
 
 
 def _mark(taken_from_data: bool) -> dict[str, Any]:

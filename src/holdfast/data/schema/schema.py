@@ -16,8 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.data.schema.columns import KINDS, REGISTRY, Categorical, Column, Identifier, Numeric
+from holdfast.data.schema.columns import Categorical, Numeric
 from holdfast.data.schema.csv_format import CsvFormat
+from holdfast.data.schema.hierarchy import Hierarchy
+from holdfast.data.schema.kinds import KINDS, REGISTRY, Column, Identifier
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
@@ -84,6 +86,12 @@ class Schema:
     def identifiers(self) -> tuple[str, ...]:
         """The columns that only say whose row it is."""
         return tuple(column.name for column in self.columns if isinstance(column, Identifier))
+
+    @property
+    def open_levels(self) -> tuple[str, ...]:
+        """The hierarchies that leave their level to whoever synthesises."""
+        named = (one for one in self.columns if isinstance(one, Hierarchy) and one.level is None)
+        return tuple(column.name for column in named)
 
     @property
     def domain(self) -> dict[str, int]:
@@ -254,18 +262,29 @@ def read_schema(path: Path) -> Schema:
     return Schema.from_dict(record)
 
 
-def to_toml(schema: Schema) -> str:
-    """The schema as TOML text; a guess of a draft is marked by a comment that asks to replace it."""
+def to_toml(schema: Schema, notes: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The schema as TOML text; a guess of a draft is marked by a comment that asks to replace it.
+
+    `notes` are comments, by the name of a column; those of the unit and the file stand under the name "".
+    """
     record = schema.to_dict()
     columns = record.pop("columns")
     tables = {name: record.pop(name) for name in ("unit", "csv") if name in record}
+    said = {} if notes is None else notes
     lines = _pairs(record)
+    lines += [f"# {_plain(note)}" for note in said.get("", ())]
     for name, pairs in tables.items():
         lines += ["", f"[{name}]", *_pairs(pairs)]
     for column in columns:
         marked = ("low", "high", "categories") if column.get("taken_from_data") else ()
-        lines += ["", "[[columns]]", *_pairs(column, marked=marked)]
+        comments = [f"# {_plain(note)}" for note in said.get(column["name"], ())]
+        lines += ["", *comments, "[[columns]]", *_pairs(column, marked=marked)]
     return "\n".join(lines) + "\n"
+
+
+def _plain(note: str) -> str:
+    """A comment on one line: what is a control character to TOML would end it."""
+    return "".join(letter if letter.isprintable() else " " for letter in note)
 
 
 def _pairs(record: Mapping[str, Any], *, marked: Sequence[str] = ()) -> list[str]:
@@ -278,6 +297,8 @@ def _value(value: Any) -> str:
         return _text(value)
     if isinstance(value, list):
         return "[" + ", ".join(_value(entry) for entry in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_text(key)} = {_value(entry)}" for key, entry in value.items()) + " }"
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value)  # whole numbers and finite floats: Python's shortest form is TOML's

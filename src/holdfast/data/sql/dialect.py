@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from holdfast.data.rows import BLANKS, NUMERAL, Kind, category_numbers, category_texts
-from holdfast.data.schema import Categorical, Numeric
+from holdfast.data.rows import NUMERAL, Kind, category_numbers, category_texts
+from holdfast.data.schema import Categorical, DateTime, Numeric
+from holdfast.data.schema.calendar import ISO, SECONDS, pattern_of
+from holdfast.data.schema.spelling import BLANKS, letters_of
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,10 @@ class Dialect:
     matches: str = "regexp_full_match({0}, {1})"
     trim: str = "trim({0}, {1})"
     trim_end: str = "rtrim({0}, {1})"
+    translate: str = "translate({0}, {1}, {2})"
+    #: What group {2} of a regular expression took of a text that the whole of it matches.
+    group: str = "regexp_extract({0}, '^(?:' || {1} || ')$', {2})"
+    digits: str = "CAST({0} AS DOUBLE)"
     utc: str = "({0} AT TIME ZONE 'UTC')"
     sha256: str = "sha256({0})"
     hex_to_integer: str = "CAST('0x' || {0} AS BIGINT)"
@@ -107,6 +113,76 @@ class Dialect:
             f"WHEN {number} >= {high} THEN {high} ELSE {number} + {self.number(0.0)} END"
         )
         return f"floor(({inside}) + {self.number(0.5)})" if column.integer else inside
+
+    def marked(self, column: Numeric, number: str) -> str:
+        """NULL where the number is a marker of missing values."""
+        for marker in column.nulls:
+            number = number if isinstance(marker, str) else f"nullif({number}, {self.number(float(marker))})"
+        return number
+
+    def spelled(self, column: Categorical, text: str) -> str:
+        """A text as it is compared (`Categorical.spelled`): letters that no declared text has need no folding."""
+        if column.trim:
+            text = self.trim.format(text, self.literal(BLANKS))
+        capitals, small = letters_of(column.spellings) if column.fold else ("", "")
+        return self.translate.format(text, self.literal(capitals), self.literal(small)) if capitals else text
+
+    def packed(self, column: DateTime, raw: str, kind: Kind) -> str:
+        """YYYYMMDDhhmmss of a stored moment, as a double; NULL where it is not written as one."""
+        if kind in (Kind.floating, Kind.decimal, Kind.boolean, Kind.unknown):
+            return f"CAST(NULL AS {self.double})"
+        word = self.trim.format(self.read_text(raw, kind), self.literal(BLANKS))
+        branches = []
+        for form in dict.fromkeys((column.format, ISO)):
+            pattern, groups = pattern_of(form)
+            part = {
+                name: self.group.format(word, self.literal(pattern), group) for name, group in groups.items()
+            }
+            if "y" in part:
+                part["Y"] = f"(CASE WHEN {part['y']} >= '69' THEN '19' ELSE '20' END || {part['y']})"
+            parts = [
+                f"lpad(coalesce({part[name]}, ''), 2, '0')" if name in part else "'00'" for name in "mdHMS"
+            ]
+            digits = self.digits.format(f"({' || '.join([part['Y'], *parts])})")
+            branches.append(f"WHEN {self.matches.format(word, self.literal(pattern))} THEN {digits}")
+        return f"CASE {' '.join(branches)} END"
+
+    def moment(self, column: DateTime, packed: str) -> str:
+        """The unit of a packed moment (`calendar.unit_numbers`), NULL where there is no such day or time."""
+
+        def above(digits: int) -> str:
+            return f"floor({packed} / {10**digits})" if digits else packed
+
+        second, minute, hour, day, month = (f"({above(i)} - 100 * {above(i + 2)})" for i in range(0, 10, 2))
+        year = above(10)
+        odd = f"({month} + floor({month} / 8))"
+        leap = " ".join(
+            f"WHEN {n} * floor({year} / {n}) = {year} THEN {days}"
+            for n, days in ((400, 29), (100, 28), (4, 29))
+        )
+        length = (
+            f"CASE WHEN {month} = 2 THEN (CASE {leap} ELSE 28 END) ELSE 30 + {odd} - 2 * floor({odd} / 2) END"
+        )
+        good = (
+            f"{year} >= 1 AND {month} >= 1 AND {month} <= 12 AND {day} >= 1 AND {day} <= ({length}) "
+            f"AND {hour} <= 23 AND {minute} <= 59 AND {second} <= 59"
+        )
+        months = {"year": 12, "quarter": 3, "month": 1}.get(column.unit)
+        if months is not None:
+            made = f"floor((({year} - 1970) * 12 + {month} - 1) / {self.number(float(months))})"
+        else:
+            # Years that begin in March, so that the leap day is the last of its year.
+            shifted = f"({year} - CASE WHEN {month} <= 2 THEN 1 ELSE 0 END)"
+            place = f"({month} + CASE WHEN {month} <= 2 THEN 9 ELSE -3 END)"
+            days = (
+                f"(365 * {shifted} + floor({shifted} / 4) - floor({shifted} / 100) + floor({shifted} / 400) "
+                f"+ floor((153 * {place} + 2) / 5) + {day} - 719469)"
+            )
+            made = {"day": days, "week": f"floor(({days} + 3) / {self.number(7.0)})"}.get(column.unit) or (
+                f"floor(({days} * 86400 + {hour} * 3600 + {minute} * 60 + {second}) "
+                f"/ {self.number(float(SECONDS[column.unit]))})"
+            )
+        return f"CASE WHEN {good} THEN CAST({made} AS {self.double}) END"
 
     def numeric_cell(self, column: Numeric, value: str, number: str) -> str:
         """The cell of a clipped value (`rows.numeric_cells`): a binary search over the inner edges."""

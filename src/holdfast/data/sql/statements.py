@@ -3,7 +3,8 @@
 Statements are built in layers, each a SELECT over the one below. Data columns enter the lowest layer under
 generated names, so a hostile column name is quoted in one place only:
 
-`cI` raw value, `rI` read as number or text, `vI` clipped value or code, `kI` cell, `p` what tells rows apart.
+`cI` raw value, `dI` a moment's digits, `rI` read as number or text, `vI` clipped value or code, `kI` cell, `p` what
+tells rows apart.
 
 Counts come back as the rows of a GROUPING SETS query and are made into zero-filled tables here.
 """
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 
 from holdfast.data.order import DIGITS, KeyedHash, Order, PerRecordBatches, Shuffled
 from holdfast.data.rows import Kind
-from holdfast.data.schema import Categorical, Identifier, Numeric, Schema
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema import Categorical, DateTime, Identifier, Numeric, Schema
+from holdfast.data.schema.kinds import Column
 from holdfast.data.sql.dialect import Dialect
 
 Codes = NDArray[np.int64]
@@ -60,18 +61,24 @@ class Statements:
         """`rI`: a double for numeric columns and for categories stored as numbers, a text otherwise."""
         i, column = self._column(name)
         kind = self.kinds[name]
+        if isinstance(column, DateTime):
+            return f"{self.dialect.marked(column, self.dialect.moment(column, f'd{i}'))} AS r{i}"
         if self.reads_number(name):
-            return f"{self.dialect.read_number(f'c{i}', kind)} AS r{i}"
+            number = self.dialect.read_number(f"c{i}", kind)
+            return f"{self.dialect.marked(column, number) if isinstance(column, Numeric) else number} AS r{i}"
         text = self.dialect.read_text(f"c{i}", kind)
+        if isinstance(column, Categorical):
+            text = self.dialect.spelled(column, text)
         if isinstance(column, Identifier):
             text = f"coalesce('v' || {text}, 'n')"
         return f"{text} AS r{i}"
 
     def reads_number(self, name: str) -> bool:
-        """Whether `rI` is a double."""
+        """Whether a stored value is read as a double; a moment is read as a text first."""
         column = self._column(name)[1]
         stored_number = self.kinds[name] in (Kind.floating, Kind.decimal)
-        return isinstance(column, Numeric) or (isinstance(column, Categorical) and stored_number)
+        number = isinstance(column, Numeric) and not isinstance(column, DateTime)
+        return number or (isinstance(column, Categorical) and stored_number)
 
     def _value(self, name: str) -> str:
         """`vI`: the clipped number or the code."""
@@ -90,6 +97,15 @@ class Statements:
         return f"v{i} AS k{i}"
 
     def _values(self, names: Sequence[str], source: str) -> str:
+        dated = [
+            (place, column) for place, column in map(self._column, names) if isinstance(column, DateTime)
+        ]
+        if dated:
+            digits = [
+                f"{self.dialect.packed(column, f'c{i}', self.kinds[column.name])} AS d{i}"
+                for i, column in dated
+            ]
+            source = f"SELECT {', '.join(['*', *digits])} FROM {self._over(source)}"
         read = ", ".join(["*", *map(self._read, names)])
         value = ", ".join(["*", *map(self._value, names)])
         return f"SELECT {value} FROM {self._over(f'SELECT {read} FROM {self._over(source)}')}"

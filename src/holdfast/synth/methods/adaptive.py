@@ -348,4 +348,5 @@ METHOD = SynthesisMethod(
         ),
     ),
     seconds=(3.0, 45.0),
+    selects=True,
 )

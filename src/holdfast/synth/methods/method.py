@@ -171,6 +171,8 @@ class SynthesisMethod:
     """How it ranks for `auto`: the first one that is about the task counts. Without any it runs where it is named."""
     seconds: tuple[float, float] = (10.0, 100.0)
     """CPU seconds, for estimates: a fixed part, and one per million cells of the workload."""
+    selects: bool = False
+    """Whether it measures only what may stand above the noise, so that a small budget takes less time."""
 
     @property
     def options(self) -> tuple[Option, ...]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.data.schema import Categorical, DateTime, Numeric, Schema
 from holdfast.data.schema.columns import typed_labels
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
@@ -28,6 +28,8 @@ from holdfast.synth.workload.workload import Group
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 FRAMES = ("pandas", "polars", "arrow", "dict")
+#: Types that decoded values have anyway.
+_USUAL = ("int64", "float64", "bool", "str", "")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -95,10 +97,12 @@ def row_coins(measurements: Sequence[Measurement], *, key: str) -> Source:
 
 
 def decode_rows(rows: CodedRows, schema: Schema, source: Source) -> Any:
-    """An Arrow table: whole numbers as int64, other numbers as float64, categories as texts.
+    """An Arrow table: whole numbers as int64, other numbers as float64, dates as dates, categories as texts.
 
+    A `dtype` of the schema is kept; an ordered column is an ordered dictionary of its labels.
     Categories that are all whole numbers, all dates (2026-05-01), or `true` and `false`, come back as such: types
-    follow from the declared labels, never from how a frame stored them. A number is uniform within its bin.
+    follow from the declared labels, never from how a frame stored them. A number is uniform within its bin, or its
+    logarithm is where bins are logarithmic.
     """
     import pyarrow
 
@@ -125,15 +129,19 @@ def null_cell(column: Numeric | Categorical) -> int | None:
     """The cell that stands for a missing value and for nothing else."""
     if isinstance(column, Numeric):
         return column.cells - 1 if column.has_null_cell else None
-    new = column.null is not None and column.null not in column.categories and column.null != column.other
+    new = column.null is not None and column.null not in column.listed and column.null != column.other
     return column.null_code if new else None
 
 
 def _decoded(column: Numeric | Categorical, codes: Codes, source: Source) -> Any:
     missing = None if null_cell(column) is None else codes == null_cell(column)
-    if isinstance(column, Numeric):
-        return _numbers(column, codes, missing, source)
-    return _labels(column, codes, missing)
+    number = isinstance(column, Numeric)
+    made = _numbers(column, codes, missing, source) if number else _labels(column, codes, missing)  # type: ignore[arg-type]
+    if column.dtype is None and not (isinstance(column, Categorical) and column.ordered):
+        return made
+    from holdfast.synth.rows.frames import as_type, declared_type
+
+    return as_type(column, made, declared_type(column))
 
 
 def _numbers(column: Numeric, codes: Codes, missing: NDArray[np.bool_] | None, source: Source) -> Any:
@@ -148,13 +156,33 @@ def _numbers(column: Numeric, codes: Codes, missing: NDArray[np.bool_] | None, s
             raise ParameterError(f"a bin of column {column.name!r} holds no whole number; declare wider bins")
         span = (high - low + 1)[cell]
         values: NDArray[Any] = low[cell] + np.minimum((uniform * span).astype(np.int64), span - 1)
+        if isinstance(column, DateTime):
+            from holdfast.data.moments import as_dates
+
+            return as_dates(column, values, missing)
     else:
         edges = np.array(column.edges)
         left, right = edges[:-1][cell], edges[1:][cell]
         # Bins are half-open: the right edge belongs to the next one.
-        values = np.minimum(left + uniform * (right - left), np.nextafter(right, left))
-        values = np.maximum(values, left)
+        values = left + uniform * (right - left)
+        if column.spacing == "log":
+            one_sign = left * right > 0
+            ratio = np.where(one_sign, right, 1.0) / np.where(one_sign, left, 1.0)
+            values = np.where(one_sign, left * ratio**uniform, values)
+        if column.decimals is not None:
+            values = _rounded(values, left, right, column.decimals)
+        values = np.maximum(np.minimum(values, np.nextafter(right, left)), left)
     return pyarrow.array(values, mask=missing)
+
+
+def _rounded(values: Floats, left: Floats, right: Floats, decimals: int) -> Floats:
+    """So many digits behind the point, where the cell holds such a number."""
+    near, step = np.round(values, decimals), 10.0**-decimals
+    made, found = values, np.zeros(len(values), dtype=np.bool_)
+    for moved in (near, np.round(near - step, decimals), np.round(near + step, decimals)):
+        inside = ~found & (moved >= left) & (moved < right)
+        made, found = np.where(inside, moved, made), found | inside
+    return made
 
 
 def _whole_bounds(column: Numeric) -> tuple[Codes, Codes]:
@@ -205,8 +233,34 @@ def frame_kind(source: Any) -> str:
     return package if package in FRAMES else "arrow"
 
 
-def as_frame(table: Any, kind: str) -> Any:
-    """An Arrow table as that kind of frame. A whole-number column with nulls is pandas' `Int64`, never float."""
+def frame_types(source: Any, names: tuple[str, ...]) -> Any:
+    """The types of a frame's columns; None for files and tables, whose schema says what they are."""
+    framed = isinstance(source, Mapping) or type(source).__module__.partition(".")[0] in (*FRAMES, "pyarrow")
+    if not framed:
+        return None
+    listed = isinstance(source, Mapping) or hasattr(source, "dtypes")
+    found = [str(getattr(source[name], "dtype", "")) for name in names]
+    usual = listed and all(name in _USUAL or name.startswith("<U") for name in found)
+    if usual:
+        return None
+    from holdfast.synth.rows.frames import FrameTypes
+
+    return FrameTypes.of(source, names)
+
+
+def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = None) -> Any:
+    """An Arrow table as that kind of frame, in the types of the frame that was fitted (`FrameTypes`) where they fit.
+
+    A whole-number column with nulls is pandas' `Int64`, never float.
+    """
+    if types is not None and schema is not None:
+        from holdfast.synth.rows.frames import in_pandas, in_polars, restored
+
+        table = restored(table, schema, types)
+        if kind == "pandas":
+            return in_pandas(_pandas(table), types, table)
+        if kind == "polars":
+            return in_polars(as_frame(table, kind), types, schema)
     if kind == "pandas":
         return _pandas(table)
     if kind == "polars":

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, RowSum, Schema, open_table
 from holdfast.data.engines.spark import table as engine
 from holdfast.data.engines.spark import worker
-from holdfast.data.schema.columns import Column
+from holdfast.data.schema.kinds import Column
 from holdfast.data.table import Table
 from holdfast.errors import AdjacencyError, DataError, ParameterError
 from holdfast.learn import PrivateAdditiveClassifier, PrivateLogisticRegression

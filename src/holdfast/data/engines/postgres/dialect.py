@@ -42,6 +42,8 @@ class PostgresDialect(Dialect):
     is_nan: str = "({0} = 'NaN')"
     matches: str = "({0} ~ ('^(?:' || {1} || ')$'))"
     trim: str = "btrim({0}, {1})"
+    group: str = "(regexp_match({0}, '^(?:' || {1} || ')$'))[{2}]"
+    digits: str = "CAST({0} AS double precision)"
     sha256: str = "encode(sha256(convert_to({0}, 'UTF8')), 'hex')"
     hex_to_integer: str = "CAST(CAST(('x' || lpad({0}, 16, '0')) AS bit(64)) AS bigint)"
     whole: str = "CAST(CAST({0} AS bigint) AS text)"

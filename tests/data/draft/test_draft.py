@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from holdfast.data import Categorical, Identifier, Numeric, Schema, draft_schema, open_table
+from holdfast.data import Categorical, DateTime, Identifier, Numeric, Schema, draft_schema, open_table
 from holdfast.errors import AssumptionWarning, NotPrivateWarning
 
 DATA: dict[str, Any] = {
@@ -33,11 +33,12 @@ def drafted(source: Any) -> Schema:
 def test_guesses() -> None:
     schema = drafted(DATA)
     assert schema["age"] == Numeric("age", 20, 64, integer=True, taken_from_data=True)
-    assert schema["height"] == Numeric("height", 1.5, 1.9, null="category", taken_from_data=True)
+    height = Numeric("height", 1.5, 1.9, null="category", taken_from_data=True, decimals=1)
+    assert schema["height"] == height
     expected = Categorical("sex", ["F", "M"], other="(other)", null="(missing)", taken_from_data=True)
     assert schema["sex"] == expected
     assert schema["smokes"] == Categorical("smokes", ["false", "true"])
-    assert schema["born"] == Categorical("born", ["2000-01-01"], other="(other)", taken_from_data=True)
+    assert schema["born"] == DateTime("born", "2000-01-01", "2000-01-02", taken_from_data=True)
     assert schema["same"] == Numeric("same", 7, 14, integer=True, taken_from_data=True)
     assert schema["nothing"].cells == 2
     assert schema.adjacency is None
@@ -63,7 +64,7 @@ def test_what_is_made_with_a_draft_carries_its_guesses(tmp_path: Path) -> None:
     path = tmp_path / "draft.toml"
     drafted(DATA).save(path)
     text = path.read_text()
-    assert text.count("# taken from the data: replace it") == 3 * 2 + 3
+    assert text.count("# taken from the data: replace it") == 4 * 2 + 2
     assert text.count("taken_from_data = true") == 6
     again = Schema.load(path)
     assert len(again.assumptions) == 6

@@ -1,0 +1,327 @@
+"""One column's guess, and what it rests on."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from holdfast.data.draft import texts as text_guesses
+from holdfast.data.engines.file_rows import pointed
+from holdfast.data.mixed import MixedColumn
+from holdfast.data.moments import moment_numbers
+from holdfast.data.rows import Kind, kind_of, numbers, texts
+from holdfast.data.schema import Categorical, DateTime, Hierarchy, Identifier, Numeric
+from holdfast.data.schema.calendar import ISO, name_of, packed_text
+from holdfast.data.schema.kinds import Column
+
+#: A column with more distinct texts than this is taken for an identifier, or for codes with coarser ones above them.
+MOST_CATEGORIES = 200
+MOST_CODES = 2000
+_ID = re.compile(
+    r"(^|[_\- .])(id|ids|nr|no|number|key|uuid|guid|customer|patient|user|person|client|account)$|[a-z]ID$|Id$"
+)
+_CODES = re.compile(
+    r"zip|post|plz|postal|area|region|district|naics|icd|fips|nuts|sic|isco|code", re.IGNORECASE
+)
+_CLASSES = 20
+_MARKERS = (-1.0, -9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0, 99999.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guess:
+    """A column, and what each part of its declaration rests on."""
+
+    column: Column
+    reasons: tuple[str, ...] = ()
+    repeats: int = 0
+    """Of an identifier: how many rows one of its values has, at the ninth tenth."""
+
+
+@dataclass(kw_only=True)
+class Evidence:
+    """What is known of a column before something is guessed."""
+
+    name: str
+    values: Any
+    dtype: Any = None
+    decimal: str = "."
+    target: bool = False
+    reasons: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        mixed = isinstance(self.values, MixedColumn)
+        self.kind = Kind.text if mixed else kind_of(self.values.type)
+        words = texts(self.values)
+        self.rows = len(words)
+        self.counted: Counter[str] = Counter(w for w in words.to_pylist() if w is not None and "\0" not in w)
+        self.missing = int(words.null_count)
+        self.numbers = numbers(
+            pointed(self.values) if self.decimal == "," and self.kind is Kind.text else self.values
+        )
+
+    @property
+    def found(self) -> int:
+        """How many values are not missing."""
+        return self.rows - self.missing
+
+    def say(self, reason: str) -> None:
+        """Add what a guess rests on."""
+        self.reasons.append(reason)
+
+    def made(self, column: Column, repeats: int = 0) -> Guess:
+        """The guess, in the type that the storage declares."""
+        dtype = _dtype(column, self.dtype)
+        if dtype is not None and not isinstance(column, Identifier):
+            column = replace(column, dtype=dtype)
+            self.say(f"dtype: the column is stored as {self.dtype}")
+        return Guess(column=column, reasons=tuple(self.reasons), repeats=repeats)
+
+
+def guessed_column(evidence: Evidence) -> Guess:
+    """Dates, truth values, identifiers, numbers, codes, categories: the first that fits."""
+    kind = evidence.kind
+    if kind is Kind.boolean:
+        null = "(missing)" if evidence.missing else None
+        evidence.say("two truth values, by the type of the column")
+        return evidence.made(Categorical(evidence.name, ["false", "true"], null=null))
+    if kind in (Kind.date, Kind.timestamp, Kind.zoned):
+        evidence.say(f"a date, by the type of the column ({evidence.values.type})")
+        return _dates(evidence, ISO, [])
+    markers: list[str] = []
+    if kind is Kind.text:
+        markers = text_guesses.null_markers(evidence.counted)
+        if markers:
+            gone = sum(evidence.counted.pop(marker) for marker in markers)
+            evidence.missing += gone
+            evidence.say(f"nulls: {gone} values are written {', '.join(map(repr, markers))}")
+    if (
+        kind in (Kind.text, Kind.integer)
+        and (found := text_guesses.date_format(evidence.counted)) is not None
+    ):
+        form, others, unread = found
+        if kind is Kind.text or (form == "%Y%m%d" and len(evidence.counted) > 1):
+            evidence.say(f"a date: {evidence.found - unread} of {evidence.found} values are written {form}")
+            if others:
+                evidence.say(
+                    f"format: {', '.join(others)} would fit as well; which of them is meant must be known"
+                )
+            return _dates(evidence, form, markers)
+    if (identifier := _identifier(evidence)) is not None:
+        return identifier
+    if (codes := _codes(evidence)) is not None:
+        return codes
+    finite = evidence.numbers[np.isfinite(evidence.numbers)]
+    enough = text_guesses.MOST * evidence.found if len(evidence.counted) > MOST_CATEGORIES else evidence.found
+    if kind in (Kind.integer, Kind.floating, Kind.decimal) or (len(finite) and len(finite) >= enough):
+        return _numbers(evidence, finite, markers)
+    return _categories(evidence, markers)
+
+
+def _dates(evidence: Evidence, form: str, markers: list[str]) -> Guess:
+    name = evidence.name
+    stored = evidence.kind is not Kind.text and evidence.kind is not Kind.integer
+    if stored:
+        packed = [packed_text(word[:19], ISO) for word in evidence.counted]
+    else:
+        packed = [packed_text(word.strip(), form) for word in evidence.counted]
+    unit = text_guesses.unit_of(packed)
+    probe = DateTime(name, 0, 1, unit=unit, format=form)
+    read = moment_numbers(probe, evidence.values)
+    read = read[np.isfinite(read)]
+    low, high = (float(read.min()), float(read.max())) if len(read) else (0.0, 1.0)
+    high = high if low < high else low + 1
+    evidence.say(
+        f"unit: no value is finer than a {unit}; the first is {name_of(low, unit)}, the last {name_of(high, unit)}"
+    )
+    lacking = evidence.rows - len(read)
+    if lacking:
+        evidence.say(f"null: {lacking} values are missing or no dates, which get a cell of their own")
+    null = "category" if lacking else "midpoint"
+    made = DateTime(name, low, high, unit=unit, format=form, null=null, taken_from_data=True)
+    return evidence.made(made)
+
+
+def _identifier(evidence: Evidence) -> Guess | None:
+    """Something that tells people or rows apart: nearly as many values as rows, or a name that says so."""
+    distinct = len(evidence.counted)
+    named = _ID.search(evidence.name) is not None
+    whole = evidence.kind in (Kind.integer, Kind.text)
+    if not whole or distinct < 2:
+        return None
+    share = distinct / max(1, evidence.found)
+    numerals = _all_numerals(evidence)
+    raised = numerals and distinct == evidence.found >= 50 and _without_gaps(evidence)
+    many = not numerals and distinct > MOST_CATEGORIES and _code(evidence) is None
+    if not (raised or many or (named and distinct > _CLASSES and share > 0.05)):
+        return None
+    if many and not named and len(text_guesses.spellings(evidence.counted)[0]) <= MOST_CATEGORIES:
+        return None
+    repeats = int(np.quantile(list(evidence.counted.values()), 0.9, method="higher"))
+    why = "its name says so, and " if named else ""
+    evidence.say(f"an identifier: {why}{evidence.found} rows have {distinct} different values")
+    once = max(evidence.counted.values()) == 1
+    return evidence.made(Identifier(evidence.name), repeats=0 if once else max(2, repeats))
+
+
+def _without_gaps(evidence: Evidence) -> bool:
+    finite = evidence.numbers[np.isfinite(evidence.numbers)]
+    whole = bool(np.all(finite == np.floor(finite)))
+    return whole and bool(finite.max() - finite.min() < 2 * len(finite))
+
+
+def _all_numerals(evidence: Evidence) -> bool:
+    return int(np.isfinite(evidence.numbers).sum()) >= max(1, evidence.found)
+
+
+def _code(evidence: Evidence) -> int | None:
+    """The length of codes; of whole numbers only where the name says that they are codes."""
+    named = _CODES.search(evidence.name) is not None
+    numerals = evidence.kind is Kind.integer or _all_numerals(evidence)
+    return None if numerals and not named else text_guesses.code_length(evidence.counted)
+
+
+def _codes(evidence: Evidence) -> Guess | None:
+    length, distinct = _code(evidence), len(evidence.counted)
+    if length is None or not 10 <= distinct <= MOST_CODES:
+        return None
+    levels = sorted({max(1, length // 2), 1}, reverse=True)
+    evidence.say(
+        f"a hierarchy: {distinct} codes of {length} letters; coarser levels are their first {levels} letters"
+    )
+    evidence.say("level: left out, so that a synthesiser takes the finest one that noise leaves visible")
+    words = sorted(evidence.counted)
+    made = Hierarchy(
+        evidence.name, words, other="(other)", null="(missing)" if evidence.missing else None, coarser=levels,
+        taken_from_data=True,
+    )  # fmt: skip
+    return evidence.made(made)
+
+
+def _numbers(evidence: Evidence, finite: Any, markers: list[str]) -> Guess:
+    name = evidence.name
+    values, times = np.unique(finite, return_counts=True)
+    whole = bool(np.all(values == np.floor(values))) and (not len(values) or np.abs(values).max() <= 2.0**50)
+    few = 2 <= len(values) <= (_CLASSES if evidence.target else 2)
+    if whole and few and (evidence.target or set(values) <= {0.0, 1.0} or set(values) <= {1.0, 2.0}):
+        evidence.say(f"classes: {len(values)} whole numbers only; as a target it is a classification")
+        null = "(missing)" if evidence.missing else None
+        labels = [int(value) for value in values]
+        return evidence.made(Categorical(name, labels, null=null, taken_from_data=True))
+    nulls = [one for one in _MARKERS if _stands_apart(one, values, times)]
+    if nulls:
+        evidence.say(
+            f"nulls: {', '.join(f'{one:g}' for one in nulls)} lies far from all other values, and is frequent"
+        )
+        finite = finite[~np.isin(finite, nulls)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    low, high = (low, high) if low < high else (low, low + max(1.0, abs(low)))
+    low, high = max(low, -1e300), min(high, 1e300)
+    integer = bool(whole) and math.floor(low) == low and math.floor(high) == high
+    options: dict[str, Any] = {"nulls": [*nulls, *markers]} if nulls or markers else {}
+    if (smallest := _skewed(finite, low, high)) is not None:
+        options |= {"spacing": "log", "bins": 12} | ({"smallest": smallest} if low <= 0 else {})
+        evidence.say("spacing: the largest of a hundred values is more than twenty times the middle one")
+    digits = None if integer else _decimals(finite)
+    if digits is not None:
+        options["decimals"] = digits
+        evidence.say(f"decimals: no value has more than {digits} digits behind the point")
+    lacking = evidence.rows - len(finite)
+    if lacking:
+        evidence.say(f"null: {lacking} values are missing, or no numbers, and get a cell of their own")
+    evidence.say(f"bounds: the smallest and the largest of {len(finite)} values")
+    null = "category" if lacking else "midpoint"
+    return evidence.made(
+        Numeric(name, low, high, integer=integer, null=null, taken_from_data=True, **options)
+    )
+
+
+def _stands_apart(marker: float, values: Any, times: Any) -> bool:
+    """Whether a usual code for missing values is there, is no part of the others' range, and is not alone."""
+    place = np.flatnonzero(values == marker)
+    others = values[values != marker]
+    if not place.size or len(others) < 10 or times[place[0]] < 3:
+        return False
+    spread = float(np.quantile(others, 0.99) - np.quantile(others, 0.01)) + 1.0
+    beyond = others.min() - marker if marker < 0 else marker - others.max()
+    return bool(beyond > 0 and (others.min() >= 0 or beyond > spread) and (marker < 0 or beyond > spread))
+
+
+def _skewed(finite: Any, low: float, high: float) -> float | None:
+    """From which size on amounts are told apart, where they are skewed; None where they are not."""
+    positive = finite[finite > 0]
+    if len(positive) < 20 or len(positive) < 0.5 * len(finite):
+        return None
+    middle, most = np.quantile(positive, [0.5, 0.99])
+    if most <= 20 * middle or high <= 1:
+        return None
+    return float(min(10.0 ** math.floor(math.log10(float(np.quantile(positive, 0.05)))), high / 10))
+
+
+def _decimals(finite: Any) -> int | None:
+    for digits in range(1, 5):
+        if len(finite) and np.abs(finite).max() < 1e11 and bool(np.all(np.round(finite, digits) == finite)):
+            return digits
+    return None
+
+
+def _categories(evidence: Evidence, markers: list[str]) -> Guess:
+    labels, trim, fold, more = text_guesses.spellings(evidence.counted)
+    options: dict[str, Any] = {"nulls": markers} if markers else {}
+    if more:
+        evidence.say(
+            f"{'trim, ' * trim}{'fold' if fold else ''}: {more} texts are other spellings of {len(labels)} words"
+        )
+        options |= {"trim": trim, "fold": fold}
+    answers = text_guesses.yes_and_no(labels)
+    ordered = text_guesses.known_scale(labels)
+    if answers is not None:
+        labels, aliases = answers
+        if aliases:
+            options["aliases"] = aliases
+            evidence.say(
+                f"aliases: {', '.join(map(repr, aliases))} seem to mean the same as {labels[0]!r} or {labels[1]!r}"
+            )
+    elif ordered is not None:
+        labels = ordered
+        options["ordered"] = True
+        evidence.say("ordered: the texts are steps of a known scale")
+    elif evidence.dtype is not None and getattr(evidence.dtype, "ordered", False):
+        options["ordered"] = True
+        evidence.say("ordered: the column is stored as an ordered categorical")
+    evidence.say(f"categories: all {len(labels)} texts that were found")
+    other, null = _unused("(other)", labels), _unused("(missing)", labels) if evidence.missing else None
+    made = Categorical(
+        evidence.name, labels or [other], other=other, null=null, taken_from_data=True, **options
+    )
+    return evidence.made(made)
+
+
+def _dtype(column: Column, stored: Any) -> str | None:
+    """The name of a storage type that synthetic values would not have by themselves."""
+    import pyarrow.types as types
+
+    if stored is None:
+        return None
+    if types.is_dictionary(stored):
+        return "dictionary" if isinstance(column, Categorical) and not column.ordered else None
+    if types.is_integer(stored) and not types.is_int64(stored):
+        whole = isinstance(column, Numeric) and column.integer
+        return str(stored) if whole or type(column) is Categorical else None
+    if types.is_float32(stored):
+        return "float32" if type(column) is Numeric and not column.integer else None
+    if types.is_decimal(stored) and type(column) is Numeric and stored.precision <= 38:
+        return f"decimal({stored.precision}, {stored.scale})"
+    if types.is_timestamp(stored) and isinstance(column, DateTime):
+        return f"timestamp[{stored.unit}{'' if stored.tz is None else f', {stored.tz}'}]"
+    return None
+
+
+def _unused(name: str, labels: list[str]) -> str:
+    while name in labels:
+        name = f"({name})"
+    return name

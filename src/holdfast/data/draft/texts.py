@@ -1,0 +1,121 @@
+"""What texts of a column seem to be: marks of missing values, dates, spellings of one word, steps of a scale."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from holdfast.data.schema.calendar import ISO, UNITS, packed_text, unit_numbers
+from holdfast.data.schema.spelling import BLANKS, spelled
+
+#: Texts that often mean a missing value, as they are compared.
+NULLS = {"", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "-", "--", "---", "?", ".", "(null)", "#n/a", "missing",
+         "unknown", "k.a.", "keine angabe", "not available"}  # fmt: skip
+FORMATS = (
+    ISO, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d", "%d.%m.%y", "%d/%m/%y",
+    "%m/%d/%y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M:%S",
+    "%m/%d/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S",
+)  # fmt: skip
+YES = {"yes", "y", "true", "t", "1", "ja", "j", "oui", "si", "sí", "x"}
+NO = {"no", "n", "false", "f", "0", "nein", "non"}
+SCALES: tuple[tuple[str, ...], ...] = (
+    ("xxs", "xs", "s", "m", "l", "xl", "xxl", "xxxl"),
+    ("very small", "small", "medium", "middle", "large", "very large"),
+    ("none", "very low", "low", "medium", "moderate", "high", "very high"),
+    ("never", "rarely", "seldom", "sometimes", "often", "usually", "always"),
+    ("strongly disagree", "disagree", "neutral", "neither agree nor disagree", "agree", "strongly agree"),
+    ("very bad", "bad", "poor", "fair", "good", "very good", "excellent"),
+    ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+     "december"),
+    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    ("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+    ("bronze", "silver", "gold", "platinum"),
+    ("i", "ii", "iii", "iv", "v"),
+)  # fmt: skip
+#: So large a share of the texts must be read as what the column is taken for.
+MOST = 0.95
+
+
+def null_markers(words: Mapping[str, int]) -> list[str]:
+    """The texts among these that seem to mean a missing value."""
+    return [word for word in words if spelled(word, trim=True, fold=True) in NULLS]
+
+
+def date_format(words: Mapping[str, int]) -> tuple[str, list[str], int] | None:
+    """The format that most texts are read in, others that would do as well, and how many cannot be read."""
+    total = sum(words.values())
+    found = []
+    for form in FORMATS:
+        packed = np.array([packed_text(word.strip(BLANKS), form) for word in words])
+        days = unit_numbers(packed, "day")
+        # Eight digits are a date only if they are one of our time.
+        good = np.isfinite(days) & ((form != "%Y%m%d") | ((days > -26000) & (days < 48000)))
+        read = sum(count for count, one in zip(words.values(), good.tolist(), strict=True) if one)
+        found.append((read, form))
+    best = max(read for read, _ in found)
+    if total == 0 or best < MOST * total:
+        return None
+    forms = [form for read, form in found if read == best]
+    return forms[0], forms[1:], total - best
+
+
+def unit_of(packed: Iterable[float]) -> str:
+    """The coarsest of day, hour, minute and second that tells all of these moments apart."""
+    clock = np.array([one % 1_000_000 for one in packed if one == one])
+    for unit, size in (("day", 1_000_000), ("hour", 10_000), ("minute", 100)):
+        if bool(np.all(clock % size == 0)):
+            return unit
+    return UNITS[-1]
+
+
+def spellings(words: Mapping[str, int]) -> tuple[list[str], bool, bool, int]:
+    """One spelling of each word, the most frequent; whether to trim and to fold; and how many others there are."""
+    groups: dict[str, Counter[str]] = defaultdict(Counter)
+    for word, count in words.items():
+        groups[spelled(word, trim=True, fold=True)][word] += count
+    chosen = [
+        max(sorted(group), key=lambda word: (group[word], word == word.strip())) for group in groups.values()
+    ]
+    trim = any(word != word.strip(BLANKS) for word in words)
+    trimmed = {word.strip(BLANKS) for word in words}
+    fold = len({spelled(word, trim=False, fold=True) for word in trimmed}) < len(trimmed)
+    return sorted(word.strip(BLANKS) for word in chosen), trim, fold, len(words) - len(groups)
+
+
+def yes_and_no(labels: list[str]) -> tuple[list[str], dict[str, str]] | None:
+    """The two answers, no first, and other texts for them; None where the labels say something else."""
+    folded = {label: spelled(label, trim=True, fold=True) for label in labels}
+    yes, no = ([label for label, one in folded.items() if one in side] for side in (YES, NO))
+    if not yes or not no or len(yes) + len(no) < len(labels):
+        return None
+    first, second = max(no, key=len), max(yes, key=len)
+    aliases = {label: first for label in no if label != first} | {
+        label: second for label in yes if label != second
+    }
+    return [first, second], aliases
+
+
+def known_scale(labels: list[str]) -> list[str] | None:
+    """The labels in the order of a known scale; None where they are of none."""
+    places = [spelled(label, trim=True, fold=True) for label in labels]
+    for scale in SCALES:
+        if len(labels) >= 3 and all(place in scale for place in places):
+            return [label for _, label in sorted(zip(map(scale.index, places), labels, strict=True))]
+    return None
+
+
+_CODE = re.compile(r"[A-Za-z0-9]{3,10}")
+
+
+def code_length(words: Iterable[str]) -> int | None:
+    """The length of codes such as postcodes, if all texts are codes of one length with a digit in them."""
+    lengths = set()
+    for word in words:
+        if not _CODE.fullmatch(word) or not any(letter.isdigit() for letter in word):
+            return None
+        lengths.add(len(word))
+    return lengths.pop() if len(lengths) == 1 else None

@@ -1,0 +1,82 @@
+"""Moments: stored dates, times and texts as the whole numbers that a `DateTime` counts, and back to dates.
+
+Years from 1 to 9999 are read; whole numbers are read by their digits (`%Y%m%d`), other numbers are missing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.mixed import MixedColumn
+from holdfast.data.rows import Kind, kind_of, plain_array, texts
+from holdfast.data.schema import DateTime
+from holdfast.data.schema.calendar import DAILY, ISO, packed_text, starts, unit_numbers, unit_of_seconds
+from holdfast.data.schema.spelling import BLANKS
+
+Floats = NDArray[np.float64]
+_READ = (Kind.text, Kind.integer, Kind.date, Kind.timestamp, Kind.zoned)
+_FIRST, _LAST = np.datetime64("0001-01-01", "s"), np.datetime64("9999-12-31T23:59:59", "s")
+
+
+def moment_numbers(column: DateTime, values: Any) -> Floats:
+    """The unit of each value, NaN where there is none.
+
+    >>> import pyarrow as pa
+    >>> german = DateTime("d", "1970-01-01", "1970-12-31", format="%d.%m.%Y")
+    >>> moment_numbers(german, pa.array(["02.01.1970", "31.2.1970"])).tolist()
+    [1.0, nan]
+    """
+    if isinstance(values, MixedColumn):
+        return np.where(values.by_value, np.nan, _of_texts(column, values.texts))
+    values = plain_array(values)
+    kind = kind_of(values.type)
+    if kind in (Kind.date, Kind.timestamp, Kind.zoned):
+        return _of_dates(column, values, kind)
+    if kind not in _READ:
+        return np.full(len(values), np.nan)
+    return _of_texts(column, texts(values))
+
+
+def _of_texts(column: DateTime, words: Any) -> Floats:
+    """Each text that differs is read once."""
+    coded = words.dictionary_encode()
+    trimmed = [word.strip(BLANKS) for word in coded.dictionary.to_pylist()]
+    packed = np.array([_packed(word, column.format) for word in trimmed], dtype=np.float64)
+    read = np.append(unit_numbers(packed, column.unit), np.nan)
+    places = coded.indices.fill_null(len(trimmed)).to_numpy(zero_copy_only=False)
+    found: Floats = read[places.astype(np.int64)]
+    return found
+
+
+def _packed(word: str, form: str) -> float:
+    found = packed_text(word, form)
+    return found if found == found or form == ISO else packed_text(word, ISO)
+
+
+def _of_dates(column: DateTime, values: Any, kind: Kind) -> Floats:
+    import pyarrow as pa
+
+    if kind is Kind.date:
+        values = values.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
+        seconds, scale = values, 86_400
+    else:
+        scale = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[values.type.unit]
+        seconds = values.cast(pa.int64())
+    missing = np.asarray(values.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    whole = seconds.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    whole = whole * scale if kind is Kind.date else np.floor_divide(whole, scale)
+    known = ~missing & (whole >= _FIRST.astype(np.int64)) & (whole <= _LAST.astype(np.int64))
+    return np.where(known, unit_of_seconds(np.where(known, whole, 0), column.unit), np.nan)
+
+
+def as_dates(column: DateTime, numbers: NDArray[np.int64], missing: NDArray[np.bool_] | None) -> Any:
+    """Numbers of units as an Arrow array of dates, or of timestamps where the unit is finer than a day."""
+    import pyarrow as pa
+
+    made = starts(numbers, column.unit)
+    if column.unit in DAILY:
+        return pa.array(made.astype("datetime64[D]"), pa.date32(), mask=missing)
+    return pa.array(made, pa.timestamp("s"), mask=missing).cast(pa.timestamp("us"))

@@ -1,0 +1,283 @@
+"""A sales export as people send it: what the draft makes of it, what the check says, and rows that come back."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.app import app
+from holdfast.data import Categorical, DateTime, Hierarchy, Identifier, Numeric, Schema, open_table
+from holdfast.data.draft import Draft, draft_of
+from holdfast.data.draft.check import INTERNAL, check_table
+from holdfast.errors import DataError, ParameterError
+from holdfast.synth import Synthesizer
+
+ROWS = 600
+
+
+def sales() -> dict[str, list[str]]:
+    """Orders of customers who come back, with all the spellings of one thing."""
+    random = np.random.default_rng(4)
+    days = np.datetime64("2023-01-01") + random.integers(0, 700, ROWS)
+    written = ["{2}.{1}.{0}".format(*str(day).split("-")) for day in days]
+    amounts = [f"{one:.2f}".replace(".", ",") for one in np.exp(random.normal(3.5, 1.8, ROWS))]
+    codes = [f"{area}{place:03d}" for area in (10, 20, 45, 80) for place in range(100, 106)]
+    pieces = random.poisson(3, ROWS).astype(str)
+    for place in range(0, ROWS, 60):
+        written[place], amounts[place], pieces[place] = "31.02.2023", "n/a", "-999"
+    return {
+        "order": [str(100_000 + place) for place in range(ROWS)],
+        "customer_id": [f"K{one:04d}" for one in random.integers(0, 150, ROWS)],
+        "sold": written, "amount": amounts, "pieces": pieces.tolist(),
+        "postcode": random.choice(codes, ROWS).tolist(),
+        "paid": random.choice(["Yes", "no", "YES", "No ", "y", "N", "n/a", ""], ROWS).tolist(),
+        "size": random.choice(["small", "large", "Medium", "medium"], ROWS).tolist(),
+        "churned": random.integers(0, 2, ROWS).astype(str).tolist(),
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sales") / "sales.csv"
+    columns = sales()
+    lines = [";".join(columns), *(";".join(row) for row in zip(*columns.values(), strict=True))]
+    path.write_bytes("\n".join(lines).encode("cp1252"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def draft(export: Path) -> Draft:
+    return draft_of(str(export), target="churned")
+
+
+def test_every_column_is_what_it_is(draft: Draft) -> None:
+    schema = draft.schema
+    assert schema.identifiers == ("order", "customer_id")
+    sold, paid, place = schema["sold"], schema["paid"], schema["postcode"]
+    assert isinstance(sold, DateTime)
+    assert (sold.unit, sold.format, sold.null) == ("day", "%d.%m.%Y", "category")
+    amount = schema["amount"]
+    assert isinstance(amount, Numeric)
+    assert (amount.spacing, amount.decimals, amount.nulls) == ("log", 2, ("n/a",))
+    assert schema["pieces"].nulls == (-999.0,)
+    assert isinstance(place, Hierarchy)
+    assert (place.coarser, place.level) == ((2, 1), None)
+    assert isinstance(paid, Categorical)
+    assert (paid.trim, paid.fold, paid.nulls) == (True, True, ("n/a",))
+    assert dict(paid.aliases) == {"N": "no", "y": "Yes"}
+    assert isinstance(schema["size"], Categorical)
+    assert schema["size"].ordered
+    assert [label.lower() for label in schema["size"].listed] == ["small", "medium", "large"]
+    assert isinstance(schema["churned"], Categorical)
+    assert schema["churned"].values == (0, 1)
+    assert (schema.unit.column, schema.unit.max_rows) == ("customer_id", 10)
+
+
+def test_every_guess_says_what_it_rests_on(draft: Draft) -> None:
+    text = draft.to_toml()
+    for column in draft.schema.columns:
+        assert draft.reasons[column.name], column.name
+    assert "# a date: 590 of 600 values are written %d.%m.%Y" in text
+    assert "# target: 'churned' is a classification" in text
+    assert "# unit: 'customer_id' has several rows" in text
+    assert Schema.from_dict(draft.schema.to_dict()) == draft.schema
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "parquet", "duckdb"])
+def test_the_same_from_frames_and_databases(kind: str, draft: Draft, tmp_path: Path) -> None:
+    table = pa.table(
+        {name: [None if text == "" else text for text in column] for name, column in sales().items()}
+    )
+    source: Any = {"pandas": table.to_pandas, "polars": lambda: pl.from_arrow(table)}.get(
+        kind, lambda: None
+    )()
+    if kind == "parquet":
+        source = tmp_path / "sales.parquet"
+        parquet.write_table(table, source)
+    if kind == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        with duckdb.connect(str(tmp_path / "s.db")) as connection:
+            connection.register("arrived", table)
+            connection.execute("CREATE TABLE sales AS SELECT * FROM arrived")
+        source = f"duckdb:///{tmp_path / 's.db'}?table=sales"
+    found = draft_of(source).schema
+    assert [type(one) for one in found.columns if one.name != "amount"] == [
+        type(one) for one in draft.schema.columns if one.name != "amount"  # its decimal comma is that of a CSV file
+    ]  # fmt: skip
+    assert found.unit == draft.schema.unit
+
+
+def test_stored_types_are_kept(tmp_path: Path) -> None:
+    rows = pa.table(
+        {
+            "age": pa.array(range(100), pa.int8()), "paid": pa.array([1.5, 2.25] * 50, pa.float32()),
+            "kind": pa.array(["a", "b"] * 50).dictionary_encode(),
+            "seen": pa.array([datetime.datetime(2024, 1, 1, 8, 30)] * 100, pa.timestamp("ms")),
+            "grade": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1] * 25), ["x", "y", "z"], ordered=True),
+        }
+    )  # fmt: skip
+    parquet.write_table(rows, tmp_path / "typed.parquet")
+    for source in (
+        rows,
+        rows.to_pandas(),
+        pl.from_arrow(rows.drop_columns(["grade"])),
+        tmp_path / "typed.parquet",
+    ):
+        schema = draft_of(source).schema
+        kinds = {name: schema[name].dtype for name in schema.names if name not in ("grade", "age")}
+        assert kinds["paid"] == "float32"
+        assert kinds["kind"] == "dictionary"
+        assert str(kinds["seen"]).startswith("timestamp[")
+        assert isinstance(schema["seen"], DateTime)
+        assert schema["seen"].unit == "minute"
+    graded = draft_of(rows).schema["grade"]
+    assert isinstance(graded, Categorical)
+    assert graded.ordered
+
+
+def test_two_numbers_and_few_numbers_are_classes_of_a_target() -> None:
+    rows = {"y": [0, 1, 2, 3] * 10, "flag": [0, 1] * 20, "year": [2020, 2021] * 20}
+    assert isinstance(draft_of(rows).schema["y"], Numeric)
+    assert isinstance(draft_of(rows, target="y").schema["y"], Categorical)
+    assert isinstance(draft_of(rows).schema["flag"], Categorical)
+    assert isinstance(draft_of(rows).schema["year"], Numeric)
+    with pytest.raises(ParameterError, match="target must be one of the columns"):
+        draft_of(rows, target="z")
+
+
+# Checks.
+
+
+def publicly_known(draft: Draft) -> Schema:
+    """The draft once a person has replaced what was taken from the data."""
+    record = draft.schema.to_dict()
+    for column in record["columns"]:
+        column.pop("taken_from_data", None)
+        column.pop("dtype", None)
+        if column["name"] == "amount":
+            column |= {"low": 0.0, "high": 2000.0, "smallest": 1.0}
+        if column["name"] == "sold":
+            column |= {"low": "2023-01-01", "high": "2024-12-31"}
+    return Schema.from_dict(record)
+
+
+def test_the_owner_sees_everything(draft: Draft, export: Path) -> None:
+    record = publicly_known(draft).to_dict()
+    for column in record["columns"]:
+        if column["name"] == "size":
+            column["categories"] = ["small", "large"]
+        if column["name"] == "pieces":
+            column |= {"low": 1.0, "high": 5.0}
+    found = check_table(str(export), Schema.from_dict(record))
+    told = {one.name: one for one in found.columns}
+    rows = sales()
+    assert told["sold"].unread == 10
+    assert told["sold"].examples == (("31.02.2023", 10),)
+    assert told["size"].unknown == sum(one.lower() == "medium" for one in rows["size"])
+    assert told["pieces"].below == rows["pieces"].count("0")
+    assert told["pieces"].missing == 10
+    assert told["amount"].missing == 10
+    assert told["amount"].above == sum(
+        float(one.replace(",", ".")) > 2000 for one in rows["amount"] if one != "n/a"
+    )
+    assert found.summary().startswith(INTERNAL)
+    owned = pd.Series(rows["customer_id"]).value_counts()
+    assert (
+        f"{int((owned > 10).sum())} of {len(owned)} units" in found.summary() or int((owned > 10).sum()) == 0
+    )
+
+
+def neighbours(draft: Draft, export: Path, tmp_path: Path) -> list[Path]:
+    """The export, and one in which every value is strange."""
+    other = tmp_path / "other.csv"
+    head, *lines = export.read_text(encoding="cp1252").splitlines()
+    other.write_text("\n".join([head, *(";".join("?!" for _ in line.split(";")) for line in lines[:50])]))
+    publicly_known(draft).save(tmp_path / "sales.toml")
+    return [export, other]
+
+
+def test_others_see_nothing_of_any_row(draft: Draft, export: Path, tmp_path: Path) -> None:
+    """Output and exit status are those of any table with these columns."""
+
+    def run(path: Path, *options: str) -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["schema", "check", str(path), str(tmp_path / "sales.toml"), *options])
+        return done.exit_code, done.output
+
+    one, two = neighbours(draft, export, tmp_path)
+    assert run(one) == run(two)
+    assert run(one)[0] == 0
+    assert run(one, "--json") == run(two, "--json")
+    code, told = run(two, "--internal")
+    assert code == 1
+    assert INTERNAL in told
+    assert json.loads(run(two, "--internal", "--json")[1])["marked"] == INTERNAL
+
+
+def test_lines_in_another_encoding_are_found(tmp_path: Path) -> None:
+    """In UTF-8 they are rows without values: nothing fails, and nothing is learned unless somebody looks."""
+    path = tmp_path / "towns.csv"
+    path.write_bytes("town\nMünchen\nUlm\n".encode("latin-1"))
+    found = check_table(str(path), Schema([Categorical("town", ["München", "Ulm"])]))
+    assert any("1 rows have no value in any column" in finding for finding in found.findings)
+    with pytest.raises(DataError, match="missing or repeated"):
+        check_table(str(path), Schema([Categorical("city", ["Ulm"])]))
+
+
+# Rows back.
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
+@pytest.mark.parametrize("kind", ["pandas", "polars", "csv"])
+def test_from_the_draft_to_rows(kind: str, draft: Draft, export: Path) -> None:
+    schema = publicly_known(draft)
+    table = pa.table(sales())
+    sources: dict[str, Any] = {
+        "pandas": table.to_pandas,
+        "polars": lambda: pl.from_arrow(table),
+        "csv": lambda: str(export),
+    }
+    made = Synthesizer(2.0, 1e-5, method="independent", random_state=3).fit(sources[kind](), schema)
+    rows = made.sample()
+    listed: Sequence[Any] = rows["sold"].to_pylist() if kind == "csv" else rows["sold"].to_list()
+    first = next(one for one in listed if isinstance(one, datetime.date))
+    assert datetime.date(2023, 1, 1) <= first <= datetime.date(2024, 12, 31)
+    place = made._contents.schema["postcode"]
+    assert isinstance(place, Hierarchy)
+    assert place.level == 2  # noise of a few dozen rows over 24 codes: areas and even regions drown first
+    declared = made._contents.schema
+    again = open_table(rows, Schema([declared[name] for name in declared.names]))
+    codes = made._rows
+    for name in ("postcode", "size", "paid", "sold"):
+        assert np.array_equal(again.counts([[name]])[0], codes([name]))
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
+def test_the_level_follows_from_public_numbers_alone() -> None:
+    """Whatever the rows hold: the budget, the declared column and how many rows there are decide."""
+    column = Hierarchy("code", [f"{one:02d}" for one in range(100)], coarser=[1])
+    schema = Schema([column, Categorical("x", ["a"])])
+    for rows, epsilon, level in ((200, 1.0, 1), (20_000, 1.0, 0), (200, 1000.0, 0)):
+        for values in (["07"] * rows, [f"{place % 100:02d}" for place in range(rows)]):
+            made = Synthesizer(epsilon, 1e-6, method="independent", random_state=1)
+            fitted = made.fit({"code": values, "x": ["a"] * rows}, schema)
+            chosen = fitted._contents.schema["code"]
+            assert isinstance(chosen, Hierarchy)
+            assert chosen.level == level
+            assert made.estimate(schema, rows=rows).largest_group == chosen.cells
+
+
+def test_an_identifier_is_no_target() -> None:
+    draft = draft_of({"id": [f"p{i}" for i in range(500)], "x": [1.0] * 500}, target="id")
+    assert isinstance(draft.schema.columns[0], Identifier)
+    assert "identifier" in draft.reasons[""][-1]

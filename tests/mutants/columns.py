@@ -1,0 +1,53 @@
+"""Planted faults in columns of real files: dates, spellings, levels, types, drafts and checks."""
+
+from __future__ import annotations
+
+from .fault import Fault
+
+ENGINES = "tests/contracts/test_engines.py::TestSameAnswers::test_columns_of_real_files[duckdb-connection]"
+DRAFT = "tests/data/draft/test_guesses.py::"
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        name="columns: the 30th of February is a day in SQL",
+        target="data:Dialect.moment",
+        old="{day} <= ({length})",
+        new="{day} <= 31",
+        tests=(ENGINES,),
+    ),
+    Fault(
+        name="columns: blanks around a text count in SQL",
+        target="data:Dialect.spelled",
+        old="if column.trim:",
+        new="if column.ordered:",
+        tests=(ENGINES,),
+    ),
+    Fault(
+        name="columns: a marker of missing values is clipped in memory",
+        target="data:numeric_values",
+        old="raw[raw == marker] = np.nan",
+        new="raw[raw == marker] = column.high",
+        tests=(ENGINES,),
+    ),
+    Fault(
+        name="columns: a level is chosen from the largest true count",
+        target="synth:Synthesizer._at_levels",
+        old="data.public_units if data.public_rows is None else data.public_rows",
+        new="int(table.counts([table.schema.open_levels[:1]])[0].max())",
+        tests=(f"{DRAFT}test_the_level_follows_from_public_numbers_alone",),
+    ),
+    Fault(
+        name="columns: a type moves values to other cells",
+        target="synth:as_type",
+        old="if not moved.any(): return made",
+        new="return made",
+        tests=("tests/synth/rows/test_frames.py::test_a_value_beside_an_edge_is_rounded_into_its_own_cell",),
+    ),
+    Fault(
+        name="columns: a public check shows exact counts",
+        target="cli:check",
+        old="check_table(source, declared) if internal else check_columns_of(source, declared)",
+        new="check_table(source, declared)",
+        tests=(f"{DRAFT}test_others_see_nothing_of_any_row",),
+    ),
+)
