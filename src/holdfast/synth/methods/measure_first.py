@@ -59,17 +59,16 @@ def measure_first(
     measured = residuals.tables(wanted)
     # From here on only released and declared values are read.
     total = total_of(data, measured)
-    columns = [(name,) for name in data.domain if name in workload.columns]
-    lower = residuals.tables([*columns, *downward_closure(workload, data.domain)])
+    weighted = downward_closure(workload, data.domain)
+    asked = [*((name,) for name in data.domain if name in workload.columns), *weighted]
+    lower = residuals.tables(asked)
     fitted, held = chosen_model(
-        data.domain, lower, downward_closure(workload, data.domain), total=total, most_cells=most_cells,
-        constraints=constraints,
-    )  # fmt: skip
+        data.domain, lower, weighted, total=total, most_cells=most_cells, constraints=constraints
+    )
     swept = {in_order(one.columns, data.domain): one for one in lower}
-    rows = round(total)
     tables = {
         one: shrunk(merge([swept[one]], total)[one], fitted.model.project(one), total)
-        for one in sweep_sets(data, workload, rows)
+        for one in sweep_sets(data, workload, round(total))
     }
     masks = [(tuple(one.columns), one.allowed(shape_of(one.columns, data.domain))) for one in constraints]
     return Synthesis(
