@@ -288,6 +288,7 @@ def page(store: Kept) -> str:
         "95 %, paid from the same budget; its cells are those of the declared bins. *Inconsistent rows*: of all runs "
         "together.", "",
     ]  # fmt: skip
+    text += ["<!-- board -->", ""]
     titles = {
         "ten": "Ten demographic columns: pairs",
         "eighteen": "Eighteen columns: pairs in each area (PUMA)",
