@@ -17,6 +17,7 @@ STARTED_BY_OTHERS = {
     "disclosure_peers_worker",
     "learn_panel_worker",
     "learn_peers_worker",
+    "nist_scorer_worker",
     "synth_runs",
 }
 """One row each of another script's table, in a process or environment of its own."""

@@ -105,6 +105,24 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="measure_first: noise is held, too",
+        target="synth:_beyond_noise",
+        old=" - math.sqrt(2.0 / math.pi) * released.noise_std * released.values.size",
+        new="",
+        tests=(
+            "tests/synth/methods/test_measure_first.py::test_what_is_noise_is_not_held_and_what_stands_out_is",
+        ),
+    ),
+    Fault(
+        name="measure_first: rows move into impossible cells",
+        target="synth:measure_first",
+        old=", allowed=masks",
+        new="",
+        tests=(
+            "tests/synth/methods/test_measure_first.py::test_impossible_cells_have_no_weight_and_no_rows",
+        ),
+    ),
+    Fault(
         name="tree: edges chosen as if nothing were replaced",
         target="synth:_spanning_edges",
         old="counts_l1(data.adjacency, data.unit)",

@@ -1,4 +1,4 @@
-"""GAME_FAULTS: mistakes of the generator's measurements, and of the two players that ask it in rounds."""
+"""GAME_FAULTS: mistakes of whole workloads measured at once, and of the two players that ask a generator in rounds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,24 @@ from holdfast.audit.refutation.planting import PlantedFault
 
 SELECT, LEADER = "query_gan_select replace", "query_gan_leader replace"
 GAME_FAULTS = (
+    PlantedFault(
+        name="measure_first_residuals_halved",
+        target="synth.methods.gaussian:l2_sensitivity",
+        old="return strategy.sensitivity(data.adjacency, data.unit) + rounding",
+        new="return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
+        why="half the sensitivity of what a model is chosen from",
+        subjects=("measure_first replace",),
+        test="replay",
+    ),
+    PlantedFault(
+        name="measure_first_chooses_by_the_table",
+        target="synth.methods.measure_first:measure_first",
+        old="lower = residuals.tables(asked)",
+        new="lower = tuple(Measurement(columns=one, values=data(*one), noise_std=1.0) for one in asked)",
+        why="the model is chosen among exact tables",
+        subjects=("measure_first replace",),
+        test="replay",
+    ),
     PlantedFault(
         name="query_gan_residuals_halved",
         target="synth.methods.gaussian:l2_sensitivity",

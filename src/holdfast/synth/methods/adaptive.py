@@ -123,7 +123,7 @@ def adaptive(
     if rows is None:  # how to divide the budget depends on it, so it is paid for
         rows = noisy_rows(data, account=account, share=COUNTING)
         rho = amount(account)[1]
-    swept = _sweep_sets(data, workload, rows)
+    swept = sweep_sets(data, workload, rows)
     if schedule is None:
         strength = rows * math.sqrt(rho) / counts_l2(data.adjacency, data.unit)
         schedule = RoundSchedule.of(strength, columns=len(data.names), tables=len(swept))
@@ -282,7 +282,7 @@ class _Run:
         return ReconciledModel(base=self.fitted.model, tables=tables, allowed=masks)
 
 
-def _sweep_sets(data: ExactCounts, workload: Workload, rows: int) -> list[Columns]:
+def sweep_sets(data: ExactCounts, workload: Workload, rows: int) -> list[Columns]:
     """The workload's own tables, where rows can be fitted to them in reasonable time; else none."""
     sets = list(dict.fromkeys(in_order(group.columns, data.domain) for group in workload.groups))
     wide = [columns for columns in sets if len(columns) > 1]
