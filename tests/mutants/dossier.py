@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="sureness: the tail of the loss left out",
-        target="dossier:loss_tail",
+        target="privacy:loss_tail",
         old="(failure - delta) / (delta + failure * math.exp(epsilon))",
         new="math.exp(-epsilon)",
         tests=(

@@ -15,7 +15,7 @@ from typing import Any
 
 from holdfast.audit.result import AuditResult
 from holdfast.dossier.dossier import Dossier
-from holdfast.dossier.evidence import Picture, not_tested
+from holdfast.dossier.evidence import MOST_ATTACKS, Picture, not_tested
 from holdfast.dossier.page import MOST_BYTES, record_of, render, renderer, seal_of, written_seal
 from holdfast.dossier.record import FORMAT, OLDER, Record, file_digest
 from holdfast.dossier.section import visible
@@ -287,14 +287,15 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
 
 
 def _with_lines(made: Picture, written: Picture) -> Picture:
-    """The lines of attacks come after those of proof and audits; how many there are is what was written."""
-    first = len(made.rows)
+    """The lines of attacks come after those of proof and audits; what they are is what was written."""
+    drawn, listed = len(made.linear.series), len(made.rows)
+    attacks = written.rows[listed:]
     return replace(
         made,
-        linear=replace(made.linear, series=(*made.linear.series, *written.linear.series[first:])),
-        log=replace(made.log, series=(*made.log.series, *written.log.series[first:])),
-        rows=(*made.rows, *written.rows[first:]),
-        left_out=written.left_out,
+        linear=replace(made.linear, series=(*made.linear.series, *written.linear.series[drawn:])),
+        log=replace(made.log, series=(*made.log.series, *written.log.series[drawn:])),
+        rows=(*made.rows, *attacks),
+        left_out=made.left_out + max(0, len(attacks) - MOST_ATTACKS),
     )
 
 
