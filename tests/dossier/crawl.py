@@ -113,7 +113,9 @@ def crawl(page: str) -> Crawl:
     numbers = 0
     for node, text in _texts(root):
         found = NUMBER.findall(text)
-        if any(n.attributes.get("class") == "ref" or n.attributes.get("id") == "references" for n in node.up()):
+        if any(
+            n.attributes.get("class") == "ref" or n.attributes.get("id") == "references" for n in node.up()
+        ):
             continue
         numbers += len(found)
         if not found or any("src" in n.attributes.get("class", "").split() for n in node.up()):

@@ -339,7 +339,7 @@ def _shown(audit: Tried) -> float:
 
 _ALWAYS = (
     "An attacker who knows more, or computes longer, than those tried here. The proof covers them; tests do not.",
-    "Other releases about the same people that are not in this ledger.",
+    "Other releases about the same people, where no ledger counts them.",
     "The computer itself: timing, logs, memory, and who can read the private table.",
 )
 _NO_AUDIT = "Audits: none that could have failed was run, so nothing checks the program against the proof."

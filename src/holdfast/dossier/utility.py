@@ -320,8 +320,8 @@ def _marginal(measured: Sequence[Mapping[str, Any]]) -> MarginalError:
     )
 
 
-def _by_error(row: MarginalError) -> tuple[float, float]:
-    return (-math.inf if row.variation is None else -row.variation, -(row.within or 0.0))
+def _by_error(row: MarginalError) -> tuple[float, float, int]:
+    return (-math.inf if row.variation is None else -row.variation, -(row.within or 0.0), -row.cells)
 
 
 def _synthetic(value: Mapping[str, Any]) -> str:

@@ -159,7 +159,7 @@ def frame(
 ) -> str:
     """The whole drawing, the `key` of its lines below it; `facts` are attributes that a script reads."""
     left, floor = x.start, height - BOTTOM
-    head, drop = lines_of(title, (14, 18), width=WIDTH - 28, style="title")
+    head, drop = lines_of(title, (14, 18), width=0.84 * (WIDTH - 28), style="title")  # larger, and bold
     parts = []
     for value, text in x.ticks():
         at = float(x.place(np.array([value]))[0])
