@@ -227,6 +227,8 @@ def _rebuilt(
         found.skipped.append(
             "what the audits say: an earlier version said it, without naming the rows that went in"
         )
+    if older:
+        found.skipped.append("what is said of utility: an earlier version said it in other words and another order")
     heads = [budget.head for budget in record.budgets]
     try:
         made = Dossier(
@@ -269,7 +271,7 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
     """The rebuilt record, with what has no source at hand taken from the written one.
 
     That is the version that drew it, and the results of attacks: those are functions of private data, and no dossier
-    holds them. An older format's audits are as that version saw them. What the written record says of ledger and
+    holds them. An older format's audits and utility are as that version saw them. What the written record says of ledger and
     budget stays where no ledger was given.
     """
     older = record.format in OLDER
@@ -281,6 +283,13 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
         not_tested=record.not_tested if older else not_tested(tried, also_run=record.also_run),
         audits=record.audits if older else made.audits,
     )  # fmt: skip
+    if older:
+        told = zip(made.releases, record.releases, strict=True)
+        made = replace(
+            made,
+            releases=tuple(replace(again, utility=then.utility) for again, then in told),
+            picture=replace(made.picture, left_out=record.picture.left_out),
+        )
     if ledger is None:
         made = replace(made, payments=record.payments, budgets=record.budgets, doubts=record.doubts)
     return made
