@@ -1,4 +1,4 @@
-"""Made dossier-v2/: a page, its release and its ledger of the format holdfast-dossier/2, by the last version that wrote it.
+"""Made dossier-v2/: a page of the format holdfast-dossier/2 with release and ledger, by the last version that wrote it.
 
     python -m tests.golden.dossier_v2 FOLDER
 

@@ -228,7 +228,9 @@ def _rebuilt(
             "what the audits say: an earlier version said it, without naming the rows that went in"
         )
     if older:
-        found.skipped.append("what is said of utility: an earlier version said it in other words and another order")
+        found.skipped.append(
+            "what is said of utility: an earlier version said it in other words and another order"
+        )
     heads = [budget.head for budget in record.budgets]
     try:
         made = Dossier(
@@ -271,8 +273,8 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
     """The rebuilt record, with what has no source at hand taken from the written one.
 
     That is the version that drew it, and the results of attacks: those are functions of private data, and no dossier
-    holds them. An older format's audits and utility are as that version saw them. What the written record says of ledger and
-    budget stays where no ledger was given.
+    holds them. An older format's audits and utility are as that version saw them. What the written record says of
+    ledger and budget stays where no ledger was given.
     """
     older = record.format in OLDER
     tried = (*made.tried, *(one for one in record.tried if older or one.kind == "attack"))
