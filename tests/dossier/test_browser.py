@@ -119,7 +119,7 @@ def test_no_label_is_cut_and_none_covers_another(browser: Any, pages: dict[str, 
     with Tab(browser, pages[name]) as page:
         assert page.evaluate(CUT) == []
         assert page.evaluate(BESIDE) == []
-        assert not [text for text in page.locator("svg.chart text").all_inner_texts() if "…" in text]
+        assert not [text for text in page.locator("svg.chart text").all_text_contents() if "…" in text]
         # The test can fail: a label that is too long for its place.
         page.evaluate("document.querySelector('svg.chart text').textContent = 'W'.repeat(200)")
         assert page.evaluate(CUT)
