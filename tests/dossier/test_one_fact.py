@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from holdfast.dossier import Dossier, compare
 from holdfast.dossier.promise import promise
 from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian, GaussianDP, PrivacyUnit, PureDP
+from holdfast.privacy.guarantee import epsilon_text
 from holdfast.privacy.mechanisms import Laplace
 from holdfast.release import Release
 from holdfast.release.certificate import SHARE, Certificate
@@ -99,7 +100,7 @@ def test_release_record_and_page_say_the_same(name: str) -> None:
     (told,) = words.sure
     assert told == "kept" if half == 1 else told.startswith(f"{100 * half:.1f} ")
     points = {
-        point["delta"]: "inf" if point["epsilon"] is None else f"{point['epsilon']:.4g}"
+        point["delta"]: "inf" if point["epsilon"] is None else epsilon_text(point["epsilon"])
         for point in said["promise"]["points"]
     }
     assert words.epsilons

@@ -15,7 +15,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.curves.renyi import ZCDP
-from holdfast.privacy.guarantee import Sureness, best_guess, guess_words
+from holdfast.privacy.guarantee import Sureness, guess_bound, guess_words
 from holdfast.privacy.mechanisms import MECHANISMS
 
 CURVES: dict[str, tuple[type[PrivacyCurve], tuple[str, ...]]] = {
@@ -167,7 +167,7 @@ def curve(
         for epsilon, delta in at_epsilon.items():
             click.echo(f"  delta {delta:<14.6g} at epsilon {epsilon:g}")
         click.echo(f"  {Sureness.of(total).words('one unit')}")
-        click.echo(f"  {guess_words(best_guess(total))}")
+        click.echo(f"  {guess_words(guess_bound(total))}")
     if plot is not None:
         from holdfast.dossier.charts import curve_chart, standalone, trade_off_chart
 

@@ -12,7 +12,7 @@ from holdfast.dossier.charts.curves import CurvePoints
 from holdfast.dossier.section import Section, six_digits
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.privacy.guarantee import Guarantee, best_guess, sure_words
+from holdfast.privacy.guarantee import Guarantee, guess_bound, sure_words
 from holdfast.privacy.guarantee import Sureness as Sureness
 from holdfast.release import Release
 
@@ -129,7 +129,7 @@ def promise(releases: Sequence[Release[Any]]) -> Promise:
         change=CHANGE[guarantee.adjacency],
         theorem=guarantee.theorem,
         assumptions=guarantee.assumptions,
-        guess=best_guess(curve),
+        guess=guess_bound(curve),
         sure=Sure(
             failure=sure.failure,
             loss=six_digits(sure.loss),

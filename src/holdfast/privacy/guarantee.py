@@ -99,7 +99,7 @@ class Guarantee:
                 f"epsilon {epsilon_text(self.epsilon(d))} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9)
             ),
             f"  {Sureness.of(self.curve).words(self.unit.summary())}",
-            f"  {guess_words(best_guess(self.curve))}",
+            f"  {guess_words(guess_bound(self.curve))}",
             f"  proof: {self.theorem}",
         ]
         lines += [f"  assumes: {assumption}" for assumption in self.assumptions]
@@ -218,7 +218,7 @@ def sure_words(half: float, failure: float, unit: str) -> str:
     return f"whoever was 50 % sure about {unit} becomes at most {100 * half:.1f} % sure, {when}"
 
 
-def best_guess(curve: PrivacyCurve) -> float:
+def guess_bound(curve: PrivacyCurve) -> float:
     """How often the best attacker with a fair coin as prior guesses right, at most; rounded up."""
     return up_to(curve.trade_off().guess())
 
@@ -242,12 +242,12 @@ def odds_text(failure: float) -> str:
 
 
 def epsilon_text(epsilon: float) -> str:
-    """Four digits of the six that are stored, so that a summary and a page never differ.
+    """Four digits of the six that are stored, so that a summary and a page never differ; a five is rounded up.
 
     >>> epsilon_text(0.872449996), epsilon_text(math.inf)
-    ('0.8724', 'inf')
+    ('0.8725', 'inf')
     """
-    return f"{float(f'{epsilon:.6g}'):.4g}"
+    return f"{float(f'{epsilon:.6g}') * (1 + 1e-12):.4g}"
 
 
 def up_to(probability: float) -> float:
