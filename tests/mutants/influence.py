@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="influence: on ties the first value, not the likeliest",
-        target="attack:guess_bound",
+        target="attack:best_guess",
         old="np.where(left, prior, -1.0)",
         new="np.where(left, 1.0, -1.0)",
         tests=(
