@@ -93,7 +93,10 @@ def crawl(page: str) -> Crawl:
     lines = {n.attributes["id"]: n for n in _section(root).all() if n.tag == "tr" and "id" in n.attributes}
     problems = [text for place, line in lines.items() for text in _line(place, line, record)]
     followed, written = set(), dict[str, set[str]]()
+    problems += _references(root)
     for link in _links(root):
+        if link.attributes.get("class") == "ref":
+            continue
         place = link.attributes["href"][1:]
         followed.add(place)
         if place not in lines:
@@ -110,6 +113,10 @@ def crawl(page: str) -> Crawl:
     numbers = 0
     for node, text in _texts(root):
         found = NUMBER.findall(text)
+        if any(
+            n.attributes.get("class") == "ref" or n.attributes.get("id") == "references" for n in node.up()
+        ):
+            continue
         numbers += len(found)
         if not found or any("src" in n.attributes.get("class", "").split() for n in node.up()):
             continue
@@ -154,6 +161,23 @@ def holds(shown: str, value: float) -> bool:
     if "." not in mantissa and not power and abs(value) >= 1e4:
         half = max(half, 0.5e-4 * abs(value))
     return math.isclose(float(text), value, rel_tol=1e-9, abs_tol=half * (1 + 1e-6))
+
+
+def _references(root: Node) -> Iterator[str]:
+    """What is cited stands in the list under its number, and what stands there is cited."""
+    listed = [n for n in root.all() if n.tag == "li" and n.attributes.get("id", "").startswith("reference-")]
+    texts = {n.attributes["id"]: n.text for n in listed}
+    used = set()
+    for link in _links(root):
+        place = link.attributes["href"][1:]
+        if link.attributes.get("class") != "ref":
+            continue
+        used.add(place)
+        if link.text != f"[{place.removeprefix('reference-')}]" or not texts.get(place, "").strip():
+            yield f"cites nothing: {link.text} to {place}"
+    if [*texts] != [f"reference-{place + 1}" for place in range(len(texts))]:
+        yield "the references are not in their order"
+    yield from (f"nobody cites {place}" for place in texts.keys() - used)
 
 
 def _section(root: Node) -> Node:

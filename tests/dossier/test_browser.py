@@ -18,6 +18,9 @@ from tests.dossier.dossier_samples import HOSTILE, FakeAttack, audit, model, pai
 
 pytestmark = pytest.mark.browser
 BARS = Bars(title="visits", labels=("a", HOSTILE), counts=(5.0, 9.0), error=2.0)
+LONG = (
+    "members of the household who were ill in the month before the interview took place, by their own account"
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +50,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
                 title=f"Visits {HOSTILE}", accuracy=[Accuracy(model="majority", score=0.7, rows=100)],
             ),
             "contradicted": Dossier(model(["age", HOSTILE]), audits=[audit(95)]),
+            "long": Dossier(
+                [model([LONG, "W" * 90]), model(["b"])], [FakeAttack(attack=f"{LONG} {k}") for k in range(7)],
+                audience="internal", tables=[Bars(title=LONG, labels=(LONG, "b"), counts=(5.0, 9.0), error=2.0)],
+            ),
         }  # fmt: skip
         return {name: one.save(folder / f"{name}.html") for name, one in files.items()} | {
             "ledger": there.ledger
@@ -88,6 +95,49 @@ def test_it_opens_without_a_word_and_fits(
         assert page.locator(".alarm").count() == (name == "contradicted")
         page.screenshot(path=str(tmp_path / "page.png"), full_page=True)
         assert (tmp_path / "page.png").stat().st_size > 20_000
+
+
+CUT = """() => [...document.querySelectorAll('svg.chart')].flatMap(drawn => {
+    const edge = drawn.getBoundingClientRect();
+    return [...drawn.querySelectorAll('text')].filter(one => {
+        const box = one.getBoundingClientRect();
+        return box.width && (box.left < edge.left || box.right > edge.right ||
+                             box.top < edge.top || box.bottom > edge.bottom);
+    }).map(one => one.textContent);
+})"""
+BESIDE = """() => [...document.querySelectorAll('svg.chart')].flatMap(drawn => {
+    const texts = [...drawn.querySelectorAll('text')].map(one => [one.textContent, one.getBoundingClientRect()]);
+    return texts.flatMap(([a, p], k) => texts.slice(k + 1).filter(([b, q]) =>
+        p.width && q.width && p.left < q.right - 1 && q.left < p.right - 1 &&
+        p.top < q.bottom - 3 && q.top < p.bottom - 3
+    ).map(([b, q]) => a + ' over ' + b));
+})"""
+
+
+@pytest.mark.parametrize("name", ["public", "internal", "contradicted", "long"])
+def test_no_label_is_cut_and_none_covers_another(browser: Any, pages: dict[str, Path], name: str) -> None:
+    with Tab(browser, pages[name]) as page:
+        assert page.evaluate(CUT) == []
+        assert page.evaluate(BESIDE) == []
+        assert not [text for text in page.locator("svg.chart text").all_text_contents() if "…" in text]
+        # The test can fail: a label that is too long for its place.
+        page.evaluate("document.querySelector('svg.chart text').textContent = 'W'.repeat(200)")
+        assert page.evaluate(CUT)
+
+
+@pytest.mark.parametrize("name", ["public", "long"])
+def test_nothing_is_wider_than_the_paper(browser: Any, pages: dict[str, Path], name: str) -> None:
+    with Tab(browser, pages[name], width=680) as page:
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 680
+
+
+def test_a_reference_leads_to_its_place(browser: Any, pages: dict[str, Path]) -> None:
+    with Tab(browser, pages["public"]) as page:
+        page.locator("a.ref").first.click()
+        assert page.evaluate("document.querySelector(':target').id") == "reference-1"
+        assert page.locator("#reference-1").is_visible()
 
 
 def test_pointing_at_the_picture_reads_the_curves(browser: Any, pages: dict[str, Path]) -> None:
@@ -156,7 +206,7 @@ def test_the_tab_key_reaches_every_control(browser: Any, pages: dict[str, Path])
             .filter(one => one.checkVisibility()).map((one, k) => { one.dataset.control = k; return k; })"""
         )
         reached = set()
-        for _ in range(len(wanted) + 5):
+        for _ in range(len(wanted) + page.locator("a.ref").count() + 5):
             page.keyboard.press("Tab")
             reached.add(page.evaluate("document.activeElement.dataset.control"))
         assert {str(control) for control in wanted} <= reached

@@ -120,7 +120,7 @@ def _before_sources(node: Node) -> Iterator[str]:
     for one in node.parts:
         if isinstance(one, str):
             yield one
-        elif one.attributes.get("id") != "sources":
+        elif one.attributes.get("id") not in ("sources", "references"):
             yield from _before_sources(one)
             yield (
                 " "
@@ -204,6 +204,26 @@ def broken_rules(record: Record) -> list[str]:
     )
     rule("its own words", all(_own_words(one) for one in record.tried))
 
+    # What was not tested, and what each claim rests on, stands in both editions; numbers have their units.
+    rule("not tested", all(text in page.words for text in record.not_tested))
+    grounds = next((n.text for n in page.classed("grounds")), "")
+    rule("grounds", all(one.text in grounds for one in record.doubts) and "the promise" in grounds)
+    rule(
+        "grounds of audits",
+        ("counting, not the proof" in grounds) == any(o.kind == "audit" for o in record.tried),
+    )
+    rule(
+        "grounds of attacks",
+        ("measurement on real" in grounds) == any(o.kind == "attack" for o in record.tried),
+    )
+    rule("grounds of the ledger", ("no second ledger" in grounds) == bool(record.payments))
+    rule("a story for several", page.says("one after the other") == (len(record.releases) > 1))
+    claims = [claim for one in record.releases for claim in one.certificates]
+    rule("units", all(claim.unit or page.says("the release names no unit") for claim in claims))
+    weak = any(isinstance(o.numbers, AuditNumbers) and o.numbers.epsilon_lower == 0 for o in record.tried)
+    rule("zero is explained", page.says("it is the least that a bound can be") == weak)
+    rule("epsilon in words", page.says("bounds how much more probable the data of"))
+
     # Ledger and sign-off.
     rule(
         "the ledger's part",
@@ -277,6 +297,7 @@ def test_the_rules_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
     refuted = Dossier(released(), audits=AUDITS["refuted"]).record
     sound = Dossier(released(), audits=AUDITS["a test"]).record
+    counted = Dossier(counts(name="a count")).record
     drawn = page.render
     for record, old, new in (
         (refuted, 'class="void"', ""),
@@ -286,6 +307,10 @@ def test_the_rules_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
         (sound, "consistent</span>", "refuted</span>"),
         (sound, "Membership attacks on this release", "Attacks"),
         (sound, "nobody counts what else", "the ledger counts what else"),
+        (sound, "The computer itself: timing", "Nothing: timing"),
+        (sound, "counting, not the proof", "the proof"),
+        (counted, "the release names no unit", "records"),
+        (sound, "bounds how much more probable", "is"),
     ):
         assert old in drawn(record), old
         monkeypatch.setattr(page, "render", lambda one, old=old, new=new: drawn(one).replace(old, new))

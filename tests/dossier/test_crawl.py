@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import runpy
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from holdfast.dossier import Accuracy, Bars, Dossier
-from holdfast.dossier.page import CONSTANTS, record_of
+from holdfast.dossier.page import CONSTANTS, cited, record_of
 from holdfast.ledger import Ledger
 from holdfast.release import Release
 from holdfast.release.archive import from_bytes
@@ -138,6 +140,56 @@ def test_what_is_said_of_the_ledger_is_in_its_entries(pages: dict[str, Path]) ->
     for one in (*paid_by["entries"], paid_by["closed"]):
         assert entries[one["number"]] == one["hash"]
     assert entries[record["budgets"][0]["entry"]] == record["budgets"][0]["head"]
+
+
+def test_what_a_theorem_cites_stands_in_full_on_the_page(pages: dict[str, Path]) -> None:
+    page = pages["two"].read_text(encoding="utf-8")
+    for whole in ("Fully Adaptive Composition for Gaussian Differential Privacy", "arXiv:2210.17520"):
+        assert whole in page
+    assert "(soundness, section" not in page or "Soundness notes of holdfast, section" in page
+    gone = page.replace('id="reference-1"', 'id="reference-one"')
+    assert crawl(gone).problems
+    assert crawl(re.sub(r'(<li id="reference-1">)[^<]*', r"\1", page)).problems
+
+
+def _cited() -> set[str]:
+    """Every text that a release can carry as its theorem."""
+    found = set()
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "src" / "holdfast").rglob("*.py")]
+    for text in (one for one in texts if "theorem" in one.lower()):
+        for node in ast.walk(ast.parse(text)):
+            named: list[Any] = []
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(
+                    isinstance(one, ast.Name) and one.id.strip("_").lower() == "theorem" for one in targets
+                ):
+                    named.append(node.value)
+            elif isinstance(node, ast.keyword) and node.arg == "theorem":
+                named.append(node.value)
+            found |= {
+                one.value for one in named if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            }
+    return found
+
+
+def test_whatever_theorems_cite_leads_somewhere() -> None:
+    """A year or a section in a theorem is the year of a paper, or the number of a section, that is listed."""
+    texts = _cited()
+    assert len(texts) > 25
+    for text in texts:
+        listed = " ".join(one.what for one in cited(text))
+        for year in re.findall(r"\b(?:19|20)\d\d\b", text):
+            assert year in listed, text
+        for part in re.findall(r"soundness, sections? ([\d, and]+)", text):
+            for number in re.findall(r"\d+", part):
+                assert f"section {number}:" in listed, text
+
+
+def test_the_references_are_fresh() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "make_papers.py"))
+    stored = (ROOT / "src/holdfast/dossier/templates/references.json").read_text(encoding="utf-8")
+    assert stored == made["references"](), "run: python docs/make_papers.py"
 
 
 def test_constants_are_in_the_documentation() -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from holdfast.audit import AuditResult, Design, ErrorRates, FixedGuesses, Trainings
+from holdfast.audit.findings import AnytimeGuesses, GaussianGuesses, GuessPath, all_right
 from holdfast.dossier import Dossier, verify_dossier
+from holdfast.dossier.evidence import MOST_ATTACKS, MOST_AUDITS
 from holdfast.dossier.page import record_of, render
 from holdfast.errors import ParameterError
 from holdfast.privacy import Account, Gaussian, GaussianDP
+from holdfast.privacy.tradeoff import TradeOff
 from holdfast.release import Release
 from tests.dossier.dossier_samples import FakeAttack, audit, counts
 
@@ -101,6 +106,60 @@ def test_what_is_not_shown_shares_the_error(hidden: int) -> None:
     )
     with pytest.raises(ParameterError, match="also_run"):
         Dossier(counts(), also_run=-1)
+
+
+def test_three_attacks_are_drawn_and_all_are_in_the_table() -> None:
+    class Strong(FakeAttack):
+        def trade_off(self) -> Any:
+            x = np.linspace(0, 1, 51)
+            return TradeOff(x, (1 - x) ** (1.0 + 0.3 * float(self.attack)), claim="measured")
+
+    attacks = [Strong(attack=f"0.{k}") for k in (3, 9, 1, 7, 5)] + [
+        FakeAttack(attack="weak", state="refuted")
+    ]
+    made = Dossier(counts(), attacks, [audit(50 + k) for k in range(4)], audience="internal").record.picture
+    drawn = [line.name for line in made.linear.series]
+    assert drawn == [line.name for line in made.log.series]
+    # What refutes is always drawn; then the strongest.
+    assert drawn[3:] == ["attack: weak", "attack: 0.9", "attack: 0.7"]
+    assert len(drawn) == 1 + MOST_AUDITS + MOST_ATTACKS
+    assert len(made.rows) == 1 + 4 + 6
+    assert made.left_out == (4 - MOST_AUDITS) + (6 - MOST_ATTACKS)
+
+
+def test_a_page_says_what_an_audit_could_have_shown() -> None:
+    """An epsilon of zero is the least that a bound can be: what it would have shown stands beside it."""
+    made = Dossier(released(), audits=[trained(250, 250)])
+    numbers = shown(made)[0]["numbers"]
+    assert numbers["epsilon_lower"] == 0
+    assert numbers["promised"] == pytest.approx(PROMISE.epsilon(1e-5), rel=1e-5)
+    assert numbers["most"] == pytest.approx(trained(0, 0).epsilon_lower(0.95), rel=1e-5)
+    page = " ".join(re.sub(r"<[^>]+>", "", made.html()).split())
+    assert "which shows no leak; it is the least that a bound can be" in page
+    assert f"with every guess right it would have shown at least {numbers['most']:.4g}" in page
+    perfect = shown(Dossier(released(), audits=[trained(0, 0)]))[0]["numbers"]
+    assert perfect["most"] == perfect["epsilon_lower"]
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        FixedGuesses(canaries=100, guesses=40, correct=20),
+        GuessPath(canaries=100, right="0110" * 10),
+        AnytimeGuesses(right="01" * 40),
+        Trainings(errors=ErrorRates(false_alarms=9, without=40, misses=8, with_canary=40)),
+        GaussianGuesses(canaries=100, guesses=40, correct=20),
+    ],
+)
+def test_no_audit_shows_more_than_with_every_guess_right(finding: Any) -> None:
+    best = all_right(finding)
+    if best is None:
+        assert isinstance(finding, GaussianGuesses)
+        return
+    assert best.correct == best.guesses == finding.guesses
+    assert best.epsilon_lower(delta=1e-6 if finding.kind != "sequential" else 0.0, confidence=0.95) > (
+        finding.epsilon_lower(delta=1e-6 if finding.kind != "sequential" else 0.0, confidence=0.95)
+    )
 
 
 def test_attacks_and_audits_share_one_error() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from holdfast.dossier import Sureness
+from holdfast.dossier import Dossier, Sureness
+from holdfast.dossier.page import render
 from holdfast.dossier.promise import together
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.ledger import Ledger
@@ -87,6 +89,38 @@ def test_releases_from_memory_compose() -> None:
     one, two = (of(Account(GaussianDP(0.3))) for _ in range(2))
     assert together([one, two]).curve.as_gdp() == pytest.approx(2 * 0.3**2)
     assert together([one]) == one.guarantee
+
+
+def test_several_releases_are_told_in_their_order(tmp_path: Path) -> None:
+    """By the day, then by the entry that paid; a release of a charge that is already counted adds nothing."""
+    with Ledger.create(tmp_path / "ledger.db") as ledger:
+        ledger.dataset("clinic", limit=GaussianDP(2.0))
+        files = []
+        for name, mu in (("first", 0.3), ("second", 0.4), ("not shown", 0.1)):
+            account = ledger.account("clinic", name=name, limit=GaussianDP(mu), approver="M. Head")
+            noisy = account.release(Gaussian(sigma=1 / mu, l2_sensitivity=1.0), [3.0, 4.0])
+            for part in ("whole", "part"):
+                if (name, part) in (("first", "part"), ("not shown", "part")):
+                    continue
+                files.append(tmp_path / f"{name} {part}.holdfast")
+                Release.of(account, noisy if part == "whole" else noisy[:1], method=name).save(files[-1])
+        kept = [files[2], files[1], files[0]]  # the second account's part and whole, then the first
+        record = Dossier.of_files(kept, ledger=ledger).record
+    told = record.story
+    assert [record.releases[one.place].name for one in told] == [
+        "first whole.holdfast", "second part.holdfast", "second whole.holdfast",
+    ]  # fmt: skip
+    assert [one.adds for one in told] == [True, True, False]
+    curves = [GaussianDP(0.3), GaussianDP(0.5), GaussianDP(0.5)]
+    assert [one.so_far.epsilon for one in told] == pytest.approx([c.epsilon(1e-6) for c in curves], rel=1e-5)
+    assert [one.sure_so_far for one in told] == [Sureness.of(c).after(0.5) for c in curves]
+    assert told[-1].so_far == record.promise.at
+    assert told[-1].sure_so_far == record.promise.sure.half
+    assert {one.takes for one in record.payments} == {"2.25 %", "4 %"}  # mu squared, of 4
+    assert record.budgets[0].elsewhere == 1
+    page = " ".join(re.sub(r"<[^>]+>", "", render(record)).split())
+    assert "also closed 1 release of these data that is not on this page" in page
+    assert Dossier.of_files(kept[:1]).record.story == ()
 
 
 def test_releases_of_one_account_share_its_limit(tmp_path: Path) -> None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.dossier import Accuracy, Bars, Dossier
-from holdfast.dossier.page import embedded, record_of
+from holdfast.dossier import Accuracy, Bars, Dossier, verify_dossier
+from holdfast.dossier.page import embedded, record_of, render
 from holdfast.dossier.record import OLDER, Record
 from holdfast.dossier.utility import ModelUtility
 from holdfast.dossier.verification.sources import differences
 from holdfast.errors import FormatError
 from tests.dossier.dossier_samples import audit, counts, model
-from tests.golden import stored_files
+from tests.golden import dossier_v2, stored_files
 
 
 @pytest.mark.parametrize("name", stored_files.PAGES)
@@ -29,6 +30,23 @@ def test_stored_records_of_older_formats_are_read_whole(name: str) -> None:
         place for place in differences(written, record.to_json(), older=True) if "payments" not in place
     ]
     assert any(isinstance(one.utility, ModelUtility) for one in record.releases)
+
+
+def test_a_page_of_the_former_format_is_read_and_never_called_ok(tmp_path: Path) -> None:
+    """What came later is not missed; what is said in other words today is not called wrong, nor checked."""
+    there = Path(shutil.copytree(dossier_v2.FOLDER, tmp_path / "v2"))
+    found = verify_dossier(
+        there / "page.html", releases=[there / "table.holdfast"], ledger=there / "ledger.db"
+    )
+    assert not found.problems
+    assert found.verdict == "incomplete"
+    assert any("utility" in line for line in found.skipped)
+    # A forger who calls a page of today an old one gets no further.
+    record = Dossier(counts(), audits=[audit()]).to_json() | {"format": "holdfast-dossier/2"}
+    record["releases"][0]["utility"]["what"] = "something better"
+    (tmp_path / "page.html").write_text(render(Record.from_json(record)), encoding="utf-8")
+    counts().save(tmp_path / "r.holdfast")
+    assert not verify_dossier(tmp_path / "page.html", releases=[tmp_path / "r.holdfast"]).ok
 
 
 def test_a_record_is_embedded_and_comes_back_to_the_byte() -> None:

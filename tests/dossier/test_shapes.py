@@ -45,7 +45,7 @@ def test_the_page_draws_them(release: Release[object], tmp_path: Path) -> None:
     Dossier.of_files([tmp_path / "model.holdfast"]).save(tmp_path / "dossier.html")
     page = (tmp_path / "dossier.html").read_text(encoding="utf-8")
     assert "What age adds to the score" in page
-    assert "bands are drawn" in page
+    assert "There are no intervals around the shapes, in the estimator's own words: no bands:" in page
     assert "&lt;a&gt;" in page
     assert "<a>" not in page
     found = crawl(page)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast.audit.bounds.one_run import error_of
-from holdfast.audit.findings import Finding, finding_from_json, finding_to_json, is_number
+from holdfast.audit.findings import Finding, all_right, finding_from_json, finding_to_json, is_number
 from holdfast.audit.power import Design, Power, power
 from holdfast.errors import AdjacencyError, FormatError, ParameterError, require
 from holdfast.privacy.adjacency import Adjacency
@@ -112,6 +113,10 @@ class AuditResult:
     def epsilon_estimate(self, confidence: float = 0.95) -> float:
         """The same figure, also where its assumptions were not checked: then no bound, and it may exceed the truth."""
         return self.finding.epsilon_lower(delta=self.delta, confidence=self._shared(confidence))
+
+    def most_epsilon(self, confidence: float = 0.95) -> float | None:
+        """The epsilon that it would have shown with every guess right: an audit of this size can show no more."""
+        return _most_epsilon(self.finding, self.delta, self._shared(confidence))
 
     def trade_off(self, confidence: float = 0.95) -> TradeOff:
         """The audited curve; its `contradicts` knows what kind of curve it is."""
@@ -238,6 +243,12 @@ class AuditResult:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
+
+
+@lru_cache(maxsize=256)
+def _most_epsilon(finding: Finding, delta: float, confidence: float) -> float | None:
+    best = all_right(finding)
+    return None if best is None else best.epsilon_lower(delta=delta, confidence=confidence)
 
 
 # What an audit is about: the neighbours and the delta of the claim.

@@ -15,6 +15,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.curves.renyi import ZCDP
+from holdfast.privacy.guarantee import Sureness, guess_bound, guess_words
 from holdfast.privacy.mechanisms import MECHANISMS
 
 CURVES: dict[str, tuple[type[PrivacyCurve], tuple[str, ...]]] = {
@@ -165,9 +166,8 @@ def curve(
             click.echo(f"  epsilon {epsilon:<12.6g} at delta {delta:g}")
         for epsilon, delta in at_epsilon.items():
             click.echo(f"  delta {delta:<14.6g} at epsilon {epsilon:g}")
-        click.echo(
-            f"  whoever was 50 % sure guesses right at most {100 * trade_off.guess():.1f} % of the time"
-        )
+        click.echo(f"  {Sureness.of(total).words('one unit')}")
+        click.echo(f"  {guess_words(guess_bound(total))}")
     if plot is not None:
         from holdfast.dossier.charts import curve_chart, standalone, trade_off_chart
 

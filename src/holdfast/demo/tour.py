@@ -99,11 +99,8 @@ def demo_summary(
 
 def promised(public: Dossier) -> str:
     """Both releases together, in people's terms."""
-    sure = public.record.promise.sure
-    return (
-        f"both together: whoever was 50 % sure becomes at most {100 * sure.half:.1f} % sure, "
-        f"except with probability {sure.failure:g}"
-    )
+    said = public.record.promise
+    return f"both together: {said.sure.words(said.unit)}"
 
 
 def noticed(public: Dossier) -> str:

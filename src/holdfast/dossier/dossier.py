@@ -20,7 +20,7 @@ from holdfast.dossier.evidence import (
     picture,
     require_public,
 )
-from holdfast.dossier.promise import promise, together
+from holdfast.dossier.promise import promise, story, together
 from holdfast.dossier.record import (
     Bars,
     Books,
@@ -35,6 +35,7 @@ from holdfast.dossier.section import Audience, visible
 from holdfast.dossier.utility import Accuracy
 from holdfast.errors import require
 from holdfast.ledger import Ledger
+from holdfast.privacy.guarantee import guess_words
 from holdfast.release import Release
 from holdfast.release.archive import write_atomically
 from holdfast.release.release import today
@@ -174,9 +175,12 @@ class Dossier:
             also_run=self.also_run,
             payments=tuple(paid),
             budgets=tuple(
-                books.budget(name) for name in dict.fromkeys(one.dataset for one in paid) if books is not None
+                books.budget(name, shown=digests)
+                for name in dict.fromkeys(one.dataset for one in paid)
+                if books is not None
             ),
             doubts=doubts(facts, paid),
+            story=story(releases),
             renderer=renderer(),
         )
         # As any later reader of the page will see it.
@@ -206,11 +210,10 @@ class Dossier:
     def summary(self) -> str:
         """A few lines: what is promised, what was tried, and whether anything contradicts it."""
         said = self.record
-        half = said.promise.sure.half
         lines = [
             f"{said.title} ({self.audience} edition): {said.promise.curve}",
-            f"  whoever was 50 % sure becomes at most {100 * half:.1f} % sure"
-            + (f", except with probability {said.promise.sure.failure:g}" if half < 1 else ""),
+            f"  {said.promise.sure.words(said.promise.unit)}",
+            f"  {guess_words(said.promise.guess)}",
             f"  {len(self.audits)} audits and {len(self.attacks)} attacks, {len(self.contradictions)} contradictions",
         ]
         return "\n".join(lines + [f"  CONTRADICTION: {text}" for text in self.contradictions])

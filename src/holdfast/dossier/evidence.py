@@ -20,14 +20,15 @@ from holdfast.audit.result import AuditResult
 from holdfast.dossier.charts import curves
 from holdfast.dossier.charts.curves import TradeOffLine, TradeOffPoints
 from holdfast.dossier.section import Audience, Section, six_digits
+from holdfast.dossier.stored_evidence import AttackFigures as AttackFigures
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.tradeoff import TradeOff
 
 State = Literal["refuted", "warning", "consistent", "not comparable", "not a test"]
 RATES = (0.001, 0.01, 0.05, 0.1, 0.5)
-MOST_LINES = 5
-"""Lines in the picture besides the proof: all audits, then attacks, the strongest first; the table lists all."""
+MOST_AUDITS, MOST_ATTACKS = 2, 3
+"""Lines in the picture besides the proof, the strongest of each kind; the table lists all."""
 _STATES: dict[str, State] = {"refuted": "refuted", "warning": "warning", "consistent": "consistent"}
 
 
@@ -50,6 +51,10 @@ class AuditNumbers(Section):
     """The probability that no noise at all is noticed; None where it is not known."""
     can_fail: bool = False
     rows: str = "real"
+    promised: float | None = None
+    """The epsilon at the same delta of the promise that it is held against."""
+    most: float | None = None
+    """The epsilon that it would have shown with every guess right: it can show no more; None where not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,37 +88,6 @@ class Picture(Section):
     rates: tuple[float, ...]
     rows: tuple[TradeOffLine, ...]
     left_out: int
-
-
-class AttackFigures(Protocol):
-    """The result of an attack, whichever it is."""
-
-    @property
-    def attack(self) -> str:
-        """Its name."""
-
-    @property
-    def audience(self) -> str:
-        """Who may see it."""
-
-    @property
-    def auc(self) -> float:
-        """How well it ranks members before non-members."""
-
-    def tpr_at(self, false_alarm: float, /) -> float:
-        """The share of members found at this false-alarm rate."""
-
-    def trade_off(self) -> TradeOff:
-        """The measured curve."""
-
-    def verdict(self, claim: Guarantee, /) -> str:
-        """What it says about a claim: refuted, warning or consistent."""
-
-    def p_value(self, claim: Guarantee, /) -> float:
-        """The smallest error at which it says so."""
-
-    def summary(self) -> str:
-        """A few lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,6 +206,7 @@ def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: floa
     shared = shared_confidence(confidence, run)
     state: State = "refuted" if audit.refutes_claims else "warning"
     p_value = 1.0
+    most = audit.most_epsilon(shared) if audit.valid else None
     try:
         p_value, power = audit.p_value(promise), audit.power(promise, shared)
         words = audit.summary(promise, confidence=shared)
@@ -257,6 +232,8 @@ def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: floa
             no_noise=None if power is None else float(f"{power.no_noise:.3g}"),
             can_fail=power is not None and power.can_fail,
             rows=audit.rows,
+            promised=six_digits(promise.curve.epsilon(audit.delta)),
+            most=None if most is None else six_digits(most),
         ),
     )
 
@@ -323,20 +300,21 @@ def _spared(one: Tried) -> State:
 
 
 def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
-    """Proof, audits and attacks on one grid, for both scales."""
+    """Proof, audits and attacks on one grid, for both scales; the table has every curve, the drawing a few."""
+    # What refutes is drawn first, then the strongest.
     attacks = sorted(
-        (one for one in tried if one.kind == "attack"), key=lambda one: -one.curve.detection_at(0.01)
+        (one for one in tried if one.kind == "attack"),
+        key=lambda one: (one.state != "refuted", -one.curve.detection_at(0.01)),
     )
-    audits = [one for one in tried if one.kind == "audit" and one.of_one_unit]
-    most = max(1, MOST_LINES - len(audits))
-    drawn = audits + attacks[:most]
-    shown = [
-        ("proved", promise.curve.trade_off()),
-        *((f"{one.kind}: {one.name}", one.curve) for one in drawn),
-    ]
+    audits = sorted(
+        (one for one in tried if one.kind == "audit" and one.of_one_unit),
+        key=lambda one: (one.state != "refuted", -_shown(one)),
+    )
+    drawn = _named(audits[:MOST_AUDITS] + attacks[:MOST_ATTACKS])
+    proof = ("proved", promise.curve.trade_off())
     return Picture(
-        linear=curves.sampled_trade_offs(shown),
-        log=curves.sampled_trade_offs(shown, log=True),
+        linear=curves.sampled_trade_offs([proof, *drawn]),
+        log=curves.sampled_trade_offs([proof, *drawn], log=True),
         rates=RATES,
         rows=tuple(
             TradeOffLine(
@@ -344,15 +322,24 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
                 claim=curve.claim,
                 found=tuple(float(f"{curve.detection_at(rate):.6g}") for rate in RATES),
             )
-            for name, curve in shown
+            for name, curve in [proof, *_named(audits), *_named(attacks)]
         ),
-        left_out=max(0, len(attacks) - most),
+        left_out=max(0, len(attacks) - MOST_ATTACKS) + max(0, len(audits) - MOST_AUDITS),
     )
+
+
+def _named(tried: Sequence[Tried]) -> list[tuple[str, TradeOff]]:
+    return [(f"{one.kind}: {one.name}", one.curve) for one in tried]
+
+
+def _shown(audit: Tried) -> float:
+    assert isinstance(audit.numbers, AuditNumbers)
+    return audit.numbers.epsilon_lower or 0.0
 
 
 _ALWAYS = (
     "An attacker who knows more, or computes longer, than those tried here. The proof covers them; tests do not.",
-    "Other releases about the same people that are not in this ledger.",
+    "Other releases about the same people, where no ledger counts them.",
     "The computer itself: timing, logs, memory, and who can read the private table.",
 )
 _NO_AUDIT = "Audits: none that could have failed was run, so nothing checks the program against the proof."

@@ -3,7 +3,8 @@
 The seal is the hash of the whole page with zeros in its place. The same record and version always give the same
 page, so that a reader can draw it again and compare. Templates see the record through `Placed`, which knows where
 each value stands: whatever they write of it that has a digit becomes a link to that place, and the last section lists
-the places with their values and with what they were copied or computed from.
+the places with their values and with what they were copied or computed from. What a text cites stands in full in the
+section before it, so that a reference leads somewhere without a network.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from holdfast.dossier.section import Placed, Places
 from holdfast.dossier.shape_section import AdditiveUtility
 from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import FormatError, ParameterError
+from holdfast.privacy.guarantee import epsilon_text, odds_text
 from holdfast.release.archive import parse_json
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 BLANK = "0" * 64
 MOST_ENTRIES = 40
@@ -58,7 +61,7 @@ def render(record: Record) -> str:
     from markupsafe import Markup
 
     # Charts and the record escape their own texts, so they enter as markup.
-    places = Places()
+    places, cite = Places(), Citations()
     void = bool(record.contradictions) or not record.promise.private
     page = document(
         "page.html.j2",
@@ -66,6 +69,8 @@ def render(record: Record) -> str:
         said=Placed(record, "", places),
         constant={name: Placed(value, f"constant/{name}", places) for name, (value, _) in CONSTANTS.items()},
         sources=lambda: listed(places, record),
+        cite=cite,
+        references=cite.references,
         linear=Markup(drawn_trade_offs(record.picture.linear, void=void)),
         log=Markup(drawn_trade_offs(record.picture.log, log=True, void=void)),
         curve=Markup(drawn_curves(record.promise.curve_points)),
@@ -91,7 +96,8 @@ def renderer() -> str:
     room = files("holdfast.dossier")
     parts = [room / "page.py", *(room / "charts").iterdir(), *(room / "templates").iterdir()]
     found = hashlib.sha256()
-    for part in sorted((one for one in parts if one.name.endswith((".py", ".j2"))), key=lambda one: one.name):
+    kinds = (".py", ".j2", ".json")
+    for part in sorted((one for one in parts if one.name.endswith(kinds)), key=lambda one: one.name):
         found.update(part.name.encode() + hashlib.sha256(part.read_bytes()).digest())
     return found.hexdigest()
 
@@ -178,7 +184,7 @@ def origin_of(place: str, record: Record) -> tuple[str, str]:
     first, *rest = place.split("/")
     if first == "constant":
         return f"the page itself ({CONSTANTS[rest[0]][1]})", ""
-    if first == "releases":
+    if first == "releases" and rest:
         return _of_release(record.releases[int(rest[0])].name, rest[1:])
     names = " and ".join(one.name for one in record.releases)
     if first in ("payments", "budgets"):
@@ -190,6 +196,7 @@ def origin_of(place: str, record: Record) -> tuple[str, str]:
         "picture": (f"the guarantees in {names}, and what was tried against them", ""),
         "tried": ("the audits that are stored in the record of this page", ""),
         "contradictions": ("what was tried, held against the promise", ""),
+        "story": (f"the guarantees in {names}, one after the other", ""),
         "doubts": (f"what {names} assume, and what the ledger does not say", ""),
         "tables": (f"the values in {names}; titles and labels are those of whoever made the page", ""),
         "accuracy": ("whoever holds the data", ""),
@@ -219,17 +226,78 @@ def _told(value: Any) -> str:
     return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
 
 
+@dataclass(frozen=True)
+class Reference:
+    """A paper, a soundness note or a page of the documentation; `text` is the note itself."""
+
+    what: str
+    text: str = ""
+
+
+class Citations:
+    """What the texts of one page cite, numbered in the order in which it does: a list at its end leads on."""
+
+    def __init__(self) -> None:
+        self.found: dict[Reference, int] = {}
+
+    def __call__(self, value: Any) -> Markup:
+        """A text, and behind it a link to each thing that it cites."""
+        from markupsafe import Markup, escape
+
+        made = escape(value)
+        for one in cited(str(value)):
+            number = self.found.setdefault(one, len(self.found) + 1)
+            made += Markup(' <a class="ref" href="#reference-{0}">[{0}]</a>').format(number)
+        return Markup(made)
+
+    def references(self) -> list[Reference]:
+        """All of them, by number."""
+        return list(self.found)
+
+
+def cited(text: str) -> list[Reference]:
+    """The papers, soundness notes and pages of the documentation that a text names, in its order.
+
+    >>> [one.what[:24] for one in cited("by a theorem (Wang 2018, AdaSSP; soundness, sections 20 and 26)")]
+    ['Yu-Xiang Wang. Revisitin', 'Soundness notes of holdf', 'Soundness notes of holdf']
+    """
+    known, named = _library()
+    found = [(match.start(), known[match[0]]) for match in named.finditer(text)]
+    for match in re.finditer(r"soundness, sections? (\d+(?:(?:, | and )\d+)*)", text):
+        numbers = re.findall(r"\d+", match[1])
+        found += [(match.start(), known[name]) for name in numbers if name in known]
+    return list(dict.fromkeys(one for _, one in sorted(found, key=lambda one: one[0])))
+
+
+@lru_cache(maxsize=1)
+def _library() -> tuple[dict[str, Reference], re.Pattern[str]]:
+    """Everything that can be cited, by the names under which it is, and a pattern for papers and pages."""
+    stored = json.loads((files("holdfast.dossier") / "templates/references.json").read_text(encoding="utf-8"))
+    papers = {name: Reference(one["text"]) for one in stored["papers"] for name in one["names"]}
+    pages = {
+        f"docs/{name}.md": Reference(f"Documentation of holdfast, page “{title}” (docs/{name}.md).")
+        for name, title in stored["pages"].items()
+    }
+    notes = {
+        number: Reference(f"Soundness notes of holdfast, section {number}: {one['title']}.", one["text"])
+        for number, one in stored["sections"].items()
+    }
+    names = sorted(papers | pages, key=len, reverse=True)
+    return papers | pages | notes, re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
+
+
 def _coefficients(utility: Utility) -> str:
     if isinstance(utility, AdditiveUtility):
         return shape_charts(utility)
     if not isinstance(utility, ModelUtility | InferredUtility) or not utility.rows:
         return ""
-    rows = utility.rows[:24]
+    rows, inferred = utility.rows[:24], isinstance(utility, InferredUtility)
     return coefficient_chart(
-        "Released weights, the largest first",
+        "Released coefficients, the largest first" if inferred else "Released weights, the largest first",
         [row.name for row in rows],
         [row.weight for row in rows],
         [row.reach for row in rows],
+        label="coefficient" if inferred else "weight",
     )
 
 
@@ -261,12 +329,12 @@ def small(value: float) -> str:
 _FORMS: Mapping[str, Callable[[Any], str]] = {
     "percent": percent_text,
     "rate": lambda share: f"{small(100 * share)} %",
-    "number": lambda value: f"{value:.4g}",
+    "number": epsilon_text,
     "small": small,
     "factor": lambda value: f"{value:.3g}",
     "chance": lambda value: f"{value:.2f}",
     "share": share_text,
-    "odds": lambda failure: f"one time in {round(1 / failure):,}",
+    "odds": odds_text,
     "start": lambda text: f"{text[:16]}…",
     "file": lambda name: name if "." in name else name.replace(" ", "-") + ".holdfast",
     "from_weight": lambda row: f"{row.weight - row.reach:.4g}",

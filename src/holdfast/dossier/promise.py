@@ -1,9 +1,4 @@
-"""The promise in people's terms: what several releases together promise, and how sure an attacker can become.
-
-An attacker weighs two possibilities, with and without the data of one unit. Seeing the release moves their odds by
-e^L, where L is the privacy loss of what they saw. Pure DP bounds L always; any other curve bounds it except with a
-small probability, which has to be said with it.
-"""
+"""The promise of a page: what its releases promise together, in numbers and in people's terms, and what each adds."""
 
 from __future__ import annotations
 
@@ -12,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from holdfast.dossier.charts import curves
 from holdfast.dossier.charts.curves import CurvePoints
 from holdfast.dossier.section import Section, six_digits
-from holdfast.errors import require
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.privacy.guarantee import Guarantee
+from holdfast.privacy.guarantee import Guarantee, guess_bound, sure_words
+from holdfast.privacy.guarantee import Sureness as Sureness
 from holdfast.release import Release
 
 DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
@@ -36,7 +29,8 @@ NEIGHBOURS = {
     Adjacency.zero_out: "that unit's data are blanked out",
     Adjacency.add_remove: "that unit is added or removed",
 }
-_POINTS = 240
+USUAL_DELTA = 1e-6
+"""Where one epsilon stands for the whole curve, if it is finite there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +54,25 @@ class Sure(Section):
         """How sure at most, of whoever was 50 % sure before."""
         return next(row.at_most for row in self.after if row.prior == 0.5)
 
+    def words(self, unit: str) -> str:
+        """As every summary says it."""
+        return sure_words(self.half, self.failure, unit)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PromisePoint(Section):
-    """One point of the privacy curve."""
+    """One point of the privacy curve; `odds` is e^epsilon, the factor that epsilon stands for."""
 
     delta: float
     epsilon: float | None
+    odds: float | None = None
+
+    @classmethod
+    def of(cls, curve: PrivacyCurve, delta: float) -> PromisePoint:
+        """At this delta."""
+        epsilon = six_digits(curve.epsilon(delta))
+        factor = math.inf if epsilon is None or epsilon > 700 else math.exp(epsilon)
+        return cls(delta=delta, epsilon=epsilon, odds=six_digits(factor))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +94,24 @@ class Promise(Section):
     curve_points: CurvePoints
     private: bool
     strict: bool
+    at: PromisePoint | None = None
+    """The point by which the page calls the whole curve; None in records of former versions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chapter(Section):
+    """One of several releases, in the order in which they were made: what it promises alone, and all so far.
+
+    `place` is where it stands among the releases of the record. It adds nothing where the promise of another one, of
+    the same account, already covers it.
+    """
+
+    place: int
+    adds: bool
+    alone: PromisePoint
+    so_far: PromisePoint
+    sure_so_far: float
+    failure: float
 
 
 def promise(releases: Sequence[Release[Any]]) -> Promise:
@@ -105,19 +129,61 @@ def promise(releases: Sequence[Release[Any]]) -> Promise:
         change=CHANGE[guarantee.adjacency],
         theorem=guarantee.theorem,
         assumptions=guarantee.assumptions,
-        guess=up_to(curve.trade_off().guess()),
+        guess=guess_bound(curve),
         sure=Sure(
             failure=sure.failure,
             loss=six_digits(sure.loss),
             after=tuple(SureAfter(prior=prior, at_most=sure.after(prior)) for prior in PRIORS),
         ),
-        points=tuple(
-            PromisePoint(delta=delta, epsilon=six_digits(curve.epsilon(delta))) for delta in _deltas(curve)
-        ),
+        points=tuple(PromisePoint.of(curve, delta) for delta in _deltas(curve)),
         curve_points=curves.sampled_curves([("proved", curve)]),
         private=all(one.private for one in releases),
         strict=all(one.provenance.arithmetic == "strict" for one in releases),
+        at=PromisePoint.of(curve, usual_delta(curve)),
     )
+
+
+def story(releases: Sequence[Release[Any]]) -> tuple[Chapter, ...]:
+    """Several releases one after the other: what each promises alone, and all up to it together; none for one."""
+    if len(releases) < 2:
+        return ()
+    delta = usual_delta(together(releases).curve)
+    order = sorted(range(len(releases)), key=lambda place: _made(releases[place]))
+    told: list[Chapter] = []
+    for end, place in enumerate(order, start=1):
+        so_far = [releases[k] for k in order[:end]]
+        curve = together(so_far).curve
+        sure = Sureness.of(curve)
+        told.append(
+            Chapter(
+                place=place,
+                adds=not any(_covers(other, so_far[-1]) for other in so_far[:-1]),
+                alone=PromisePoint.of(releases[place].guarantee.curve, delta),
+                so_far=PromisePoint.of(curve, delta),
+                sure_so_far=sure.after(0.5),
+                failure=sure.failure,
+            )
+        )
+    return tuple(told)
+
+
+def _made(release: Release[Any]) -> tuple[str, int]:
+    """When it was made: the day, and of one ledger the last entry that paid."""
+    made = release.provenance
+    return made.created, max(made.entries, default=0)
+
+
+def usual_delta(curve: PrivacyCurve) -> float:
+    """The delta at which one epsilon stands for the curve: none where it is pure, else the first that is finite.
+
+    >>> from holdfast.privacy import ApproxDP, PureDP
+    >>> usual_delta(PureDP(1.0)), usual_delta(ApproxDP(1.0, 2e-6)), usual_delta(ApproxDP(1.0, 1e-9))
+    (0.0, 2e-06, 1e-06)
+    """
+    if curve.as_pure() is not None and not curve.has_slack:
+        return 0.0
+    found = (delta for delta in sorted(_deltas(curve)) if delta >= USUAL_DELTA)
+    return next((delta for delta in found if math.isfinite(curve.epsilon(delta))), USUAL_DELTA)
 
 
 def together(releases: Sequence[Release[Any]]) -> Guarantee:
@@ -149,81 +215,6 @@ def _covers(wide: Release[Any], narrow: Release[Any]) -> bool:
         and (wide.guarantee.adjacency, wide.guarantee.unit)
         == (narrow.guarantee.adjacency, narrow.guarantee.unit)
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sureness:
-    """Odds grow by at most e^`loss`, except with probability `failure` (with the unit's data and without).
-
-    >>> from holdfast.privacy import PureDP
-    >>> bound = Sureness.of(PureDP(1.0))
-    >>> bound.failure, round(bound.after(0.5), 3)
-    (0.0, 0.732)
-    """
-
-    loss: float
-    failure: float
-
-    @classmethod
-    def of(cls, curve: PrivacyCurve, *, failure: float | None = None) -> Sureness:
-        """Without exception where the curve is pure, else with at most this probability of an exception.
-
-        By default one in a million, or the next power of ten that is well above what the curve may fail with.
-        """
-        require(failure is None or 0 < failure < 1, "failure", failure, "in (0, 1)")
-        if curve.as_pure() is not None and not curve.has_slack:
-            return cls(loss=curve.epsilon(0.0), failure=0.0)
-        chosen = usual_failure(curve) if failure is None else failure
-        return cls(loss=loss_tail(curve, chosen), failure=chosen)
-
-    def after(self, prior: float) -> float:
-        """How sure at most, of whoever was this sure before; rounded up to a tenth of a per cent."""
-        require(0 < prior < 1, "prior", prior, "in (0, 1)")
-        if math.isinf(self.loss):
-            return 1.0
-        odds = math.log(prior / (1 - prior)) + self.loss
-        return min(1.0, math.ceil(1000.0 / (1.0 + math.exp(-odds)) - 1e-9) / 1000.0)
-
-
-def usual_failure(curve: PrivacyCurve) -> float:
-    """One in a million, or the first power of ten of which less than half is outright failure of the curve.
-
-    >>> from holdfast.privacy import ApproxDP, GaussianDP
-    >>> usual_failure(GaussianDP(1.0)), usual_failure(ApproxDP(1.0, 1e-6))
-    (1e-06, 1e-05)
-    """
-    powers = [float(f"1e{place}") for place in range(-6, 0)]
-    return next((power for power in powers if math.isfinite(curve.epsilon(power / 2))), powers[-1])
-
-
-def loss_tail(curve: PrivacyCurve, failure: float) -> float:
-    """The least l for which |L| > l is proved to have probability at most `failure`, with the unit's data and without.
-
-    From delta(e) = E[(1 - e^(e-L))+] follows P[L > l] <= delta(e) / (1 - e^(e-l)) for every e < l; in the same
-    case -L > l has probability at most e^-l times as much. Both together are at most `failure` where
-    e^-l <= (failure - delta(e)) / (delta(e) + failure e^e). Each e gives a valid l; the best of many is taken.
-    """
-    first = curve.epsilon(failure)
-    if math.isinf(first):
-        return math.inf
-    last = curve.epsilon(failure * 1e-6)
-    last = first + 10.0 if math.isinf(last) else last
-    epsilons = np.unique(np.concatenate([np.linspace(first, max(last, first), _POINTS), [last]]))
-    best = math.inf
-    for epsilon, delta in zip(epsilons.tolist(), curve.deltas(epsilons).tolist(), strict=True):
-        if delta < failure and epsilon < 600:
-            room = (failure - delta) / (delta + failure * math.exp(epsilon))
-            best = min(best, -math.log(room) * (1 + 1e-12))
-    return best
-
-
-def up_to(probability: float) -> float:
-    """An upper bound to a tenth of a per cent, rounded up.
-
-    >>> up_to(0.54701)
-    0.548
-    """
-    return min(1.0, math.ceil(1000 * probability - 1e-9) / 1000)
 
 
 def stored_guarantee(guarantee: Guarantee) -> Mapping[str, Any]:

@@ -7,25 +7,26 @@ sections again and compare.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from holdfast.dossier.evidence import Attempt, Picture
-from holdfast.dossier.promise import Promise, stored_guarantee
+from holdfast.dossier.promise import Chapter, Promise, stored_guarantee
 from holdfast.dossier.section import Audience, Section
 from holdfast.dossier.utility import Accuracy, Utility, utility
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.extensions import UNREGISTERED
 from holdfast.ledger import Ledger, LedgerEntry
-from holdfast.ledger.report import Standing
+from holdfast.ledger.journal import cost_of
+from holdfast.ledger.report import Standing, share
 from holdfast.release import Provenance, Release
 from holdfast.release.certificate import Certificate
 from holdfast.release.release import STRANGE
 
-FORMAT = "holdfast-dossier/2"
-OLDER = ("holdfast-dossier/1",)
+FORMAT = "holdfast-dossier/3"
+OLDER = ("holdfast-dossier/1", "holdfast-dossier/2")
 """Formats of earlier versions: their records lack fields that came later, and hold nothing that went away."""
 _VOIDING = (STRANGE, UNREGISTERED, "not holdfast's own", "from the data")
 """Texts in assumptions under which, where they fail, nothing is left of the promise."""
@@ -74,7 +75,8 @@ class PaidEntry(Section):
 class Payment(Section):
     """Which entries of a ledger paid for a release, which one closed it, and who allowed it.
 
-    `others` counts the other releases of the same account; `approval_key` signed the approval, if one did.
+    `others` counts the other releases of the same account; `approval_key` signed the approval, if one did. `takes` is
+    how much of the dataset's limit the account may spend, all of which its releases promise.
     """
 
     ledger: str
@@ -90,6 +92,7 @@ class Payment(Section):
     closed: PaidEntry | None = None
     others: int = 0
     approval_key: str = ""
+    takes: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +135,10 @@ class BudgetReset(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetBudget(Section):
-    """Where a dataset stood at one entry of its ledger, as `Standing.to_json` writes it."""
+    """Where a dataset stood at one entry of its ledger, as `Standing.to_json` writes it.
+
+    `elsewhere` counts the releases of the dataset that the ledger closed and that are not on the page.
+    """
 
     dataset: str
     limit: str
@@ -144,6 +150,7 @@ class DatasetBudget(Section):
     parts: tuple[BudgetPart, ...]
     what_if: tuple[WhatIf, ...]
     reset: BudgetReset | None
+    elsewhere: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +185,8 @@ class Record(Section):
     also_run: int = 0
     """Audits and attacks that were run and are not on the page: they share the error."""
     doubts: tuple[Doubt, ...] = ()
+    story: tuple[Chapter, ...] = ()
+    """Several releases one after the other; none for one."""
     renderer: str = ""
 
     @classmethod
@@ -249,10 +258,15 @@ class Books:
             "the ledger must hold the head of the dossier; it is an older copy, or another ledger"
         )
 
-    def budget(self, dataset: str) -> DatasetBudget:
-        """Where a dataset stood."""
+    def budget(self, dataset: str, *, shown: Collection[str] = ()) -> DatasetBudget:
+        """Where a dataset stood; `shown` are the hashes of the releases that are on the page."""
         standing = Standing.at(tuple(self.entries.values()), dataset, head=self.head)
-        return DatasetBudget.from_json(standing.to_json())
+        closed = (e for e in self.entries.values() if e.kind == "release")
+        others = {e.body["sha256"] for e in closed if self._dataset(e.body["account"]) == dataset} - {*shown}
+        return DatasetBudget.from_json(standing.to_json() | {"elsewhere": len(others)})
+
+    def _dataset(self, account: str) -> str:
+        return str(self.opening("account", account).body["dataset"])
 
     def closing(self, sha256: str) -> LedgerEntry | None:
         """The entry that closed a release of this hash."""
@@ -308,6 +322,7 @@ def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
         closed=None if closed is None else PaidEntry(number=closed.number, hash=closed.hash),
         others=len(others),
         approval_key=approvals[-1].body["public_key"] if approvals else "",
+        takes=share(cost_of(account.body["amount"]), cost_of(dataset.body["amount"])),
     )
 
 

@@ -48,6 +48,8 @@ class AdditiveUtility(Section):
     rows: tuple[ShapeCurve, ...]
     pairs: tuple[ShapeMap, ...]
     left_out: int
+    no_bands: str = ""
+    """Why no bands are drawn around the shapes."""
 
 
 def additive_utility(value: Any) -> AdditiveUtility | None:
@@ -55,7 +57,7 @@ def additive_utility(value: Any) -> AdditiveUtility | None:
     if not isinstance(value, Mapping) or not str(value.get("format", "")).startswith(FORMAT):
         return None
     from holdfast.learn.additive.model import AdditiveModel
-    from holdfast.learn.additive.shapes import pair_shapes_of, shapes_of
+    from holdfast.learn.additive.shapes import NO_BANDS, pair_shapes_of, shapes_of
 
     model = AdditiveModel.of_value(value)
     if not np.isfinite(model.table).all():
@@ -83,6 +85,7 @@ def additive_utility(value: Any) -> AdditiveUtility | None:
     return AdditiveUtility(
         what=f"an additive model ({model.model}) with {len(found)} shape functions and {len(joint)} pairs",
         predicts=classes, rows=rows, pairs=pairs, left_out=len(found) - len(rows) + len(joint) - len(pairs),
+        no_bands=NO_BANDS,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,6 +16,37 @@ from holdfast.privacy.tradeoff import TradeOff
 from holdfast.release.archive import parse_json
 
 _MOST_BYTES = 16 * 2**20
+
+
+class AttackFigures(Protocol):
+    """The result of an attack, whichever it is."""
+
+    @property
+    def attack(self) -> str:
+        """Its name."""
+
+    @property
+    def audience(self) -> str:
+        """Who may see it."""
+
+    @property
+    def auc(self) -> float:
+        """How well it ranks members before non-members."""
+
+    def tpr_at(self, false_alarm: float, /) -> float:
+        """The share of members found at this false-alarm rate."""
+
+    def trade_off(self) -> TradeOff:
+        """The measured curve."""
+
+    def verdict(self, claim: Guarantee, /) -> str:
+        """What it says about a claim: refuted, warning or consistent."""
+
+    def p_value(self, claim: Guarantee, /) -> float:
+        """The smallest error at which it says so."""
+
+    def summary(self) -> str:
+        """A few lines."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -29,6 +29,11 @@ _STEPS = {
     "holdfast-pca/1": "mean and principal components",
 }
 _Z95 = 1.959964
+INTERVALS_BY = {
+    "PrivateLogisticRegression": "newton", "PrivateLinearRegression": "ssp", "PrivateRidge": "ssp",
+}  # fmt: skip
+"""The method whose release says enough for intervals, by estimator; for all others no theory is known."""
+SEVERAL_ROWS = "a unit owns several rows, which are not independent draws; average each unit's rows into one"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,16 +54,24 @@ class ModelUtility(Section):
     predicts: tuple[str, ...]
     rows: tuple[Weight, ...]
     left_out: int
+    no_intervals: str = ""
+    """Why no intervals cover sampling error."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MarginalError(Section):
-    """What noise does to one marginal: in a cell, and in total variation."""
+    """What noise does to one marginal: in a cell, in records, and in total variation, as a share of all records.
+
+    A marginal that was measured several times is one row: `within` is for all measurements weighed together, as
+    anybody can weigh them, and `worst` for the noisiest alone.
+    """
 
     name: str
     cells: int
     within: float | None
     variation: float | None
+    times: int = 1
+    worst: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,11 +183,16 @@ def measurements(value: Any) -> SyntheticUtility | None:
     found = [one for one in (listed.values() if isinstance(listed, Mapping) else listed) if _is_marginal(one)]
     if not found:
         return None
-    rows = tuple(_marginal(one) for one in found[:MOST_ROWS])
+    same: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for one in found:
+        same.setdefault(tuple(sorted(str(name) for name in one["columns"])), []).append(one)
+    # The worst first: whatever a page leaves out is no worse than what it shows.
+    rows = sorted((_marginal(group) for group in same.values()), key=_by_error)
+    again = f", {len(found)} measurements in all" if len(found) > len(rows) else ""
     return SyntheticUtility(
-        what=_synthetic(value) + f" with the {len(found)} noisy marginals it was made from",
-        rows=rows,
-        left_out=len(found) - len(rows),
+        what=f"{_synthetic(value)} with the {len(rows)} noisy marginals it was made from{again}",
+        rows=tuple(rows[:MOST_ROWS]),
+        left_out=max(0, len(rows) - MOST_ROWS),
     )
 
 
@@ -245,8 +263,32 @@ def utility(release: Release[Any]) -> Utility:
                 "the released value begins like one that holdfast knows, and is none"
             ) from error
         if found is not None:
+            if isinstance(found, ModelUtility | InferredUtility):
+                return _about_intervals(found, release, len(value["coef"]))
             return found
     return PlainUtility(kind="other", what=f"a {type(value).__name__}")
+
+
+def _about_intervals(found: ModelUtility | InferredUtility, release: Release[Any], scores: int) -> Utility:
+    """Intervals, or why there are none, in the words of the estimator's `conf_int`."""
+    several = release.guarantee.unit.max_rows > 1
+    if isinstance(found, InferredUtility):
+        if not several:
+            return found
+        bare = tuple(replace(row, reach=None, low=None, high=None, p=None) for row in found.rows)
+        return replace(found, refused=SEVERAL_ROWS, rests_on="", rows=bare)
+    name = found.what.partition("(")[2].partition(")")[0]
+    if scores > 1 or name not in INTERVALS_BY:
+        return replace(found, no_intervals=f"no theory of intervals is known for {name} with {scores} scores")
+    if several:
+        return replace(found, no_intervals=SEVERAL_ROWS)
+    from holdfast.learn.methods import METHODS
+    from holdfast.learn.methods.method import Learner
+
+    method = release.provenance.method.partition(", ")[2].partition(" [")[0]
+    reason = next((one.no_intervals for one in METHODS if one.name == method), Learner.no_intervals)
+    gives = f"method={INTERVALS_BY[name]!r} gives them"
+    return replace(found, no_intervals=f"no intervals by method {method!r}: {reason}; {gives}")
 
 
 def _reach(std: Any, quantile: Any) -> float | None:
@@ -257,18 +299,29 @@ def _is_marginal(one: Any) -> bool:
     return isinstance(one, Mapping) and {"columns", "values", "noise_std"} <= set(one)
 
 
-def _marginal(one: Mapping[str, Any]) -> MarginalError:
+def _marginal(measured: Sequence[Mapping[str, Any]]) -> MarginalError:
     """Noise of one marginal: per cell, and summed over cells as a share of all records."""
-    values, std = np.asarray(one["values"], float), float(one["noise_std"])
-    total = float(values.sum())
+    deviations = np.array([float(one["noise_std"]) for one in measured])
+    totals = np.array([float(np.sum(np.asarray(one["values"], float))) for one in measured])
+    exact = deviations == 0.0
+    trust = np.where(exact, 1.0, 0.0) if exact.any() else deviations**-2.0
+    # Weighed by their precision, independent measurements have this deviation together.
+    std = 0.0 if exact.any() else float(np.sum(trust)) ** -0.5
+    total, cells = float(np.sum(trust * totals) / np.sum(trust)), int(np.size(measured[0]["values"]))
     # E|noise| = std sqrt(2 / pi) for a Gaussian; the total variation is half the sum over cells.
-    variation = 0.5 * values.size * std * math.sqrt(2 / math.pi) / total if total > 0 else None
+    variation = 0.5 * cells * std * math.sqrt(2 / math.pi) / total if total > 0 else None
     return MarginalError(
-        name=" x ".join(str(name) for name in one["columns"]),
-        cells=int(values.size),
+        name=" x ".join(str(name) for name in measured[0]["columns"]) or "all records",
+        cells=cells,
         within=_short(_Z95 * std),
         variation=None if variation is None else _short(min(1.0, variation)),
+        times=len(measured),
+        worst=_short(_Z95 * float(np.max(deviations))),
     )
+
+
+def _by_error(row: MarginalError) -> tuple[float, float, int]:
+    return (-math.inf if row.variation is None else -row.variation, -(row.within or 0.0), -row.cells)
 
 
 def _synthetic(value: Mapping[str, Any]) -> str:

@@ -1,15 +1,25 @@
-"""Guarantee: a curve with everything that gives it a meaning."""
+"""Guarantee: a curve with everything that gives it a meaning, and what it says in people's terms.
+
+An attacker weighs two possibilities, with and without the data of one unit. Seeing the release moves their odds by
+e^L, where L is the privacy loss of what they saw. Pure DP bounds L always; any other curve bounds it except with a
+small probability, which has to be said with it (`Sureness`).
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, get_args
+
+import numpy as np
 
 from holdfast.errors import AdjacencyError, FormatError, require
 from holdfast.noise.source import Provenance
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.stored import curve_from_json
+
+_TAIL_POINTS = 240
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +85,6 @@ class Guarantee:
 
     def summary(self) -> str:
         """A few lines that a statistician can read."""
-        guess = self.curve.trade_off().guess()
         neighbours = {
             Adjacency.replace: "changing the data of",
             Adjacency.zero_out: "blanking the data of",
@@ -85,8 +94,12 @@ class Guarantee:
         lines = [
             *first,
             f"{self.curve!r} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})",
-            "  " + ", ".join(f"epsilon {self.epsilon(d):.4g} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9)),
-            f"  whoever was 50 % sure about one unit guesses right at most {100 * guess:.1f} % of the time",
+            "  "
+            + ", ".join(
+                f"epsilon {epsilon_text(self.epsilon(d))} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9)
+            ),
+            f"  {Sureness.of(self.curve).words(self.unit.summary())}",
+            f"  {guess_words(guess_bound(self.curve))}",
             f"  proof: {self.theorem}",
         ]
         lines += [f"  assumes: {assumption}" for assumption in self.assumptions]
@@ -121,3 +134,126 @@ class Guarantee:
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored guarantee lacks a field or has one of the wrong kind") from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sureness:
+    """Odds grow by at most e^`loss`, except with probability `failure` (with the unit's data and without).
+
+    >>> from holdfast.privacy import PureDP
+    >>> bound = Sureness.of(PureDP(1.0))
+    >>> bound.failure, round(bound.after(0.5), 3)
+    (0.0, 0.732)
+    """
+
+    loss: float
+    failure: float
+
+    @classmethod
+    def of(cls, curve: PrivacyCurve, *, failure: float | None = None) -> Sureness:
+        """Without exception where the curve is pure, else with at most this probability of an exception.
+
+        By default one in a million, or the next power of ten that is well above what the curve may fail with.
+        """
+        require(failure is None or 0 < failure < 1, "failure", failure, "in (0, 1)")
+        if curve.as_pure() is not None and not curve.has_slack:
+            return cls(loss=curve.epsilon(0.0), failure=0.0)
+        chosen = usual_failure(curve) if failure is None else failure
+        return cls(loss=loss_tail(curve, chosen), failure=chosen)
+
+    def words(self, unit: str) -> str:
+        """The bound for whoever was in doubt."""
+        return sure_words(self.after(0.5), self.failure, unit)
+
+    def after(self, prior: float) -> float:
+        """How sure at most, of whoever was this sure before; rounded up to a tenth of a per cent."""
+        require(0 < prior < 1, "prior", prior, "in (0, 1)")
+        if math.isinf(self.loss):
+            return 1.0
+        odds = math.log(prior / (1 - prior)) + self.loss
+        return min(1.0, math.ceil(1000.0 / (1.0 + math.exp(-odds)) - 1e-9) / 1000.0)
+
+
+def usual_failure(curve: PrivacyCurve) -> float:
+    """One in a million, or the first power of ten of which less than half is outright failure of the curve.
+
+    >>> from holdfast.privacy import ApproxDP, GaussianDP
+    >>> usual_failure(GaussianDP(1.0)), usual_failure(ApproxDP(1.0, 1e-6))
+    (1e-06, 1e-05)
+    """
+    powers = [float(f"1e{place}") for place in range(-6, 0)]
+    return next((power for power in powers if math.isfinite(curve.epsilon(power / 2))), powers[-1])
+
+
+def loss_tail(curve: PrivacyCurve, failure: float) -> float:
+    """The least l for which |L| > l is proved to have probability at most `failure`, with the unit's data and without.
+
+    From delta(e) = E[(1 - e^(e-L))+] follows P[L > l] <= delta(e) / (1 - e^(e-l)) for every e < l; in the same
+    case -L > l has probability at most e^-l times as much. Both together are at most `failure` where
+    e^-l <= (failure - delta(e)) / (delta(e) + failure e^e). Each e gives a valid l; the best of many is taken.
+    """
+    first = curve.epsilon(failure)
+    if math.isinf(first):
+        return math.inf
+    last = curve.epsilon(failure * 1e-6)
+    last = first + 10.0 if math.isinf(last) else last
+    epsilons = np.unique(np.concatenate([np.linspace(first, max(last, first), _TAIL_POINTS), [last]]))
+    best = math.inf
+    for epsilon, delta in zip(epsilons.tolist(), curve.deltas(epsilons).tolist(), strict=True):
+        if delta < failure and epsilon < 600:
+            room = (failure - delta) / (delta + failure * math.exp(epsilon))
+            best = min(best, -math.log(room) * (1 + 1e-12))
+    return best
+
+
+def sure_words(half: float, failure: float, unit: str) -> str:
+    """How sure one becomes who was in doubt, as every summary and page says it.
+
+    >>> sure_words(0.732, 0.0, "one row")
+    'whoever was 50 % sure about one row becomes at most 73.2 % sure, always'
+    """
+    if half >= 1:
+        return f"whoever was 50 % sure about {unit} is not kept from becoming certain"
+    when = f"except {odds_text(failure)}" if failure else "always"
+    return f"whoever was 50 % sure about {unit} becomes at most {100 * half:.1f} % sure, {when}"
+
+
+def guess_bound(curve: PrivacyCurve) -> float:
+    """How often the best attacker with a fair coin as prior guesses right, at most; rounded up."""
+    return up_to(curve.trade_off().guess())
+
+
+def guess_words(guess: float) -> str:
+    """As every summary and page says it.
+
+    >>> guess_words(0.548)
+    'over all outcomes they guess right at most 54.8 % of the time'
+    """
+    return f"over all outcomes they guess right at most {100 * guess:.1f} % of the time"
+
+
+def odds_text(failure: float) -> str:
+    """A small probability as people say it.
+
+    >>> odds_text(1e-6)
+    'one time in 1,000,000'
+    """
+    return f"one time in {round(1 / failure):,}"
+
+
+def epsilon_text(epsilon: float) -> str:
+    """Four digits of the six that are stored, so that a summary and a page never differ; a five is rounded up.
+
+    >>> epsilon_text(0.872449996), epsilon_text(math.inf)
+    ('0.8725', 'inf')
+    """
+    return f"{float(f'{epsilon:.6g}') * (1 + 1e-12):.4g}"
+
+
+def up_to(probability: float) -> float:
+    """An upper bound to a tenth of a per cent, rounded up.
+
+    >>> up_to(0.54701)
+    0.548
+    """
+    return min(1.0, math.ceil(1000 * probability - 1e-9) / 1000)

@@ -14,10 +14,15 @@ from typing import Any
 
 from holdfast.errors import FormatError, require
 
+SHARE = "% of the rows"
+"""The unit of an alpha that is a proportion: 0.02 is 2 % of the rows."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
     """With probability at least `confidence`, every query of the class is off by at most `alpha`.
+
+    `unit` says of what alpha is a number: SHARE for a part of all rows, else a word such as "records".
 
     >>> claim = Certificate(
     ...     name="largest error", statement="over the whole workload",
@@ -25,6 +30,9 @@ class Certificate:
     ... )
     >>> claim.summary()
     'largest error: at most 0.02 for all 3-way marginals, with confidence 0.95 (over the whole workload)'
+    >>> from dataclasses import replace
+    >>> replace(claim, unit=SHARE).amount()
+    '2 % of the rows'
     """
 
     name: str
@@ -33,11 +41,13 @@ class Certificate:
     confidence: float
     query_class: str
     details: Mapping[str, Any] = field(default_factory=dict)
+    unit: str = ""
 
     def __post_init__(self) -> None:
         require(isinstance(self.name, str) and bool(self.name), "name", self.name, "a non-empty text")
         require(isinstance(self.statement, str), "statement", self.statement, "a text")
         require(isinstance(self.query_class, str), "query_class", self.query_class, "a text")
+        require(isinstance(self.unit, str), "unit", self.unit, "a text")
         require(
             _is_number(self.alpha) and math.isfinite(self.alpha) and self.alpha >= 0,
             "alpha", self.alpha, "a finite number >= 0",
@@ -54,12 +64,18 @@ class Certificate:
     def summary(self) -> str:
         """One line a reader can use."""
         return (
-            f"{self.name}: at most {self.alpha:g} for {self.query_class}, "
+            f"{self.name}: at most {self.amount()} for {self.query_class}, "
             f"with confidence {self.confidence:g} ({self.statement})"
         )
 
+    def amount(self) -> str:
+        """Alpha with its unit, as every summary and page writes it."""
+        if self.unit == SHARE:
+            return f"{100 * self.alpha:.6g} {SHARE}"
+        return f"{self.alpha:g} {self.unit}".rstrip()
+
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data; a unit that was not named is not mentioned, as it never was."""
         return {
             "name": self.name,
             "statement": self.statement,
@@ -67,7 +83,7 @@ class Certificate:
             "confidence": self.confidence,
             "query_class": self.query_class,
             "details": dict(self.details),
-        }
+        } | ({"unit": self.unit} if self.unit else {})
 
     @classmethod
     def from_json(cls, data: Any) -> Certificate:
@@ -80,8 +96,9 @@ class Certificate:
                 confidence=data["confidence"],
                 query_class=data["query_class"],
                 details=data["details"],
+                unit=data.get("unit", ""),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored certificate lacks a field or has one of the wrong kind") from error
 
 

@@ -27,7 +27,7 @@ from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.rounding import FINE_BITS
 from holdfast.progress import progress
-from holdfast.release.certificate import Certificate
+from holdfast.release.certificate import SHARE, Certificate
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.models.model import NoisyCount
 from holdfast.synth.rows.coded_rows import CodedRows
@@ -186,7 +186,7 @@ def certify(
         name=OVERALL,
         statement=f"any proportion on the {len(rows)} released rows {_compared(data)} the table{told}",
         alpha=proportion(above, size), confidence=confidence, query_class=_class(data, workload),
-        details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": mark},
+        details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": mark}, unit=SHARE,
     )  # fmt: skip
     made: tuple[Certificate, ...] = ()
     if by_group:
@@ -245,6 +245,7 @@ def _by_group(
             confidence=confidence,
             query_class=group.name,
             details={"noise_std": proportion(std, size), "columns": list(group.columns)},
+            unit=SHARE,
         )
         for group, each in zip(workload.groups, above.tolist(), strict=True)
         if proportion(each, size) < cap
@@ -268,6 +269,7 @@ def _population(
         confidence=max(1.0 - 2 * failure, 2.0**-52),
         query_class=overall.query_class,
         details={"sampling": sampling},
+        unit=SHARE,
     )
 
 

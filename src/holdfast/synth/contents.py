@@ -177,6 +177,6 @@ def _claims(release: Release[Any]) -> list[str]:
         shown.append(
             f"for {len(groups)} groups less can be claimed, all of them with confidence {groups[0].confidence:g}:"
         )
-        shown += [f"  {claim.query_class}: at most {claim.alpha:.4g}" for claim in groups[:MOST_LINES]]
+        shown += [f"  {claim.query_class}: at most {claim.amount()}" for claim in groups[:MOST_LINES]]
         shown += [f"  and {len(groups) - MOST_LINES} more"] * (len(groups) > MOST_LINES)
     return shown

@@ -21,7 +21,7 @@ import numpy as np
 from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.release.certificate import Certificate
+from holdfast.release.certificate import SHARE, Certificate
 from holdfast.synth.certificate import Certification, certificate_noise, certify, declared, offset
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.rows.coded_rows import CodedRows
@@ -133,6 +133,7 @@ def _whole_claim(
         confidence=made.overall.confidence - failure,
         query_class=made.overall.query_class,
         details={"left_out": share, "user_cap": user_cap},
+        unit=SHARE,
     )
 
 
@@ -145,4 +146,5 @@ def _users_claim(made: Certification, data: ExactCounts, shift: float, failure: 
         confidence=made.overall.confidence - failure,
         query_class=made.overall.query_class,
         details={"shift": shift},
+        unit=SHARE,
     )

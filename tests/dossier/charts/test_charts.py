@@ -17,7 +17,7 @@ from holdfast.dossier.charts import (
     trade_off_chart,
 )
 from holdfast.dossier.charts.curves import sampled_trade_offs
-from holdfast.dossier.charts.frame import Axis
+from holdfast.dossier.charts.frame import Axis, text_width, wrapped
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
 from tests.dossier.dossier_samples import HOSTILE
 
@@ -66,3 +66,23 @@ def test_the_sampled_picture_is_the_curve(mu: float, log: bool) -> None:
     for x, y in zip(points.false_alarm, points.series[0].found, strict=True):
         assert y == pytest.approx(curve.detection_at(min(1.0, x)), abs=2e-5)
     assert np.all(np.diff(points.series[0].found) >= 0)
+
+
+LONG = "members of the household who were ill in the month before the interview took place"
+
+
+def test_labels_are_whole() -> None:
+    """Every chart shows every letter of its labels, titles and legends, in lines that fit."""
+    curve = GaussianDP(1.0)
+    for chart in (
+        bar_chart(LONG, [LONG, "b"], [1.0, 2.0], error=1.0),
+        coefficient_chart(LONG, [LONG, "x" * 90], [1.0, 2.0], [None, 0.5], label=LONG),
+        trade_off_chart([("proved", curve.trade_off()), (LONG, curve.trade_off())]),
+    ):
+        root = ElementTree.fromstring(chart)
+        lines = [one.text or "" for one in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert LONG.replace(" ", "") in "".join(lines).replace(" ", "")
+        assert "…" not in chart
+        width = float(root.attrib["viewBox"].split()[2])
+        assert all(text_width(line) < width for line in lines)
+    assert wrapped("a" * 200, 50.0) == ["a" * 6] * 33 + ["a" * 2]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.app import app
-from holdfast.dossier import Dossier
-from holdfast.dossier.page import record_of
+from holdfast.dossier import Dossier, verify_dossier
+from holdfast.dossier.page import record_of, render
+from holdfast.dossier.record import Record
 from holdfast.ledger import Ledger, create_key
-from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian
+from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian, GaussianDP
 from holdfast.release import Release
+from holdfast.release.certificate import SHARE, Certificate
+from tests.dossier.dossier_samples import FakeAttack, model
 from tests.dossier.verification import forging
 from tests.dossier.verification.forging import Case
 
@@ -205,6 +210,63 @@ def test_several_releases_of_one_account_are_counted(tmp_path: Path) -> None:
         made = Dossier.of_files([tmp_path / "7.holdfast"], ledger=ledger)
         assert made.record.payments[0].others == 15
         assert any("15 other releases" in one.text for one in made.record.doubts)
+
+
+@pytest.fixture(scope="module")
+def read_by_an_officer(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[Path]]:
+    """D8: a page with marginals that were measured twice, a certificate with a unit, a model, and five attacks."""
+    folder = tmp_path_factory.mktemp("officer")
+    account = Account(GaussianDP(0.5))
+    noisy = account.release(Gaussian(sigma=4.0, l2_sensitivity=1.0), np.full(4, 100.0))
+    measured = [{"columns": ["age"], "values": noisy, "noise_std": std} for std in (4.0, 9.0)]
+    claim = Certificate(
+        name="largest error", statement="s", alpha=0.1, confidence=0.95, query_class="all", unit=SHARE
+    )
+    synthetic = Release.of(account, {"measurements": measured}, method="rows", certificates=[claim])
+    files = [folder / "rows.holdfast", folder / "model.holdfast"]
+    for release, file in zip((synthetic, model()), files, strict=True):
+        release.save(file)
+    attacks = [FakeAttack(attack=f"attack {place}") for place in range(5)]
+    return Dossier.of_files(files, attacks=attacks, audience="internal").to_json(), files
+
+
+SOFTENED: dict[str, Callable[[Any], Any]] = {
+    "releases: a unit": lambda r: r["releases"][0]["certificates"][0].update(unit="records"),
+    "releases: no unit": lambda r: r["releases"][0]["certificates"][0].pop("unit"),
+    "releases: the noisiest measurement": lambda r: r["releases"][0]["utility"]["rows"][0].update(worst=1.0),
+    "releases: how often": lambda r: r["releases"][0]["utility"]["rows"][0].update(times=1),
+    "releases: a marginal": lambda r: r["releases"][0]["utility"]["rows"].clear(),
+    "releases: why no intervals": lambda r: r["releases"][1]["utility"].update(no_intervals="not needed"),
+    "not_tested: a line": lambda r: r["not_tested"].pop(),
+    "not_tested: all": lambda r: r["not_tested"].clear(),
+    "picture: how many are not drawn": lambda r: r["picture"].update(left_out=0),
+    "promise: the factor": lambda r: r["promise"]["at"].update(odds=1.1),
+    "promise: its name": lambda r: r["promise"]["at"].update(epsilon=0.1),
+    "story: what adds nothing": lambda r: r["story"][1].update(adds=False),
+    "story: the total": lambda r: r["story"][1]["so_far"].update(epsilon=0.1),
+    "story: a release": lambda r: r["story"].pop(),
+}
+
+
+@pytest.mark.parametrize("name", SOFTENED)
+def test_what_an_officer_reads_cannot_be_softened(
+    read_by_an_officer: tuple[dict[str, Any], list[Path]], tmp_path: Path, name: str
+) -> None:
+    """D8: units, merged marginals, what was not tested, the story: each is built again from the releases alone."""
+    written, files = read_by_an_officer
+    record = json.loads(json.dumps(written))
+    SOFTENED[name](record)
+    (tmp_path / "page.html").write_text(render(Record.from_json(record)), encoding="utf-8")
+    found = verify_dossier(tmp_path / "page.html", releases=files)
+    assert [text.partition(":")[0] for text in found.problems] == [name.partition(":")[0]], found.summary()
+
+
+def test_what_is_not_softened_has_no_problem(
+    read_by_an_officer: tuple[dict[str, Any], list[Path]], tmp_path: Path
+) -> None:
+    written, files = read_by_an_officer
+    (tmp_path / "page.html").write_text(render(Record.from_json(written)), encoding="utf-8")
+    assert not verify_dossier(tmp_path / "page.html", releases=files).problems
 
 
 class Homemade(Gaussian):

@@ -2,71 +2,91 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast.dossier.charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, short_label
+from holdfast.dossier.charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, wrapped
 
 LABELS = 176
-_BAR_ROW, _LEAST = 19, 340
-_ROW = 19
+_LEAST, _ROW, _TEXT, _BAR = 160, 19, 13, 30
 _BUDGET_HEIGHT = 92
 
 
 def bar_chart(title: str, labels: Sequence[str], values: ArrayLike, *, error: float) -> str:
     """One bar a count."""
     counts = np.asarray(values, float)
-    height = max(_LEAST, TOP + BOTTOM + _BAR_ROW * counts.size)
+    tops, height = _rows(labels, least=_LEAST)
     top = float(max(np.max(counts) + error, 1.0)) * 1.05
-    x = Axis(low=0.0, high=top, start=LABELS, end=WIDTH - RIGHT, label="released count")
+    x = Axis(low=0.0, high=top, start=LABELS, end=WIDTH - RIGHT, label="released count, in records")
     y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
-    row = (height - TOP - BOTTOM) / counts.size
     parts = []
     for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
-        middle = TOP + (place + 0.5) * row
+        middle, row = (tops[place] + tops[place + 1]) / 2, tops[place + 1] - tops[place]
         ends = x.place(np.array([0.0, count, count - error, count + error]))
-        thick = max(1.0, 0.7 * row)
+        thick = max(1.0, min(0.7 * row, _BAR))
         parts.append(
             f'<rect class="bar" x="{ends[0]:.1f}" y="{middle - thick / 2:.1f}" '
             f'width="{max(0.0, ends[1] - ends[0]):.1f}" height="{thick:.1f}"/>'
             f'<line class="whisker" x1="{ends[2]:.1f}" x2="{ends[3]:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
-            f'<text class="tick" x="{LABELS - 6}" y="{middle + 4:.1f}" text-anchor="end">'
-            f"{escape(short_label(label))}</text>"
+            f"{_label(label, middle)}"
         )
     text = "; ".join(f"{label}: {count:.0f}" for label, count in zip(labels, counts, strict=True))
-    return frame(title, f"{text}; each within {error:.0f}.", x, y, "".join(parts), height=height)
+    return frame(title, f"{text}; each within {error:.0f} records.", x, y, "".join(parts), height=height)
 
 
 def coefficient_chart(
-    title: str, names: Sequence[str], weights: Sequence[float], reach: Sequence[float | None]
+    title: str,
+    names: Sequence[str],
+    weights: Sequence[float],
+    reach: Sequence[float | None],
+    *,
+    label: str = "weight",
 ) -> str:
     """One line a coefficient: a dot, and the interval where its noise is known."""
     values = np.asarray(weights, float)
     wide = np.array([0.0 if r is None else r for r in reach])
     most = float(np.max(np.abs(values) + wide)) * 1.06 or 1.0
-    height = TOP + BOTTOM + _ROW * max(len(names), 4)
-    x = Axis(low=-most, high=most, start=LABELS, end=WIDTH - RIGHT, label="weight")
+    tops, height = _rows(names, least=TOP + BOTTOM + 4 * _ROW)
+    x = Axis(low=-most, high=most, start=LABELS, end=WIDTH - RIGHT, label=label)
     y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
-    row = (height - TOP - BOTTOM) / len(names)
     zero = float(x.place(np.array([0.0]))[0])
     parts = [f'<line class="zero" x1="{zero:.1f}" x2="{zero:.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>']
     for place, (name, value, half) in enumerate(zip(names, values, wide, strict=True)):
-        middle = TOP + (place + 0.5) * row
+        middle = (tops[place] + tops[place + 1]) / 2
         low, at, high = x.place(np.array([value - half, value, value + half]))
         parts.append(
             f'<line class="whisker" x1="{low:.1f}" x2="{high:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
-            f'<circle class="dot" cx="{at:.1f}" cy="{middle:.1f}" r="3.4"/>'
-            f'<text class="tick" x="{LABELS - 6}" y="{middle + 4:.1f}" text-anchor="end">'
-            f"{escape(short_label(name))}</text>"
+            f'<circle class="dot" cx="{at:.1f}" cy="{middle:.1f}" r="3.4"/>{_label(name, middle)}'
         )
     text = "; ".join(
         f"{name}: {value:.3g}" + ("" if half is None else f" plus or minus {half:.2g}")
         for name, value, half in zip(names, values, reach, strict=True)
     )
     return frame(title, text, x, y, "".join(parts), height=height)
+
+
+def _rows(labels: Sequence[str], *, least: int) -> tuple[list[float], int]:
+    """Where each row begins, the end of the last, and the height of the chart: a row is as high as its label."""
+    heights = [max(_ROW, _TEXT * len(wrapped(label, LABELS - 14)) + 6) for label in labels]
+    spare = max(0.0, least - TOP - BOTTOM - sum(heights)) / len(heights)
+    tops = [float(TOP)]
+    for height in heights:
+        tops.append(tops[-1] + height + spare)
+    return tops, math.ceil(tops[-1]) + BOTTOM
+
+
+def _label(label: str, middle: float) -> str:
+    """The whole label, ending beside the axis, its lines around the middle of its row."""
+    shown = wrapped(label, LABELS - 14)
+    first = middle + 4 - _TEXT * (len(shown) - 1) / 2
+    return "".join(
+        f'<text class="tick" x="{LABELS - 6}" y="{first + _TEXT * place:.1f}" text-anchor="end">{escape(line)}</text>'
+        for place, line in enumerate(shown)
+    )
 
 
 def share_text(share: float) -> str:

@@ -10,20 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdfast.dossier.charts.frame import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Series,
-    axes,
-    frame,
-    legend,
-    path,
-    svg_lines,
-)
+from holdfast.dossier.charts.frame import LEFT, RIGHT, TOP, WIDTH, Series, axes, frame, path, svg_lines
 from holdfast.dossier.section import Section
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.tradeoff import Claim, TradeOff
@@ -88,13 +75,13 @@ def drawn_curves(points: CurvePoints) -> str:
     epsilons = np.asarray(points.epsilon, float)
     x, y = axes("epsilon", "delta", (0.0, float(epsilons[-1])), (LEAST_DELTA, 1.0), log=True)
     series = [Series(name=one.name, x=epsilons, y=np.asarray(one.delta, float)) for one in points.series]
-    body = svg_lines(x, y, series) + legend(series, (WIDTH * 0.56, TOP + 18))
+    body = svg_lines(x, y, series)
     words = "; ".join(
         f"{one.name}: delta {one.y[0]:.3g} at epsilon 0, {one.y[len(one.y) // 2]:.3g} at epsilon "
         f"{epsilons[len(epsilons) // 2]:.3g}"
         for one in series
     )
-    return frame("Privacy curve", words, x, y, body)
+    return frame("Privacy curve", words, x, y, body, key=series)
 
 
 def curve_chart(curves: Sequence[tuple[str, PrivacyCurve]]) -> str:
@@ -146,7 +133,6 @@ def drawn_trade_offs(points: TradeOffPoints, *, log: bool = False, void: bool = 
     body += f'<path class="coin" d="{path(x, y, grid, grid)}"/>'
     body += f'<text class="region" x="{LEFT + 10}" y="{TOP + 18}">{forbidden}</text>'
     body += svg_lines(x, y, series)
-    body += legend(series, (WIDTH * 0.5, HEIGHT - BOTTOM - 17 * len(series)))
     body += '<g class="reading" visibility="hidden"><line class="cursor" y1="34" y2="294"/></g>'
     one_percent = int(np.argmin(np.abs(grid - 0.01)))
     words = "; ".join(
@@ -156,7 +142,7 @@ def drawn_trade_offs(points: TradeOffPoints, *, log: bool = False, void: bool = 
     return frame(
         "What an attacker can achieve" + (" (log scale)" if log else ""),
         f"{'The shaded region was claimed to be' if void else 'The shaded region is'} out of reach. {words}.",
-        x, y, body,
+        x, y, body, key=series,
         facts=f' data-left="{LEFT}" data-right="{WIDTH - RIGHT}" data-low="{low}"',
     )  # fmt: skip
 

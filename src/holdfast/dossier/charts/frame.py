@@ -7,6 +7,7 @@ stands alone carries its own style. Lines differ in their dashes too, never in c
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -68,7 +69,9 @@ LINES = 8
 """The most lines of a chart that can be told apart."""
 _LEAST_STEP = 0.7
 """Points of a line closer together than this, in units of the drawing, are left out."""
-_LABEL_LETTERS = 28
+_LINE = 15
+"""From one line of a text to the next."""
+_NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[]{}/ "), frozenset("mwMWGOQ@%&…—")
 STYLE = """
 .chart{font:12px system-ui,sans-serif;--ink:#1c2733;--muted:#55626f;--grid:#e2e7ec;--bad:#f7e1dc;--fill:#0b6e99}
 .chart text{fill:var(--ink)}.chart .tick{fill:var(--muted);font-size:11px}
@@ -132,29 +135,34 @@ def svg_lines(x: Axis, y: Axis, series: Sequence[Series]) -> str:
     )
 
 
-def legend(series: Sequence[Series], at: tuple[float, float]) -> str:
-    """A sample of each line beside its name."""
-    rows = []
+def legend(series: Sequence[Series], at: tuple[float, float]) -> tuple[str, float]:
+    """A sample of each line beside its name, in full; and where the last of them ends."""
+    rows, y = [], at[1]
     for place, one in enumerate(series):
-        y = at[1] + 17 * place
         rows.append(
             f'<line class="line s{place % LINES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
-            f'<text x="{at[0] + 30:.0f}" y="{y + 4}">{escape(short_label(one.name))}</text>'
         )
-    return "".join(rows)
+        said, height = lines_of(one.name, (at[0] + 30, y + 4), width=WIDTH - RIGHT - at[0] - 30)
+        rows.append(said)
+        y += height + 2
+    return "".join(rows), y
 
 
 def frame(
-    title: str, description: str, x: Axis, y: Axis, body: str, *, height: int = HEIGHT, facts: str = ""
+    title: str,
+    description: str,
+    x: Axis,
+    y: Axis,
+    body: str,
+    *,
+    height: int = HEIGHT,
+    facts: str = "",
+    key: Sequence[Series] = (),
 ) -> str:
-    """The whole drawing; `facts` are attributes that a script reads."""
+    """The whole drawing, the `key` of its lines below it; `facts` are attributes that a script reads."""
     left, floor = x.start, height - BOTTOM
-    parts = [
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" xmlns="http://www.w3.org/2000/svg" '
-        f'aria-label="{escape(title)}. {escape(description)}"{facts}>'
-        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
-        f'<text class="title" x="{left:.0f}" y="18">{escape(title)}</text>',
-    ]
+    head, drop = lines_of(title, (14, 18), width=0.84 * (WIDTH - 28), style="title")  # larger, and bold
+    parts = []
     for value, text in x.ticks():
         at = float(x.place(np.array([value]))[0])
         parts.append(f'<line class="gridline" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{floor}"/>')
@@ -163,31 +171,77 @@ def frame(
         at = float(y.place(np.array([value]))[0])
         parts.append(f'<line class="gridline" x1="{left}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
         parts.append(f'<text class="tick" x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">{text}</text>')
+    below, deep = lines_of(
+        x.label, ((left + WIDTH - RIGHT) / 2, height - 8), width=WIDTH - RIGHT - left, anchor="middle"
+    )
+    listed, end = legend(key, (left, height + deep - _LINE + 10))
     parts += [
         body,
         f'<rect class="frame" x="{left}" y="{TOP}" width="{WIDTH - left - RIGHT}" height="{floor - TOP}"/>',
-        f'<text x="{(left + WIDTH - RIGHT) / 2}" y="{height - 8}" text-anchor="middle">{escape(x.label)}</text>',
+        below,
         f'<text transform="translate(14,{(TOP + floor) / 2}) rotate(-90)" text-anchor="middle">'
-        f"{escape(y.label)}</text>",
-        "</svg>",
-    ]
-    return "".join(parts)
+        f"{escape(y.label)}</text>" if y.label else "",
+        listed,
+    ]  # fmt: skip
+    drop -= _LINE
+    bottom = drop + (end if key else height + deep - _LINE)
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {bottom:.0f}" role="img" xmlns="http://www.w3.org/2000/svg" '
+        f'aria-label="{escape(title)}. {escape(description)}"{facts}>'
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{head}"
+        f'<g transform="translate(0,{drop:.0f})">{"".join(parts)}</g></svg>'
+    )
 
 
-def short_label(label: str) -> str:
-    """A label that fits beside a chart.
+def text_width(text: str, size: float = 12.0) -> float:
+    """About how wide a text is, rather too wide."""
+    each = (0.36 if c in _NARROW else 0.95 if c in _WIDE or ord(c) > 0x2E7F else 0.6 for c in text)
+    return size * sum(each)
 
-    >>> short_label("a label of more than twenty-eight letters")
-    'a label of more than twenty…'
+
+def wrapped(text: str, width: float) -> list[str]:
+    """The text in lines that fit; words are kept whole where they can be.
+
+    >>> wrapped("hours_per_week of a person", 90)
+    ['hours_per_week', 'of a person']
     """
-    return label if len(label) <= _LABEL_LETTERS else label[: _LABEL_LETTERS - 1] + "…"
+    lines = [""]
+    for word in re.findall(r"\S+\s*", text) or [""]:
+        if lines[-1] and text_width((lines[-1] + word).rstrip()) > width:
+            lines.append("")
+        for letter in word:
+            if text_width(lines[-1] + letter.rstrip()) > width and lines[-1]:
+                lines.append("")
+            lines[-1] += letter
+    return [line.rstrip() for line in lines]
+
+
+def lines_of(
+    text: str, at: tuple[float, float], *, width: float, anchor: str = "start", style: str = ""
+) -> tuple[str, float]:
+    """A text in as many lines as it needs, and how much room they take: no label is cut."""
+    shown = wrapped(text, width)
+    called = f' class="{style}"' if style else ""
+    drawn = "".join(
+        f'<text{called} x="{at[0]:.1f}" y="{at[1] + _LINE * place:.1f}" text-anchor="{anchor}">{escape(line)}</text>'
+        for place, line in enumerate(shown)
+    )
+    return drawn, _LINE * len(shown)
 
 
 def standalone(*charts: str) -> str:
     """One SVG file with the charts side by side."""
     total = WIDTH * len(charts)
-    inner = "".join(f'<g transform="translate({WIDTH * i},0)">{chart}</g>' for i, chart in enumerate(charts))
+    height = max(int(found) for chart in charts for found in re.findall(r'viewBox="0 0 \d+ (\d+)"', chart))
+    inner = "".join(
+        f'<g transform="translate({WIDTH * i},0)">{_sized(chart)}</g>' for i, chart in enumerate(charts)
+    )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {HEIGHT}" width="{total}" height="{HEIGHT}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {height}" width="{total}" height="{height}">'
         f"<style>svg{{background:#fff}}{STYLE}</style>{inner}</svg>\n"
     )
+
+
+def _sized(chart: str) -> str:
+    """A chart within another has to say how large it is."""
+    return re.sub(r'viewBox="0 0 (\d+) (\d+)"', r'\g<0> width="\1" height="\2"', chart, count=1)

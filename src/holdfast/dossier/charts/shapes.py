@@ -36,9 +36,16 @@ def shape_charts(utility: Shapes) -> str:
 def _curve(one: Any) -> str:
     """Numbers as a line of steps, categories as dots."""
     if not one.numeric:
-        order = np.argsort(one.values)[::-1][:MOST_DOTS]
+        kept = np.argsort(-np.abs(one.values), kind="stable")[:MOST_DOTS]  # those that move the score most
+        order = kept[np.argsort(-np.asarray(one.values)[kept], kind="stable")]
         names, values = [one.labels[place] for place in order], [one.values[place] for place in order]
-        return coefficient_chart(f"What {one.name} adds to the score", names, values, [None] * len(names))
+        return coefficient_chart(
+            f"What {one.name} adds to the score",
+            names,
+            values,
+            [None] * len(names),
+            label="adds to the score",
+        )
     adds = np.asarray(one.values)
     low, high = float(adds.min()), float(adds.max())
     margin = 0.06 * (high - low) or 1.0

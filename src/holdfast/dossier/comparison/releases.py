@@ -108,7 +108,7 @@ def _facts(name: str, release: Release[Any]) -> dict[str, str]:
     }
     for claim in made.certificates:
         facts[f"{claim.name} (alpha)"] = (
-            f"{claim.alpha:.4g} for {claim.query_class} ({100 * claim.confidence:g} %)"
+            f"{claim.amount()} for {claim.query_class} ({100 * claim.confidence:g} %)"
         )
     return facts | _weights(made.utility)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from holdfast.audit.result import AuditResult
 from holdfast.dossier.dossier import Dossier
-from holdfast.dossier.evidence import Picture, not_tested
+from holdfast.dossier.evidence import MOST_ATTACKS, Picture, not_tested
 from holdfast.dossier.page import MOST_BYTES, record_of, render, renderer, seal_of, written_seal
 from holdfast.dossier.record import FORMAT, OLDER, Record, file_digest
 from holdfast.dossier.section import visible
@@ -227,6 +227,10 @@ def _rebuilt(
         found.skipped.append(
             "what the audits say: an earlier version said it, without naming the rows that went in"
         )
+    if older:
+        found.skipped.append(
+            "what is said of utility: an earlier version said it in other words and another order"
+        )
     heads = [budget.head for budget in record.budgets]
     try:
         made = Dossier(
@@ -269,8 +273,8 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
     """The rebuilt record, with what has no source at hand taken from the written one.
 
     That is the version that drew it, and the results of attacks: those are functions of private data, and no dossier
-    holds them. An older format's audits are as that version saw them. What the written record says of ledger and
-    budget stays where no ledger was given.
+    holds them. An older format's audits and utility are as that version saw them. What the written record says of
+    ledger and budget stays where no ledger was given.
     """
     older = record.format in OLDER
     tried = (*made.tried, *(one for one in record.tried if older or one.kind == "attack"))
@@ -281,20 +285,28 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
         not_tested=record.not_tested if older else not_tested(tried, also_run=record.also_run),
         audits=record.audits if older else made.audits,
     )  # fmt: skip
+    if older:
+        told = zip(made.releases, record.releases, strict=True)
+        made = replace(
+            made,
+            releases=tuple(replace(again, utility=then.utility) for again, then in told),
+            picture=replace(made.picture, left_out=record.picture.left_out),
+        )
     if ledger is None:
         made = replace(made, payments=record.payments, budgets=record.budgets, doubts=record.doubts)
     return made
 
 
 def _with_lines(made: Picture, written: Picture) -> Picture:
-    """The lines of attacks come after those of proof and audits; how many there are is what was written."""
-    first = len(made.rows)
+    """The lines of attacks come after those of proof and audits; what they are is what was written."""
+    drawn, listed = len(made.linear.series), len(made.rows)
+    attacks = written.rows[listed:]
     return replace(
         made,
-        linear=replace(made.linear, series=(*made.linear.series, *written.linear.series[first:])),
-        log=replace(made.log, series=(*made.log.series, *written.log.series[first:])),
-        rows=(*made.rows, *written.rows[first:]),
-        left_out=written.left_out,
+        linear=replace(made.linear, series=(*made.linear.series, *written.linear.series[drawn:])),
+        log=replace(made.log, series=(*made.log.series, *written.log.series[drawn:])),
+        rows=(*made.rows, *attacks),
+        left_out=made.left_out + max(0, len(attacks) - MOST_ATTACKS),
     )
 
 
