@@ -62,7 +62,7 @@ def test_every_page_of_results_is_in_the_docs(script: Any) -> None:
 def one(**changed: Any) -> Item:
     told: dict[str, Any] = {
         "document": "D", "item": "I", "section": "1", "what": "w", "where": (), "printed": (), "ours": (), "test": (),
-        "within": None, "holds": None, "stated": None, "why": "",
+        "within": None, "one_run": None, "holds": None, "stated": None, "why": "",
     }  # fmt: skip
     return Item(**(told | changed))
 
