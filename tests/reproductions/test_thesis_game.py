@@ -82,3 +82,25 @@ def test_slopes_measures_and_the_one_layer_class() -> None:
     rows = bits(100, 3).astype(float)
     assert max(one_layer_values(rows, 1.0 - rows, starts=2)) > 0.1
     assert max(one_layer_values(rows, rows, starts=2)) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("rounds", [1, 30])
+def test_the_losses_of_an_exact_critic_bound_the_regret_and_those_of_an_approximate_one_with_t_alpha(
+    rounds: int,
+) -> None:
+    """Lemma 4.0.1 holds, with equality: no loss is negative, and the table itself has none. Lemma 4.0.2 prints
+    (T - 1) alpha: a critic that gives away up to alpha may do so in all T rounds."""
+    codes = bits(300, 4)
+    game, coins, alpha = QueryGame.of_table(codes), np.random.default_rng(4), 0.05
+    table = np.bincount(codes @ (1 << np.arange(4)), minlength=16) / len(codes)
+    moves = coins.dirichlet(np.ones(16), size=rounds)
+    losses = np.array([game.error(move) for move in moves])
+    others = coins.dirichlet(np.full(16, 0.3), size=200)
+    assert min(game.error(each) for each in others) > game.error(table) == pytest.approx(0.0, abs=1e-12)
+    regret = losses.sum() - rounds * game.error(table)
+    assert regret == pytest.approx(losses.sum())
+    # The same with a critic that is worse by alpha wherever it is asked.
+    approximate = losses - alpha
+    regret = approximate.sum() - rounds * (game.error(table) - alpha)
+    assert regret > (rounds - 1) * alpha + approximate.sum() + 0.9 * alpha, "as printed"
+    assert regret <= rounds * alpha + approximate.sum() + 1e-9
