@@ -97,8 +97,28 @@ def totals(items: list[Item]) -> list[str]:
     return lines
 
 
-def pages() -> list[str]:
-    """Every page of results, included."""
+def beside(name: str, items: list[Item]) -> list[str]:
+    """What the documents print of a page's numbers, ours, and whether they agree."""
+    own = [
+        item
+        for item in items
+        if any(pointer.startswith((f"{name}.md", f"{name}.json")) for pointer in item.ours)
+    ]
+    if not own:
+        return []
+    found = Counter(item.verdict for item in own)
+    said = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
+    lines = [f"**Printed, and ours on this page** ({said}; in brackets ours less the printed number):", ""]
+    lines += ["| item | what | printed | ours | verdict |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {cell(item.item)} | {cell(item.what)} | {printed(item)} | {ours(item)} | **{item.verdict}** |"
+        for item in own
+    ]
+    return [*lines, ""]
+
+
+def pages(items: list[Item]) -> list[str]:
+    """Every page of results, included, and after it what the documents print."""
     names = sorted((path.stem for path in RESULTS.glob("*.md")), key=lambda name: (
         ORDER.index(name) if name in ORDER else len(ORDER), name
     ))  # fmt: skip
@@ -109,13 +129,13 @@ def pages() -> list[str]:
             ":heading-offset: 1",
             ":relative-images:",
         ]
-        lines += ["```", ""]
+        lines += ["```", "", *beside(name, items)]
     return lines
 
 
 def page(items: list[Item]) -> str:
     """The whole of docs/reproductions.md."""
-    lines = [HEAD, "", *totals(items), "", *table(items), "", *pages()]
+    lines = [HEAD, "", *totals(items), "", *table(items), "", *pages(items)]
     return "\n".join(lines).rstrip() + "\n"
 
 

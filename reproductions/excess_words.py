@@ -27,9 +27,10 @@ the excess of the same weights over those that the labels are drawn from, for 20
 trained on. Risk 0.69 is that of knowing nothing. The step and the averaging of DP-SGD were chosen after a first try
 with the textbook step, in which optimisation error dominated; DP-FW got no such second try, so that DP-SGD is ahead is
 partly that choice."""
-LOOSE = """The third line spends the share of the budget at which each choice has the noise of the
-seed's theorem 25, 9.3 times what is needed (T* is chosen anew for it). The seed's DP-SGD noise,
-32 N² log(N/δ) log(1/δ)/ε² used as a standard deviation (5.9e7 at N = 100), is not drawn: nothing is learnt under it."""
+LOOSE = """The third line spends the share of the budget at which each choice has the noise of the seed's theorem 25,
+9.3 times what is needed (T* is chosen anew for it): sound, and {least:.1f} to {most:.1f} times the excess risk. The
+seed's DP-SGD noise, 32 N² log(N/δ) log(1/δ)/ε² used as a standard deviation (5.9e7 at N = 100), is not drawn: nothing is
+learnt under it."""
 
 
 def slope_rows(slopes: Mapping[str, tuple[float, float]]) -> list[str]:
@@ -105,7 +106,7 @@ def dimension_words(by_dimension: Means, slopes: Means) -> str:
 def loose_words(by_count: Means) -> str:
     """What the loose constant costs."""
     ratios = [by_count[FW_LOOSE][n] / by_count[FW][n] for n in by_count[FW]]
-    return f"{LOOSE} It is sound, and costs {min(ratios):.1f} to {max(ratios):.1f} times the excess risk."
+    return LOOSE.format(least=min(ratios), most=max(ratios))
 
 
 def page(found: Mapping[str, Sequence[str]], made: str) -> list[str]:
