@@ -29,8 +29,8 @@ with the textbook step, in which optimisation error dominated; DP-FW got no such
 partly that choice."""
 LOOSE = """The third line spends the share of the budget at which each choice has the noise of the seed's theorem 25,
 9.3 times what is needed (T* is chosen anew for it): sound, and {least:.1f} to {most:.1f} times the excess risk. The
-seed's DP-SGD noise, 32 N² log(N/δ) log(1/δ)/ε² used as a standard deviation (5.9e7 at N = 100), is not drawn: nothing is
-learnt under it."""
+seed's DP-SGD noise, 32 N² log(N/δ) log(1/δ)/ε² used as a standard deviation (5.9e7 at N = 100), is not drawn: nothing
+is learnt under it."""
 
 
 def slope_rows(slopes: Mapping[str, tuple[float, float]]) -> list[str]:
