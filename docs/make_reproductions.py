@@ -27,8 +27,9 @@ ORDER = (
 HEAD = """# Reproductions
 
 What the source documents ask or claim, run again with sound formulas. First every computable item of the five
-documents, with a verdict; then the pages of results, each written by one script in `reproductions/`. Where a printed
-formula is wrong, the printed version is shown beside the sound one and labelled so.
+documents, with a verdict; then the pages of results, each written by one script in `reproductions/` and followed by
+what the documents print of its numbers. Where a printed formula is wrong, the printed version is shown beside the sound
+one and labelled so.
 
 All of it again, resumable: `make reproductions` (hours and memory are printed first); `make reproductions QUICK=1`
 shows in minutes that everything runs, and says what it cannot show.
@@ -37,8 +38,9 @@ shows in minutes that everything runs, and says what it cannot show.
 
 **confirmed**: holds as printed. **corrected**: something in it does not; what holds is implemented and tested, and open
 questions that are answered count here. **refuted**: false as printed, or our number is another. **not reproducible**:
-the document does not give what it takes. **not yet**: it could be done. A verdict beside numbers is computed from them;
-*ours* are numbers of the pages below with their distance from the printed ones, or a test."""
+the document does not give what it takes. **not yet**: it could be done. A verdict beside numbers is computed from them:
+a comparison, a distance, or, where a document prints a single run, whether one more run of ours could have given it (95 %,
+by the scatter of ours). *ours* are numbers of the pages below with their distance from the printed ones, or a test."""
 
 
 def cell(text: str) -> str:
