@@ -39,8 +39,9 @@ shows in minutes that everything runs, and says what it cannot show.
 **confirmed**: holds as printed. **corrected**: something in it does not; what holds is implemented and tested, and open
 questions that are answered count here. **refuted**: false as printed, or our number is another. **not reproducible**:
 the document does not give what it takes. **not yet**: it could be done. A verdict beside numbers is computed from them:
-a comparison, a distance, or, where a document prints a single run, whether one more run of ours could have given it (95 %,
-by the scatter of ours). *ours* are numbers of the pages below with their distance from the printed ones, or a test."""
+a comparison, a distance, or, where a document prints a single run, whether one more run of ours could have given it
+(95 %, by the scatter of ours). *ours* are numbers of the pages below with their distance from the printed ones, or a
+test."""
 
 
 def cell(text: str) -> str:
