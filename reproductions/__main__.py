@@ -1,8 +1,9 @@
 """All reproductions, one after the other: `python -m reproductions [--quick] [--again] [--list] [NAME ...]`.
 
 A run that was cut off goes on: pages that are there are skipped, and scripts that keep their numbers as they go start
-where they were (`001_bolt_on`, `001_runtime`, `000_membership`, `000_panels`). What a page cost when it was made is
-printed first. `--quick` runs everything at a size that shows no result, writes nothing, and fails if a script does.
+where they were (`001_bolt_on`, `001_runtime`, `001_runtime_postgres`, `000_membership`, `000_panels`). What a page cost
+when it was made is printed first. `--quick` runs everything at a size that shows no result, writes nothing, and fails
+if a script does.
 """
 
 from __future__ import annotations
