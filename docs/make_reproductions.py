@@ -27,8 +27,9 @@ ORDER = (
 HEAD = """# Reproductions
 
 What the source documents ask or claim, run again with sound formulas. First every computable item of the five
-documents, with a verdict; then the pages of results, each written by one script in `reproductions/`. Where a printed
-formula is wrong, the printed version is shown beside the sound one and labelled so.
+documents, with a verdict; then the pages of results, each written by one script in `reproductions/` and followed by
+what the documents print of its numbers. Where a printed formula is wrong, the printed version is shown beside the sound
+one and labelled so.
 
 All of it again, resumable: `make reproductions` (hours and memory are printed first); `make reproductions QUICK=1`
 shows in minutes that everything runs, and says what it cannot show.
@@ -37,8 +38,10 @@ shows in minutes that everything runs, and says what it cannot show.
 
 **confirmed**: holds as printed. **corrected**: something in it does not; what holds is implemented and tested, and open
 questions that are answered count here. **refuted**: false as printed, or our number is another. **not reproducible**:
-the document does not give what it takes. **not yet**: it could be done. A verdict beside numbers is computed from them;
-*ours* are numbers of the pages below with their distance from the printed ones, or a test."""
+the document does not give what it takes. **not yet**: it could be done. A verdict beside numbers is computed from them:
+a comparison, a distance, or, where a document prints a single run, whether one more run of ours could have given it
+(95 %, by the scatter of ours). *ours* are numbers of the pages below with their distance from the printed ones, or a
+test."""
 
 
 def cell(text: str) -> str:
@@ -97,8 +100,28 @@ def totals(items: list[Item]) -> list[str]:
     return lines
 
 
-def pages() -> list[str]:
-    """Every page of results, included."""
+def beside(name: str, items: list[Item]) -> list[str]:
+    """What the documents print of a page's numbers, ours, and whether they agree."""
+    own = [
+        item
+        for item in items
+        if any(pointer.startswith((f"{name}.md", f"{name}.json")) for pointer in item.ours)
+    ]
+    if not own:
+        return []
+    found = Counter(item.verdict for item in own)
+    said = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
+    lines = [f"**Printed, and ours on this page** ({said}; in brackets ours less the printed number):", ""]
+    lines += ["| item | what | printed | ours | verdict |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {cell(item.item)} | {cell(item.what)} | {printed(item)} | {ours(item)} | **{item.verdict}** |"
+        for item in own
+    ]
+    return [*lines, ""]
+
+
+def pages(items: list[Item]) -> list[str]:
+    """Every page of results, included, and after it what the documents print."""
     names = sorted((path.stem for path in RESULTS.glob("*.md")), key=lambda name: (
         ORDER.index(name) if name in ORDER else len(ORDER), name
     ))  # fmt: skip
@@ -109,13 +132,13 @@ def pages() -> list[str]:
             ":heading-offset: 1",
             ":relative-images:",
         ]
-        lines += ["```", ""]
+        lines += ["```", "", *beside(name, items)]
     return lines
 
 
 def page(items: list[Item]) -> str:
     """The whole of docs/reproductions.md."""
-    lines = [HEAD, "", *totals(items), "", *table(items), "", *pages()]
+    lines = [HEAD, "", *totals(items), "", *table(items), "", *pages(items)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -1,6 +1,6 @@
 """Seed 000, tables 3.1 and 3.2: how the excess risk of DP-SGD and DP-FW depends on n and d, measured.
 
-    python -m reproductions.000_excess_risk [--quick]
+    python -m reproductions.000_excess_risk [--quick] [--stored]
 
 Writes `reproductions/results/000_excess_risk.md` and `docs/figures/excess_risk.svg`. Deterministic: rows and noise
 come from SEED. The tables are upper bounds without constants; what can be measured is their slopes.
@@ -13,10 +13,27 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from reproductions.seed_page import BLUE, ORANGE, RED, Look, Series, panels, plot, stamp, table, ticks, write
+from reproductions.excess_words import FW, FW_LOOSE, FW_PEOPLE, SGD, SGD_PEOPLE, page, slope_rows
+from reproductions.seed_page import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    PINK,
+    RED,
+    Look,
+    Series,
+    panels,
+    plot,
+    stamp,
+    table,
+    ticks,
+    write,
+)
+from reproductions.seed_tables import blocks, stored_stamp
 
 from holdfast.learn.methods.dp_sgd import dp_sgd, plan_for
 from holdfast.learn.methods.frank_wolfe import frank_wolfe
@@ -28,17 +45,20 @@ from holdfast.privacy.adjacency import Adjacency
 
 Floats = NDArray[np.float64]
 Results = dict[str, dict[float, list[float]]]
-SEED, EPSILON, DELTA, RADIUS, FILLED = 20000, 1.0, 1e-6, 10.0, 10
+SEED, SEEDS, EPSILON, DELTA, RADIUS, FILLED = 20000, 5, 1.0, 1e-6, 10.0, 10
 RATE, STEPS = 0.05, 200
 COUNTS, DIMENSIONS = (500, 1000, 2000, 4000, 8000, 16000), (10, 30, 100, 300, 1000)
 FIXED_COUNT, FIXED_DIMENSION = 4000, 50
 LOOSE = 420.5 / 45.3
 """The noise of 000, theorem 25, over what the exponential mechanism in zCDP needs (soundness, section 8)."""
-SGD, FW, FW_LOOSE = "DP-SGD", "DP-FW", "DP-FW with the seed's constant (sound, loose)"
+FRESH = 20_000
+"""People who were not trained on, for the risk of the population."""
 LOOKS: dict[str, Look] = {
     SGD: (ORANGE, (0, (6, 1.5)), "s"),
     FW: (BLUE, "-", "o"),
     FW_LOOSE: (RED, (0, (3, 1, 1, 1)), "v"),
+    SGD_PEOPLE: (PINK, (0, (1, 1.5)), "x"),
+    FW_PEOPLE: (GREEN, (0, (1, 1.5)), "+"),
 }
 
 
@@ -60,6 +80,12 @@ def rows(count: int, dimension: int, seed: int) -> ArrayExamples:
         adjacency=Adjacency.zero_out,
         public_count=count,
     )
+
+
+@cache
+def others(dimension: int) -> ArrayExamples:
+    """People of the same law."""
+    return rows(FRESH, dimension, 1_000)
 
 
 def risk(examples: ArrayExamples, weights: Floats) -> float:
@@ -96,7 +122,14 @@ def least_risk(examples: ArrayExamples, onto: Callable[[Floats], Floats], *, ste
     return risk(examples, w)
 
 
-def sgd(examples: ArrayExamples, seed: int) -> float:
+def population_excess(fresh: ArrayExamples, weights: Floats) -> float:
+    """Over the law's own weights, which no others beat on the population: labels are drawn from them."""
+    best = np.zeros(fresh.dimension)
+    best[0] = RADIUS
+    return risk(fresh, weights) - risk(fresh, best)
+
+
+def sgd(examples: ArrayExamples, seed: int) -> Floats:
     """Over the L2 ball, step R / (G sqrt(T)) with G the noise of a gradient, at most 4; the mean of the last half."""
     problem = Problem(loss=Logistic(), dimension=examples.dimension, radius=RADIUS)
     limit, count = ApproxDP(EPSILON, DELTA), examples.public_count
@@ -106,20 +139,17 @@ def sgd(examples: ArrayExamples, seed: int) -> float:
     noise = float(plan[0][0].sigma) / (RATE * count)
     step = min(4.0, RADIUS / (math.sqrt(examples.dimension * STEPS) * noise))
     account = Account(limit, adjacency="zero_out", plan=plan, seed=seed)
-    return risk(
-        examples, dp_sgd(examples, problem, account=account, step=step, arithmetic="idealised").weights
-    )
+    return dp_sgd(examples, problem, account=account, step=step, arithmetic="idealised").weights
 
 
-def fw(examples: ArrayExamples, seed: int, *, share: float = 1.0) -> float:
+def fw(examples: ArrayExamples, seed: int, *, share: float = 1.0) -> Floats:
     """Over the L1 ball, with the number of steps that the bound prefers."""
     problem = Problem(loss=Logistic(), dimension=examples.dimension)
     account = Account(ApproxDP(EPSILON, DELTA), adjacency="zero_out", currency="zcdp", seed=seed)
-    fit = frank_wolfe(
+    return frank_wolfe(
         examples, problem, account=account if share == 1.0 else account.split(share)[0], l1_radius=RADIUS,
         feature_bound=1.0 / math.sqrt(FILLED), arithmetic="idealised",
-    )  # fmt: skip
-    return risk(examples, fit.weights)
+    ).weights  # fmt: skip
 
 
 def measure(sizes: Sequence[tuple[int, int]], places: Sequence[int], *, seeds: int) -> Results:
@@ -129,9 +159,14 @@ def measure(sizes: Sequence[tuple[int, int]], places: Sequence[int], *, seeds: i
         for seed in range(seeds):
             examples = rows(count, dimension, seed)
             ball, polytope = least_risk(examples, onto_l2), least_risk(examples, onto_l1)
-            found[SGD][place].append(sgd(examples, SEED + seed) - ball)
-            found[FW][place].append(fw(examples, SEED + seed) - polytope)
-            found[FW_LOOSE][place].append(fw(examples, SEED + seed, share=round(LOOSE**-2, 6)) - polytope)
+            descended, walked = sgd(examples, SEED + seed), fw(examples, SEED + seed)
+            loose = fw(examples, SEED + seed, share=round(LOOSE**-2, 6))
+            found[SGD][place].append(risk(examples, descended) - ball)
+            found[FW][place].append(risk(examples, walked) - polytope)
+            found[FW_LOOSE][place].append(risk(examples, loose) - polytope)
+            fresh = others(dimension)
+            found[SGD_PEOPLE][place].append(population_excess(fresh, descended))
+            found[FW_PEOPLE][place].append(population_excess(fresh, walked))
     return found
 
 
@@ -142,54 +177,6 @@ def slope(series: Series) -> float:
     return float(np.polyfit(np.log(at), means, 1)[0])
 
 
-HEAD = """Logistic regression, ε = 1, δ = 1e-6, adjacency `zero_out`; rows of L2 norm 1 with ten entries of
-±1/sqrt(10) whatever d, labels that depend on one coordinate. DP-SGD runs over the L2 ball of radius 10
-(Poisson rate 0.05, 200 steps, numeric accounting, step min(4, R/(noise sqrt(T))), the mean of the last
-half), DP-FW over the L1 ball of radius 10 (T* steps, exponential mechanism in zCDP). Entries are excess
-empirical risks over the least risk on the method's own set, mean ± standard deviation over {seeds} seeds.
-Risk 0.69 is that of knowing nothing. The step and the averaging
-of DP-SGD were chosen after a first try with the textbook step, in which optimisation error dominated; DP-FW got no such
-second try, so that DP-SGD is ahead is partly that choice."""
-WORDS_N = """DP-SGD falls about as fast as 1/n, the rate of table 3.1 for empirical risk (once optimisation
-error is out of the way even a little faster: the loss curves around its minimum, and the bounds do not know
-that). That is much faster than the 1/sqrt(n) of table 3.2. DP-FW with T* steps lies between n^(-2/3), what
-its bound gives when T is chosen well, and 1/n; table 3.2 fixes T = N, which makes it 1/sqrt(n)."""
-WORDS_D = """This is the tables' crucial difference, and it shows: a hundred times more coordinates make
-DP-SGD about 15 times worse, roughly the sqrt(d) of the Gaussian mechanism, and DP-FW twice, the logarithm
-of the number of corners. But slopes are not levels: DP-SGD is ahead at every size measured here, and if the
-slopes went on the lines would meet at some thousands of coordinates. "FW is expected to perform better on
-highly dimensional data" may be true beyond that; at d = 1000, n = 4000 it is not."""
-WORDS_TABLE = """The third line spends the share of the budget at which each choice has the noise of the
-seed's theorem 25, 9.3 times what is needed (T* is chosen anew for it): sound, and the difference between a
-method that competes and one that does not. The seed's DP-SGD noise, 32 N² log(N/δ) log(1/δ)/ε² used as a
-standard deviation (5.9e7 at N = 100), is not drawn: nothing is learnt under it."""
-
-
-def page(by_count: Results, by_dimension: Results, *, seeds: int, seconds: float) -> list[str]:
-    """The generated Markdown."""
-    lines = ["# Seed 000, tables 3.1 and 3.2: excess risk of DP-SGD and DP-FW", ""]
-    lines += [stamp("000_excess_risk", SEED, seconds), "", HEAD.format(seeds=seeds), ""]
-    lines += ["![](../../docs/figures/excess_risk.svg)", "", f"## Against n (d = {FIXED_DIMENSION})", ""]
-    lines += [*table("n =", COUNTS, by_count, digits=4), "", WORDS_N, ""]
-    lines += [f"## Against d (n = {FIXED_COUNT:,})", ""]
-    lines += [*table("d =", DIMENSIONS, by_dimension, digits=4), "", WORDS_D, "", "## Slopes", ""]
-    lines += [
-        "| line | slope in n | tables 3.1, 3.2 | slope in d | tables 3.1, 3.2 |",
-        "|---|---:|---|---:|---|",
-    ]
-    printed = {
-        SGD: ("-1 (3.1), -1/2 (3.2)", "1/2"),
-        FW: ("-1/2 (3.2)", "0 (log d)"),
-        FW_LOOSE: ("-1/2", "0 (log d)"),
-    }
-    for name in LOOKS:
-        lines.append(
-            f"| {name} | {slope(by_count[name]):.2f} | {printed[name][0]} | {slope(by_dimension[name]):.2f} "
-            f"| {printed[name][1]} |"
-        )
-    return [*lines, "", WORDS_TABLE]
-
-
 def draw(by_count: Results, by_dimension: Results) -> None:
     """Both dependences, all axes logarithmic."""
     with panels("excess_risk", columns=2, size=(9.6, 4.4), sharey=True) as axes:
@@ -198,7 +185,7 @@ def draw(by_count: Results, by_dimension: Results) -> None:
                 plot(place, name, values, LOOKS[name])
             ticks(place, sorted(results[SGD]))
             place.set(yscale="log", xlabel=label)
-        axes[0, 0].set(title=f"Against n, d = {FIXED_DIMENSION}", ylabel="excess empirical risk")
+        axes[0, 0].set(title=f"Against n, d = {FIXED_DIMENSION}", ylabel="excess risk")
         axes[0, 1].set(title=f"Against d, n = {FIXED_COUNT}")
 
 
@@ -208,17 +195,29 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="one seed, nothing written")
-    quick = parser.parse_args().quick
-    seeds = 1 if quick else 5
+    parser.add_argument(
+        "--stored", action="store_true", help="measure nothing: the words of the stored page again"
+    )
+    asked = parser.parse_args()
+    if asked.stored:
+        write("000_excess_risk", page(blocks("000_excess_risk"), stored_stamp("000_excess_risk")))
+        return 0
+    seeds = 1 if asked.quick else SEEDS
     begin = time.process_time()
     by_count = measure([(n, FIXED_DIMENSION) for n in COUNTS], COUNTS, seeds=seeds)
     by_dimension = measure([(FIXED_COUNT, d) for d in DIMENSIONS], DIMENSIONS, seeds=seeds)
-    lines = page(by_count, by_dimension, seeds=seeds, seconds=time.process_time() - begin)
-    if not quick:
+    made = stamp("000_excess_risk", SEED, time.process_time() - begin, seeds=seeds)
+    found = {
+        f"Against n (d = {FIXED_DIMENSION})": table("n =", COUNTS, by_count, digits=4),
+        f"Against d (n = {FIXED_COUNT:,})": table("d =", DIMENSIONS, by_dimension, digits=4),
+        "Slopes": slope_rows({n: (slope(by_count[n]), slope(by_dimension[n])) for n in LOOKS}),
+    }
+    lines = page(found, made)
+    if not asked.quick:
         write("000_excess_risk", lines)
         draw(by_count, by_dimension)
     sys.stdout.write("\n".join(lines) + "\n")
-    if quick:
+    if asked.quick:
         sys.stdout.write("\n--quick: one seed; slopes of single runs are no rates.\n")
     return 0
 

@@ -16,10 +16,11 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
+from reproductions.bolt_on_figures import LOOKS, draw_accuracy, draw_passes
 from reproductions.bolt_on_words import (
     BOLT_ON,
     BST14,
@@ -31,11 +32,12 @@ from reproductions.bolt_on_words import (
     TESTS,
     Found,
     Passes,
+    Repeats,
     page,
 )
 from reproductions.printed_constants import printed_noise_std
-from reproductions.seed_data import Split, covertype, mnist, protein
-from reproductions.seed_page import BLUE, GREEN, MUTED, ORANGE, PINK, RED, Look, panels, plot, ticks, write
+from reproductions.seed_data import SPLIT_SEED, Split, covertype, mnist, protein
+from reproductions.seed_page import write
 from reproductions.seed_store import Store
 
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
@@ -55,18 +57,9 @@ from holdfast.privacy.mechanisms.subsampled import ORDERS
 Floats = NDArray[np.float64]
 SEED, PENALTY, BATCH, PASSES, BST_RADIUS = 20010, 1e-4, 50, 10, 10.0
 MANY, FEW = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0), (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
-PLACES = (0.1, 0.5, 1.0, 4.0)
-SLOW = (SCS13, BST14, PRINTED_BST14)
+PLACES, RUNS = (0.1, 0.5, 1.0, 4.0), 12
+SLOW = (PRINTED_BST14, BST14, SCS13)
 """A step each, in Python, for every batch: measured after the others."""
-LOOKS: dict[str, Look] = {
-    NOISELESS: ("#1c2733", (0, (4, 2)), ""),
-    PRINTED: (MUTED, (0, (1, 1.5)), "x"),
-    BOLT_ON: (BLUE, "-", "o"),
-    OUR_STEP: (RED, "-", "D"),
-    SCS13: (ORANGE, (0, (6, 1.5)), "s"),
-    BST14: (GREEN, (0, (3, 1, 1, 1)), "v"),
-    PRINTED_BST14: (PINK, (0, (1, 1.5)), "+"),
-}
 
 
 class Task:
@@ -214,6 +207,11 @@ class Task:
         return self.accuracy(models)
 
 
+def affordable(epsilon: float, delta: float) -> bool:
+    """Whether some order of the Rényi bound leaves anything of the budget: else BST14 cannot be calibrated."""
+    return default_order(ApproxDP(epsilon, delta)) <= ORDERS[-1]
+
+
 def measures(task: Task, e: float, seeds: int) -> dict[str, tuple[Callable[[int], float], int]]:
     """What is measured at an epsilon, and with how many seeds: the slow ones with one."""
     made: dict[str, tuple[Callable[[int], float], int]] = {
@@ -225,14 +223,16 @@ def measures(task: Task, e: float, seeds: int) -> dict[str, tuple[Callable[[int]
         made[OUR_STEP] = (lambda seed: task.private(bolt_on, e, SEED + seed), 1)
     made[SCS13] = (lambda seed: task.private(scs13, e, SEED + seed), 1)
     if not task.pure:
-        if default_order(ApproxDP(e, task.delta)) <= ORDERS[-1]:
+        if affordable(e, task.delta):
             made[BST14] = (lambda seed: task.private(bst14, e, SEED + seed), 1)
         made[PRINTED_BST14] = (lambda seed: task.printed_bst14(e, SEED + seed), 1)
     return made
 
 
-def compare(task: Task, epsilons: Sequence[float], store: Store, *, seeds: int, slow: bool = True) -> Found:
-    """Every algorithm of one panel."""
+def compare(
+    task: Task, epsilons: Sequence[float], store: Store, *, seeds: int, slow: Sequence[str] | None = None
+) -> Found:
+    """Every algorithm of one panel; of the slow ones all, or those that are named."""
     found: Found = {name: {} for name in LOOKS}
     plain = store.several(
         f"{task.label}: {NOISELESS}", lambda seed: task.accuracy(task.noiseless(SEED + seed)), seeds=seeds
@@ -240,7 +240,7 @@ def compare(task: Task, epsilons: Sequence[float], store: Store, *, seeds: int, 
     for e in epsilons:
         found[NOISELESS][e] = plain
         for name, (measure, count) in measures(task, e, seeds).items():
-            if name in SLOW and not slow:
+            if name in SLOW and slow is not None and name not in slow:
                 continue
             values = store.several(f"{task.label}: {name}, epsilon {e:g}", measure, seeds=count)
             if values:
@@ -299,36 +299,29 @@ def passes_and_batches(split: Split, store: Store, *, seeds: int) -> Passes:
     }
 
 
+def repeated(store: Store, *, rows: int, runs: int) -> Repeats:
+    """Figure 3.3 at epsilon 4 again and again, each run with a projection, an order and noise of its own.
+
+    The seed prints one number each and does not say which projection it took: what can be compared is one run.
+    """
+    projected = cache(lambda run: mnist(rows=rows, seed=SPLIT_SEED + 1 + run))
+    found: Repeats = {}
+    for run in range(runs):
+        for passes, batch in ((1, 1), (20, 1), (20, 10)):
+            key = f"MNIST, 50-d, {rows} rows, own projection, test 1, k {passes}, b {batch}: {BOLT_ON}, epsilon 4"
+
+            def measure(run: int = run, passes: int = passes, batch: int = batch) -> float:
+                return Task(projected(run), 1, passes=passes, batch=batch).seeded(4.0, 100 + run)
+
+            found.setdefault((passes, batch), []).extend(store.of(f"{key}, run {run}", measure))
+        projected.cache_clear()
+    return found
+
+
 def growth(split: Split) -> dict[int, float]:
     """How much larger the noise of each test is with a tenth of the rows."""
     few = replace(split, train=split.train[::10], train_labels=split.train_labels[::10])
     return {test: Task(few, test).sensitivity / Task(split, test).sensitivity for test in TESTS}
-
-
-def draw_accuracy(found: dict[str, dict[int, Found]], epsilons: dict[str, Sequence[float]]) -> None:
-    """Figure 3.2: a row per table, a column per test."""
-    with panels("bolt_on_accuracy", rows=len(found), columns=4, size=(11.5, 7.6)) as axes:
-        for row, (name, tests) in enumerate(found.items()):
-            for column, (test, results) in enumerate(tests.items()):
-                place = axes[row, column]
-                for series, values in results.items():
-                    plot(place, series, values, LOOKS[series])
-                ticks(place, epsilons[name])
-                place.tick_params(axis="x", labelsize=7.5)
-                place.set_title(TESTS[test] if row == 0 else "")
-                place.set_ylabel(f"{name}\ntest accuracy" if column == 0 else "")
-                place.set_xlabel("ε" if row == len(found) - 1 else "")
-
-
-def draw_passes(found: Passes) -> None:
-    """Figure 3.3."""
-    looks: list[Look] = [(BLUE, "-", "o"), (ORANGE, (0, (6, 1.5)), "s"), (RED, (0, (3, 1, 1, 1)), "v")]
-    with panels("bolt_on_passes", columns=3, size=(10.5, 3.8)) as axes:
-        for place, (title, parts) in zip(axes[0], found.items(), strict=True):
-            for look, (label, values) in zip(looks, parts.items(), strict=True):
-                plot(place, label, values, look)
-            ticks(place, PLACES)
-            place.set(title=title, xlabel="ε", ylabel="test accuracy", ylim=(0, 1))
 
 
 def main() -> int:
@@ -351,17 +344,19 @@ def main() -> int:
     ]
     epsilons: dict[str, Sequence[float]] = {s.name: MANY if "MNIST" in s.name else FEW for s in splits}
     passes = passes_and_batches(splits[0], store, seeds=1 if quick else 5)
+    repeats = repeated(store, rows=60_000 // share, runs=2 if quick else RUNS)
     neighbours = refutation(splits[1:], store)
     for split in splits:
         for test in TESTS:
-            compare(Task(split, test), epsilons[split.name], store, seeds=seeds, slow=False)
-    for place in range(
-        len(MANY)
-    ):  # the largest epsilon of every table first: what a run that is cut off should have
-        for split in (splits[1], splits[2], splits[0]):
-            only = sorted(epsilons[split.name], reverse=True)[place : place + 1]
-            for test in TESTS:
-                compare(Task(split, test), only, store, seeds=seeds)
+            compare(Task(split, test), epsilons[split.name], store, seeds=seeds, slow=())
+    for name in (
+        SLOW
+    ):  # the quickest, and of each the largest epsilon of every table, first: for a run that is cut off
+        for place in range(len(MANY)):
+            for split in (splits[1], splits[2], splits[0]):
+                only = sorted(epsilons[split.name], reverse=True)[place : place + 1]
+                for test in TESTS:
+                    compare(Task(split, test), only, store, seeds=seeds, slow=(name,))
     found = {
         split.name: {
             test: compare(Task(split, test), epsilons[split.name], store, seeds=seeds) for test in TESTS
@@ -369,15 +364,17 @@ def main() -> int:
         for split in splits
     }
     lines = page(
-        {split.name: split.shape for split in splits}, found, epsilons, neighbours, passes, PLACES,
-        growth={split.name: growth(split) for split in splits}, seeds=seeds, seed=SEED,
+        {split.name: split.shape for split in splits}, found, epsilons, neighbours, passes, PLACES, repeats,
+        growth={split.name: growth(split) for split in splits},
+        not_run={s.name: [e for e in epsilons[s.name] if not affordable(e, len(s.train) ** -1.5)] for s in splits},
+        seeds=seeds, seed=SEED,
         majority=float(np.mean(splits[1].test_labels < 0)), store=store,
     )  # fmt: skip
     if not quick:
         store.keep()
         write("001_bolt_on", lines)
         draw_accuracy(found, epsilons)
-        draw_passes(passes)
+        draw_passes(passes, PLACES)
     sys.stdout.write("\n".join(lines) + "\n")
     if quick:
         sys.stdout.write("\n--quick: a fiftieth of the rows. Accuracies above are no result.\n")

@@ -16,6 +16,18 @@ import sys
 import time
 
 import numpy as np
+from reproductions.runtime_words import (
+    BATCHES,
+    BOLT_ON,
+    BST14,
+    EPOCHS,
+    NOISELESS,
+    SCS13,
+    Found,
+    all_over,
+    counted,
+    ratios,
+)
 from reproductions.seed_data import Split, covertype, mnist, protein
 from reproductions.seed_page import BLUE, GREEN, INK, ORANGE, Look, panels, plot, table, ticks, write
 from reproductions.seed_store import Store
@@ -34,8 +46,6 @@ from reproductions import effort
 
 Results = dict[str, dict[float, list[float]]]
 SEED, EPSILON, PENALTY = 20013, 0.1, 1e-4
-EPOCHS, BATCHES = (1, 10, 20), (1, 10, 50, 500)
-NOISELESS, BOLT_ON, SCS13, BST14 = "noiseless", "bolt-on", "SCS13", "BST14"
 METHODS: dict[str, RunLearner] = {BOLT_ON: bolt_on, SCS13: scs13, BST14: bst14}
 LOOKS: dict[str, Look] = {
     NOISELESS: (INK, (0, (4, 2)), "x"),
@@ -46,9 +56,6 @@ LOOKS: dict[str, Look] = {
 QUICK = (NOISELESS, BOLT_ON)
 ORDER = ((1, 1), (1, 500), (20, 10), (1, 10), (1, 50), (10, 10))
 """Epochs and batches, the most telling first: what a run that is cut off should have."""
-PRINTED = {"20 epochs, b = 10": (2.0, 3.0), "one epoch, b = 1": (1.0, 6.0), "one epoch, b = 500": (1.0, 1.1)}
-"""How many times slower than bolt-on the seed finds the others: "between 2x and 3x", "up to 6x", "practically
-disappears"."""
 
 
 def seconds(name: str, examples: ArrayExamples, *, passes: int, batch: int) -> float:
@@ -94,46 +101,22 @@ def collect(split: Split, store: Store, *, repeats: int) -> tuple[Results, Resul
     return line({k: (k, 10) for k in EPOCHS}), line({b: (1, b) for b in BATCHES})
 
 
-def ratios(found: dict[str, tuple[Results, Results]]) -> list[str]:
-    """The seed's three sentences beside ours."""
-    lines = ["| table | where | printed, times bolt-on | SCS13 | BST14 | bolt-on / noiseless |"]
-    lines += ["|---|---|---|---:|---:|---:|"]
-    for title, (epochs, batches) in found.items():
-        for where, (low, high) in PRINTED.items():
-            results, place = (
-                (epochs, 20.0) if where.startswith("20") else (batches, float(where.split("= ")[1]))
-            )
-            cells = []
-            for name, base in ((SCS13, BOLT_ON), (BST14, BOLT_ON), (BOLT_ON, NOISELESS)):
-                there = place in results[name] and place in results[base]
-                cells.append(f"{results[name][place][0] / results[base][place][0]:.1f}" if there else "")
-            lines.append(f"| {title} | {where} | {low:g} to {high:g} | " + " | ".join(cells) + " |")
-    return lines
-
-
-def ratio_words(found: dict[str, tuple[Results, Results]]) -> str:
+def ratio_words(found: Found) -> str:
     """What the ratios say."""
-
-    def span(pick: int, place: float, name: str, base: str) -> list[float]:
-        return [
-            both[pick][name][place][0] / both[pick][base][place][0]
-            for both in found.values()
-            if place in both[pick][name] and place in both[pick][base]
-        ]
-
-    own = [r for k in EPOCHS for r in span(0, float(k), BOLT_ON, NOISELESS)]
-    small = [r for name in (SCS13, BST14) for r in span(1, 1.0, name, BOLT_ON)]
-    large = [r for name in (SCS13, BST14) for r in span(1, 500.0, name, BOLT_ON)]
+    own = list(all_over(found, [(0, float(k)) for k in EPOCHS], BOLT_ON, NOISELESS))
+    small, large = (
+        [value for name in (SCS13, BST14) for value in all_over(found, [(1, b)], name, BOLT_ON)]
+        for b in (1.0, 500.0)
+    )
     order = "closes as batches grow" if small and large and max(large) < min(small) else "does not close"
     return (
-        f"Bolt-on costs {min(own):.2f} to {max(own):.2f} times what SGD without privacy costs: what it adds is the "
-        "calibration of one noise vector, whatever the number of epochs. SCS13 and BST14 pay in every step: "
-        f"{min(small):.0f} to {max(small):.0f} times bolt-on at b = 1, {min(large):.1f} to {max(large):.1f} times at "
-        f"b = 500, so the gap {order}, as in the seed. The ratios are far larger than the seed's, and not all of "
-        f"that is "
-        "noise: here the plain SGD loop is compiled, while the steps of the two baselines go through Python, an "
-        "account's permit and a cryptographic generator. Bolt-on can keep the compiled loop because nothing private "
-        "leaves it before its end, which is the seed's point."
+        f"{counted(found)} Bolt-on costs {min(own):.2f} to {max(own):.2f} times what SGD without privacy costs: what "
+        "it adds is the calibration of one noise vector, whatever the number of epochs. SCS13 and BST14 pay in every "
+        f"step: {min(small):.0f} to {max(small):.0f} times bolt-on at b = 1, {min(large):.1f} to {max(large):.1f} "
+        f"times at b = 500, so the gap {order}, as in the seed. Where ratios are larger than the seed's, not all "
+        "of that is noise: here the plain SGD loop is compiled, while the steps of the two baselines go through "
+        "Python, an account's permit and a cryptographic generator. Bolt-on can keep the compiled loop because "
+        "nothing private leaves it before its end, which is the seed's point."
     )
 
 

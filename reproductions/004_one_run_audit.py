@@ -1,6 +1,6 @@
 """Seed 004, questions 2.1 to 2.3: the one-run audit of a noisy sum, as asked and made valid.
 
-    python -m reproductions.004_one_run_audit [--quick]
+    python -m reproductions.004_one_run_audit [--quick] [--stored]
 
 Writes `reproductions/results/004_one_run_audit.md` and `docs/figures/audit_*.svg`; exits 1 if a bar is
 missed. Deterministic: every number comes from SEED. Scores of random canaries come from the exact reduced
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import platform
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -21,7 +20,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from reproductions.audit_words import (
+    APPROXIMATE,
+    BETA,
+    CENTRED,
+    DELTA,
+    FDP,
+    FIXED,
+    HADAMARD,
+    MANY,
+    MOST,
+    ORTHOGONAL,
+    PASSING,
+    PLAIN,
+    PURE,
+    RIDGE,
+    UNCORRECTED,
+    page,
+)
 from reproductions.gaussian_sum import GaussianSum
+from reproductions.seed_page import stamp, write
+from reproductions.seed_tables import blocks, stored_stamp
 
 from holdfast.audit.bounds import fdp, one_run
 from holdfast.audit.bounds import guess_path as path
@@ -33,22 +52,14 @@ from holdfast.noise.source import Source
 from holdfast.privacy.curves.gaussian import GaussianDP
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "reproductions" / "results" / "004_one_run_audit.md"
 FIGURES = ROOT / "docs" / "figures"
-SEED, DELTA, BETA, MOST = 20041, 1e-6, 0.05, 500
+SEED = 20041
 EPSILONS = (1, 2, 4, 8, 16)
 COUNTS = (2**6, 2**8, 2**10, 2**12, 2**14)
 DIMENSIONS = (10, 10**2, 10**3, 10**4, 10**5)
 Scores = NDArray[np.float64]
 Runs = dict[str, NDArray[np.float64]]
 
-UNCORRECTED = "pure, best k uncorrected (invalid)"
-PURE = "pure, best k by exact path"
-APPROXIMATE = "(ε, δ), best k by exact path"
-FIXED = "(ε, δ), k = K/2 fixed"
-FDP = "f-DP, k = K/2 fixed"
-ORTHOGONAL = "f-DP, k = m/4 fixed, orthogonal canaries"
-RIDGE, HADAMARD = "random signs, ridge", "Hadamard rows, inner product"
 ANCHOR_UNCORRECTED = {
     1: (0.288, 0.201),
     2: (0.664, 0.182),
@@ -157,17 +168,17 @@ def decoders(runs: int) -> dict[str, Runs]:
     many = HadamardCanaries(count=8192, dimension=dimension, seed=SEED)
     noise = np.random.default_rng([SEED, 3])
     ways: list[tuple[str, Canaries, Callable[[Scores], Scores], int]] = [
-        ("random signs, inner product", signs, lambda t: inner_product(signs, t), 250),
-        ("random signs, centred inner product", signs, lambda t: inner_product(signs, t, centre=True), 250),
+        (PLAIN, signs, lambda t: inner_product(signs, t), 250),
+        (CENTRED, signs, lambda t: inner_product(signs, t, centre=True), 250),
         (RIDGE, signs, lambda t: ridge_scores(signs, t, noise_std=sigma, tolerance=1e-4), 250),
         (
-            "random signs, message passing",
+            PASSING,
             signs,
             lambda t: message_passing(signs, t, noise_std=sigma, steps=8),
             250,
         ),
         (HADAMARD, rows, lambda t: inner_product(rows, t), 250),
-        ("8192 Hadamard rows, inner product, k = 2048", many, lambda t: inner_product(many, t), 2048),
+        (MANY, many, lambda t: inner_product(many, t), 2048),
     ]
     found: dict[str, Runs] = {}
     for name, canaries, decode, k in ways:
@@ -267,111 +278,39 @@ def draw(
         plt.close(figure)
 
 
-WORDS_EPSILON = """The bound grows with the nominal ε and stays far below it. Three gaps add up. First, guesses
-at a fixed error can only show so much: all 2k right out of 2k guesses give at most ln(1/(20^(1/2k) - 1)), 5.8
-at k = 500, whatever the truth. Second, the pure and the (ε, δ) bounds compare with randomised response, which is
-right with the same probability on every guess, while a Gaussian mechanism is sure of a few canaries and vague
-about most; f-DP compares with the Gaussian curve itself and gets about twice as far on the same guesses.
-Third, the nominal ε is not the true one: the classical formula is proved up to 1 only, and at nominal 16 the
-noise gives 18.3. The uncorrected maximum lies above every valid version of itself by the price of having
-looked 500 times; it is a picture, not a bound (on mechanisms of a known ε ≤ 1 it exceeds the truth in some
-30 % of runs, where 5 % are allowed). The two exact paths, pure and (ε, δ), differ by less than the lines are
-wide: δ = 1e-6 costs m δ = 0.001 of the error 0.05."""
-WORDS_COUNT = """With few canaries the number of guesses is the limit (variance: 64 canaries, all guessed
-right, show at most ε = 3.0 under the pure null). With many, they drown each other (bias): a score carries
-interference of variance m/(2d) beside the noise's 0.11; the two are equal at m = 0.22 d = 2200, and what more
-guesses bring is lost well before that. So the curve rises, peaks between 2^8 and 2^10, and falls; the
-uncorrected curve has the same shape. Orthogonal canaries have no interference and their curve keeps rising
-as long as there is room (m ≤ d)."""
-WORDS_DIMENSION = """The larger d, the easier it is to tell members: random directions in high dimension are
-nearly orthogonal, interference m/(2d) vanishes (50 at d = 10, 0.05 at d = 10^4), and the score tends to that
-of orthogonal canaries, coin plus noise of variance 0.11. Below d = m nothing linear can help much: there are
-more unknown coins than numbers released. The noise itself does not depend on d, for only its component along
-the canary counts."""
-WORDS_DECODER = """Interference is known structure, not noise. Centring (half of all canaries are in, so
-remove half of their sum) halves its variance at no cost. The ridge decoder solves for all coins at once;
-message passing also uses that coins are 0 or 1. Orthogonal canaries make all of this unnecessary. More of
-them, where d allows, let the same accuracy be shown with more certainty. Each row is one design fixed in
-advance; taking the best row afterwards would need a correction."""
-
-
-def page(
-    first: dict[int, Runs], second: dict[int, Runs], third: dict[int, Runs], decoded: dict[str, Runs],
-    checks: list[tuple[str, bool]], seconds: float,
-) -> str:  # fmt: skip
-    """The generated Markdown."""
-    columns = [UNCORRECTED, PURE, APPROXIMATE, FIXED, FDP, ORTHOGONAL]
-    lines = [
-        "# Seed 004, Q 2.1 to 2.3: auditing a noisy sum with one run",
-        "",
-        f"Made by `python -m reproductions.004_one_run_audit`, seed {SEED}: {seconds:.0f} CPU seconds on one core, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}.",
-        "",
-        "m canaries, each included by a fair coin; the sum plus normal noise of the classical formula for δ = 1e-6 is",
-        "released; the score is the inner product; the k highest are guessed in, the k lowest out, k = 1 ... K =",
-        "min(m/2, 500). Entries are means ± standard deviations over runs of the 95 % lower bound on ε; bands in",
-        "the figures hold the middle 80 % of the runs.",
-        "",
-        "What is valid: everything but the first column. *Pure* bounds refute ε-DP, which no Gaussian mechanism",
-        "satisfies: they are there because the question asks for them. *(ε, δ)* bounds refute (ε, 1e-6)-DP. *f-DP*",
-        "refutes Gaussian curves; the refuted μ is stated as its ε at δ = 1e-6.",
-        "",
-        "## Bars",
-        "",
-        *[f"- {'met' if good else 'MISSED'}: {text}" for text, good in checks],
-        "",
-        "## Q 2.1: against ε (m = 1000, d = 10^4)",
-        "",
-        "![](../../docs/figures/audit_epsilon.svg)",
-        "",
-        *table("nominal ε (true)", {f"{e} ({true_epsilon(e):.2f})": r for e, r in first.items()}, columns),
-        "",
-        WORDS_EPSILON,
-        "",
-        "## Q 2.2: against the number of canaries (d = 10^4, nominal ε = 16)",
-        "",
-        "![](../../docs/figures/audit_canaries.svg)",
-        "",
-        *table("m", second, columns),
-        "",
-        WORDS_COUNT,
-        "",
-        "## Q 2.3: against the dimension (m = 1000, nominal ε = 16)",
-        "",
-        "![](../../docs/figures/audit_dimension.svg)",
-        "",
-        *table("d", third, columns),
-        "",
-        WORDS_DIMENSION,
-        "",
-        "## Better canaries and decoders (nominal ε = 16, d = 10^4, m = 1000 and k = 250 fixed unless said)",
-        "",
-        *table("design", decoded, ["accuracy", FIXED, FDP]),
-        "",
-        WORDS_DECODER,
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def main() -> int:
     """Play, draw, write, and say whether the bars are met."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="a tenth of the runs, nothing written")
-    quick = parser.parse_args().quick
-    share = 10 if quick else 1
+    parser.add_argument("--quick", action="store_true", help="a twentieth of the runs, nothing written")
+    parser.add_argument(
+        "--stored", action="store_true", help="measure nothing: the words of the stored page again"
+    )
+    asked = parser.parse_args()
+    if asked.stored:
+        write("004_one_run_audit", page(blocks("004_one_run_audit"), stored_stamp("004_one_run_audit")))
+        return 0
+    share = 20 if asked.quick else 1
     begin = time.process_time()
     first = {e: play(1000, 10**4, e, runs=200 // share) for e in EPSILONS}
     second = {m: play(m, 10**4, 16, runs=(40 if m > 10**4 else 200) // share) for m in COUNTS}
     third = {d: first[16] if d == 10**4 else play(1000, d, 16, runs=200 // share) for d in DIMENSIONS}
     decoded = decoders(40 // share)
     checks = bars(first, decoded)
-    seconds = time.process_time() - begin
-    text = page(first, second, third, decoded, checks, seconds)
-    if not quick:
-        PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.write_text(text, encoding="utf-8")
+    columns = [UNCORRECTED, PURE, APPROXIMATE, FIXED, FDP, ORTHOGONAL]
+    named = {f"{e} ({true_epsilon(e):.2f})": runs for e, runs in first.items()}
+    better = "Better canaries and decoders (nominal ε = 16, d = 10^4, m = 1000 and k = 250 fixed unless said)"
+    found = {
+        "Bars": [f"- {'met' if good else 'MISSED'}: {text}" for text, good in checks],
+        "Q 2.1: against ε (m = 1000, d = 10^4)": table("nominal ε (true)", named, columns),
+        "Q 2.2: against the number of canaries (d = 10^4, nominal ε = 16)": table("m", second, columns),
+        "Q 2.3: against the dimension (m = 1000, nominal ε = 16)": table("d", third, columns),
+        better: table("design", decoded, ["accuracy", FIXED, FDP]),
+    }
+    lines = page(found, stamp("004_one_run_audit", SEED, time.process_time() - begin))
+    if not asked.quick:
+        write("004_one_run_audit", lines)
         at_16 = true_epsilon(16)
         draw("audit_epsilon", first, label="nominal ε", title="Q 2.1: m = 1000, d = 10⁴", truth=true_epsilon)
         draw(
@@ -388,10 +327,10 @@ def main() -> int:
             title="Q 2.3: m = 1000, nominal ε = 16",
             truth=lambda _: at_16,
         )
-    sys.stdout.write(text)
-    if quick:
-        sys.stdout.write("\n--quick: a tenth of the runs; whether bars are met cannot be told from it.\n")
-    return 0 if quick or all(good for _, good in checks) else 1
+    sys.stdout.write("\n".join(lines) + "\n")
+    if asked.quick:
+        sys.stdout.write("\n--quick: a twentieth of the runs; whether bars are met cannot be told from it.\n")
+    return 0 if asked.quick or all(good for _, good in checks) else 1
 
 
 if __name__ == "__main__":

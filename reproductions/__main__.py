@@ -1,16 +1,17 @@
 """All reproductions, one after the other: `python -m reproductions [--quick] [--again] [--list] [NAME ...]`.
 
 A run that was cut off goes on: pages that are there are skipped, and scripts that keep their numbers as they go start
-where they were (`001_bolt_on`, `001_runtime`, `000_membership`, `000_panels`). What a page cost when it was made is
-printed first. `--quick` runs everything at a size that shows no result, writes nothing, and fails if a script does.
+where they were (`001_bolt_on`, `001_runtime`, `001_runtime_postgres`, `000_membership`, `000_panels`). What a page cost
+when it was made is printed first. `--quick` runs everything at a size that shows no result, writes nothing, and fails
+if a script does.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
-import resource
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -63,15 +64,18 @@ def cost(name: str) -> Cost:
 def run(name: str, *, quick: bool) -> int:
     """One script in a process of its own; what it needed at most is remembered."""
     command = [sys.executable, "-m", f"reproductions.{name}", *(["--quick"] if quick else [])]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    done = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
-    sys.stdout.write("\n".join(done.stdout.strip().splitlines()[-1:]) + "\n" if quick else "")
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    if not quick and done.returncode == 0 and peak > before:  # the largest child so far was this one
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        said = child.stdout.read()
+        _, status, used = os.wait4(child.pid, 0)  # what this child alone took, however many came before it
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if quick:
+        sys.stdout.write("\n".join(said.strip().splitlines()[-1:]) + "\n")
+    elif child.returncode == 0:
         costs = json.loads(COSTS.read_text("utf-8")) if COSTS.is_file() else {}
-        costs[name] = peak // (1024 * 1024 if sys.platform == "darwin" else 1024)
+        costs[name] = used.ru_maxrss // (1024 * 1024 if sys.platform == "darwin" else 1024)
         COSTS.write_text(json.dumps(costs, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    return done.returncode
+    return child.returncode
 
 
 def main() -> int:

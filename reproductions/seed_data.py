@@ -99,9 +99,9 @@ def divide(
     )
 
 
-def mnist(*, rows: int, test: int = 10_000, dimension: int = 50) -> Split:
+def mnist(*, rows: int, test: int = 10_000, dimension: int = 50, seed: int = SPLIT_SEED) -> Split:
     """Pixels through one Gaussian random projection, rows on the unit sphere, labels 0 to 9."""
-    generator = np.random.default_rng(SPLIT_SEED)
+    generator = np.random.default_rng(seed)
     projection = generator.standard_normal((784, dimension)) / np.sqrt(dimension)
 
     def part(name: str, count: int) -> tuple[Floats, Floats]:

@@ -8,6 +8,8 @@ value is typed twice, and where a number or an order can be compared the verdict
 - `"001_runtime.md # HEADING > ROW > COLUMN"`: a cell of a page's table; `HEADING | CORNER` where a heading has several
   tables; rows of two labels are `FIRST / SECOND`;
 - `within`: confirmed if every number of ours is at most that far from its printed one, else refuted;
+- `one_run`: confirmed if a further run of ours would give numbers like the printed ones with that probability, by the
+  spread of the runs that are kept (`seed_agreement`), else refuted; for documents that print a single run;
 - `holds`: confirmed if the comparison is true of ours, called a, b, ... in order, and of the printed p, q, ...
 """
 
@@ -24,12 +26,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from reproductions.seed_agreement import agrees
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "reproductions" / "items"
 RESULTS = ROOT / "reproductions" / "results"
 VERDICTS = ("confirmed", "corrected", "refuted", "not reproducible", "not yet")
 FIELDS = {
-    "item", "section", "what", "where", "printed", "ours", "test", "within", "holds", "verdict", "why",
+    "item", "section", "what", "where", "printed", "ours", "test", "within", "one_run", "holds", "verdict", "why",
 }  # fmt: skip
 
 
@@ -54,6 +58,7 @@ class Item:
     ours: tuple[str, ...]
     test: tuple[str, ...]
     within: float | None
+    one_run: float | None
     holds: str | None
     stated: str | None
     why: str
@@ -88,13 +93,16 @@ class Item:
             pairs = zip(self.numbers, self.printed, strict=True)
             near = all(abs(ours - float(printed)) <= self.within for ours, printed in pairs)
             return "confirmed" if near else "refuted"
+        if self.one_run is not None:
+            runs, said = [kept(pointer) for pointer in self.ours], [float(each) for each in self.printed]
+            return "confirmed" if agrees(runs, said, level=self.one_run) else "refuted"
         if self.holds is not None:
             return "confirmed" if compare(self.holds, self.numbers, self.printed) else "refuted"
         return str(self.stated)
 
     def check(self) -> None:
         """Raise BadItem for whatever is wrong."""
-        rules = [self.within is not None, self.holds is not None]
+        rules = [self.within is not None, self.one_run is not None, self.holds is not None]
         computed = any(rules)
         if sum(rules) + (self.stated is not None) != 1:
             raise BadItem(f"{self.name}: either a verdict, or something to compute it from")
@@ -137,7 +145,8 @@ def resolve(pointer: str) -> float:
     """The number that a pointer points to."""
     file, _, rest = (part.strip() for part in pointer.partition(" > "))
     if file.endswith(".json"):
-        return _kept(file, rest, pointer)
+        numbers = kept(pointer)
+        return math.fsum(numbers) / len(numbers)
     page, _, heading = (part.strip() for part in file.partition(" # "))
     row, _, column = (part.strip() for part in rest.rpartition(" > "))
     found = {
@@ -151,7 +160,9 @@ def resolve(pointer: str) -> float:
     return number(found.pop(), pointer)
 
 
-def _kept(file: str, key: str, pointer: str) -> float:
+def kept(pointer: str) -> list[float]:
+    """All numbers that a pointer into a file of numbers points to: one for each seed or run."""
+    file, _, key = (part.strip() for part in pointer.partition(" > "))
     place = re.fullmatch(r"(.*) \[(\d+)\]", key)
     name, at = (place[1], int(place[2])) if place else (key, None)
     values = _json(file)["values"]
@@ -160,12 +171,11 @@ def _kept(file: str, key: str, pointer: str) -> float:
         for each, numbers in values.items()
         if each == name or re.fullmatch(re.escape(name) + r", (seed|run) \d+.*", each)
     ]
-    if not lists and {name, f"{name}, seed 0"} & set(_json(file).get("waiting", ())):
+    if not lists and {name, f"{name}, seed 0", f"{name}, run 0"} & set(_json(file).get("waiting", ())):
         raise Waiting(f"{pointer}: not measured yet")
     if not lists:
         raise BadItem(f"{pointer}: no such key")
-    picked = [x for numbers in lists for x in (numbers if at is None else [numbers[at]])]
-    return math.fsum(picked) / len(picked)
+    return [x for numbers in lists for x in (numbers if at is None else [numbers[at]])]
 
 
 @cache
@@ -242,8 +252,8 @@ def load(folder: Path = FOLDER) -> list[Item]:
                 Item(
                     document=content["document"], item=line["item"], section=line["section"], what=line["what"],
                     where=_texts(line.get("where")), printed=_texts(line.get("printed")), ours=_texts(line.get("ours")),
-                    test=_texts(line.get("test")), within=line.get("within"), holds=line.get("holds"),
-                    stated=line.get("verdict"), why=line.get("why", ""),
+                    test=_texts(line.get("test")), within=line.get("within"), one_run=line.get("one_run"),
+                    holds=line.get("holds"), stated=line.get("verdict"), why=line.get("why", ""),
                 )
             )  # fmt: skip
     return found

@@ -87,10 +87,11 @@ def cell(values: Sequence[float], digits: int) -> str:
     return mean if len(values) < 2 else f"{mean} ± {np.std(values):.{digits}f}"
 
 
-def stamp(script: str, seed: int, seconds: float) -> str:
+def stamp(script: str, seed: int, seconds: float, *, seeds: int | None = None) -> str:
     """How the page was made."""
+    repeated = "" if seeds is None else f", {seeds} repeats each"
     return (
-        f"Made by `python -m reproductions.{script}`, seed {seed}: {seconds:.0f} CPU seconds on one core, "
+        f"Made by `python -m reproductions.{script}`, seed {seed}{repeated}: {seconds:.0f} CPU seconds on one core, "
         f"Python {platform.python_version()}, NumPy {np.__version__}."
     )
 

@@ -106,7 +106,7 @@ def peak_memory() -> int:
 def made_on(before: dict[str, Any]) -> dict[str, Any]:
     """Commits, versions and the class of machine that the numbers come from."""
     commits = dict.fromkeys([*before.get("commits", []), commit()])
-    return {
+    return before | {
         "commits": list(commits),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, one used",
         "versions": f"Python {platform.python_version()}, NumPy {np.__version__}",

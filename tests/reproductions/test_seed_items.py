@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reproductions.seed_agreement import one_more
 from reproductions.seed_items import BadItem, Item, compare, load, number, resolve, tables
 from reproductions.seed_store import Store
 
@@ -59,10 +60,19 @@ def test_every_page_of_results_is_in_the_docs(script: Any) -> None:
         assert f"results/{path.name}" in text
 
 
+def test_every_page_has_the_printed_numbers_beside_its_own(script: Any) -> None:
+    """The pages of the five documents; whatever points to a page is in the table under it."""
+    for path in (ROOT / "reproductions" / "results").glob("0*.md"):
+        lines = script.beside(path.stem, ITEMS)
+        pointing = [item for item in ITEMS if any(each.split(".")[0] == path.stem for each in item.ours)]
+        assert pointing, path.name
+        assert len(lines) == len(pointing) + 5, path.name
+
+
 def one(**changed: Any) -> Item:
     told: dict[str, Any] = {
         "document": "D", "item": "I", "section": "1", "what": "w", "where": (), "printed": (), "ours": (), "test": (),
-        "within": None, "holds": None, "stated": None, "why": "",
+        "within": None, "one_run": None, "holds": None, "stated": None, "why": "",
     }  # fmt: skip
     return Item(**(told | changed))
 
@@ -97,6 +107,27 @@ def test_verdicts_are_computed() -> None:
     assert one(holds="a < p", printed=(199.5,), ours=(AUDIT,)).verdict == "refuted"
     with pytest.raises(BadItem, match="no comparison"):
         compare("().__class__", (), ())
+
+
+def test_a_single_printed_run_is_judged_by_the_scatter_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reproductions.seed_store.RESULTS", tmp_path)
+    monkeypatch.setattr("reproductions.seed_items.RESULTS", tmp_path)
+    store = Store("s", frozen=True)
+    for run, value in enumerate((0.50, 0.54, 0.46, 0.52, 0.48)):
+        store.put(f"wide, run {run}", [value])
+        store.put(f"narrow, run {run}", [0.7 + value / 100])
+    store.keep()
+    told = {"one_run": 0.95, "ours": ("s.json > wide",)}
+    # Mean 0.5, deviation 0.0316, Student's 2.776 with four degrees of freedom: 0.5 -+ 0.0962, and half a unit.
+    for printed, verdict in ((0.40, "confirmed"), (0.39, "refuted"), (0.6, "confirmed"), (0.602, "refuted")):
+        assert one(printed=(printed,), **told).verdict == verdict, printed
+    both = {"one_run": 0.95, "ours": ("s.json > wide", "s.json > narrow")}
+    assert one(printed=(0.45, 0.705), **both).verdict == "confirmed"
+    assert one(printed=(0.45, 0.72), **both).verdict == "refuted"
+    with pytest.raises(ValueError, match="no spread"):
+        one_more([0.5], level=0.95)
 
 
 def test_what_is_waiting_is_not_yet_and_what_nobody_knows_is_an_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 from pathlib import Path
@@ -10,8 +11,12 @@ import pytest
 from reproductions.seed_store import Store
 
 from tests.paths import ROOT
+from tests.studies.size import deep
 
-SCRIPTS = runpy.run_path(str(ROOT / "reproductions" / "__main__.py"))["names"]()
+COMMAND = runpy.run_path(str(ROOT / "reproductions" / "__main__.py"))
+SCRIPTS = COMMAND["names"]()
+BRIEF = ("001_influence", "utility_theorems")
+"""A second each, and without data."""
 
 
 @pytest.fixture
@@ -56,3 +61,22 @@ def test_results_name_commits_without_edits() -> None:
         commits = json.loads(path.read_text(encoding="utf-8"))["made"]["commits"]
         assert commits, path.name
         assert all(re.fullmatch(r"[0-9a-f]{40}", commit) for commit in commits), path.name
+
+
+@pytest.mark.parametrize("name", SCRIPTS if deep() else BRIEF)
+def test_a_quick_run_ends_well_writes_nothing_and_says_what_it_cannot_show(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}{os.pathsep}{ROOT}")
+    before = {path: path.stat().st_mtime_ns for path in (ROOT / "reproductions" / "results").iterdir()}
+    assert COMMAND["run"](name, quick=True) == 0
+    assert capsys.readouterr().out.startswith("--quick: ")
+    assert before == {
+        path: path.stat().st_mtime_ns for path in (ROOT / "reproductions" / "results").iterdir()
+    }
+
+
+def test_a_run_that_fails_is_not_counted_as_done(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(COMMAND["run"].__globals__, "COSTS", tmp_path / "costs.json")
+    assert COMMAND["run"]("of_this_name_there_is_none", quick=False) != 0
+    assert not (tmp_path / "costs.json").exists()

@@ -91,3 +91,25 @@ def test_a_clipped_one_layer_discriminator_does_not_bring_the_errors_down() -> N
     assert len(wins) == len(errors) == 300
     corrected = equilibrium(QueryGame.of_table(codes), 300, form="corrected")
     assert min(errors[100:]) > 3 * corrected[-1]
+
+
+@pytest.mark.parametrize("rounds", [1, 30])
+def test_the_losses_of_an_exact_critic_bound_the_regret_and_those_of_an_approximate_one_with_t_alpha(
+    rounds: int,
+) -> None:
+    """Lemma 4.0.1 holds, with equality: no loss is negative, and the table itself has none. Lemma 4.0.2 prints
+    (T - 1) alpha: a critic that gives away up to alpha may do so in all T rounds."""
+    codes = bits(300, 4)
+    game, coins, alpha = QueryGame.of_table(codes), np.random.default_rng(4), 0.05
+    table = np.bincount(codes @ (1 << np.arange(4)), minlength=16) / len(codes)
+    moves = coins.dirichlet(np.ones(16), size=rounds)
+    losses = np.array([game.error(move) for move in moves])
+    others = coins.dirichlet(np.full(16, 0.3), size=200)
+    assert min(game.error(each) for each in others) > game.error(table) == pytest.approx(0.0, abs=1e-12)
+    regret = losses.sum() - rounds * game.error(table)
+    assert regret == pytest.approx(losses.sum())
+    # The same with a critic that is worse by alpha wherever it is asked.
+    approximate = losses - alpha
+    regret = approximate.sum() - rounds * (game.error(table) - alpha)
+    assert regret > (rounds - 1) * alpha + approximate.sum() + 0.9 * alpha, "as printed"
+    assert regret <= rounds * alpha + approximate.sum() + 1e-9
