@@ -18,6 +18,7 @@ from . import (
     privacy,
     reproductions,
     sampling,
+    selection,
     synth,
 )
 from .fault import Fault
@@ -29,6 +30,7 @@ ROOMS = (
     nothing_lost,
     learning,
     sampling,
+    selection,
     audit,
     synth,
     engines,

@@ -194,7 +194,7 @@ class Release(Generic[T]):
             guarantee=guarantee if theorem is None else replace(guarantee, theorem=theorem),
             provenance=Provenance(
                 method=method,
-                parameters={} if parameters is None else parameters,
+                parameters={**(parameters or {}), **account.told},
                 schema_hash=schema_hash,
                 noise=guarantee.noise,
                 arithmetic="strict" if strict else "idealised",
