@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
 from holdfast.errors import BudgetExceeded, HoldfastError, LedgerError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, ApproxDP, Gaussian, GaussianDP, PureDP
+from holdfast.privacy.account import Witness
 from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.account.shared import CHOSEN_BY_PAID_SCORES
@@ -75,32 +76,16 @@ def test_a_score_is_noisy_paid_once_and_bounded_by_one_row() -> None:
 
 def test_whatever_a_model_says_of_a_row_counts_for_at_most_one() -> None:
     """The sum that is released is over numbers in [0, 1], exact in float64 in every order."""
-    seen: list[float] = []
-
-    class Seen(Gaussian):
-        def sample(self, value: Any, source: Any) -> Any:
-            seen.append(float(value[0]))
-            return super().sample(value, source)
-
-    account = whole()
-    import holdfast.privacy.account.shared as module
-
-    real = module.noise_within
-    module.noise_within = lambda *a, **k: type("N", (), {"mechanism": _seen(Seen, real(*a, **k).mechanism)})
-    try:
-        wild = np.array([np.nan, np.inf, -5.0, 0.3, 1.0, 1e300])
-        shared = account.shared_by(3)
-        for values in (wild, wild[::-1], np.full(6, 1 / 3)):
-            shared.next_fit(closes=True, selecting=False).score(values)
-    finally:
-        module.noise_within = real
-    assert seen[0] == seen[1]
-    assert 0 <= seen[0] <= 6
-    assert float(seen[2] * 2**20).is_integer()
-
-
-def _seen(kind: Any, like: Any) -> Any:
-    return kind(sigma=like.sigma, l2_sensitivity=like.l2_sensitivity, adjacency=like.adjacency)
+    account, seen = whole(), Witness(seed=1)
+    account.watch(seen)
+    wild = np.array([np.nan, np.inf, -5.0, 0.3, 1.0, 1e300])
+    shared = account.shared_by(3)
+    for values in (wild, wild[::-1], np.full(6, 1 / 3)):
+        shared.next_fit(closes=True, selecting=False).score(values)
+    first, second, third = (float(step.value[0]) for step in seen.seen.steps)
+    assert first == second
+    assert 0 <= first <= 6
+    assert float(third * 2**20).is_integer()
 
 
 def test_the_steps_of_a_pipeline_share_one_share_which_the_model_closes() -> None:
