@@ -205,8 +205,12 @@ class Release(Generic[T]):
             certificates=tuple(certificates),
         )
         if head:
-            account.journal.close_release(made._closing(account.share))
+            made.close_in(account)
         return made
+
+    def close_in(self, account: Account) -> None:
+        """Let the journal that holds its charges know its hash: a release that it does not know is none of it."""
+        account.journal.close_release(self._closing(account.share))
 
     @property
     def private(self) -> bool:

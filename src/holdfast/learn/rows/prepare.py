@@ -289,6 +289,10 @@ class Payers:
         found = self._kept.get(fitted)
         return None if found is None else (id(found.journal), found.share)
 
+    def account(self, fitted: Any) -> Account | None:
+        """Who paid, where it is known."""
+        return self._kept.get(fitted)
+
     def scorer(self, fitted: Any) -> FitShare | None:
         """What pays for the score that a cross-validation asks for now; None where nobody does."""
         found = self._kept.get(fitted)

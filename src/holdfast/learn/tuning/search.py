@@ -264,7 +264,11 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         model = model_of(best)
         mine = dataclasses.replace(self.release_.provenance, method=model.release_.provenance.method)
         model.release_ = dataclasses.replace(self.release_, value=model.release_.value, provenance=mine)
-        PAYERS.paid(self, account)
+        for paid in (
+            self,
+            *(step for _, step in getattr(best, "steps", [("", best)]) if hasattr(step, "release_")),
+        ):
+            PAYERS.paid(paid, account)  # the account itself, which paid for all parts
         return self
 
     def _open(
