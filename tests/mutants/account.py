@@ -52,7 +52,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="permit: a fork draws again",
         target="privacy:Permit._count_one_use",
-        old="_require_here(self._process, self.mechanism)",
+        old="require_here(self._process, self.mechanism.name)",
         new="self._process = type(self._process)()",
         tests=("tests/review/test_spending_findings.py",),
     ),
@@ -132,7 +132,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="account: a fork between charge and draw gives two values",
         target="privacy:Account.release",
-        old="_require_here(process, mechanism)",
+        old="require_here(process, mechanism.name)",
         new="pass",
         tests=(
             "tests/privacy/account/test_one_draw.py::test_a_fork_between_charge_and_draw_gives_one_value",
@@ -141,7 +141,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="permit: a fork within a draw gives two values",
         target="privacy:Permit.release",
-        old="_require_here(self._process, self.mechanism)",
+        old="require_here(self._process, self.mechanism.name)",
         new="pass",
         tests=(
             "tests/privacy/account/test_one_draw.py::test_a_fork_between_charge_and_draw_gives_one_value",

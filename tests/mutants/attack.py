@@ -92,4 +92,27 @@ FAULTS: tuple[Fault, ...] = (
         new="False",
         tests=("tests/attack/models/test_answers.py::test_rows_are_not_held_against_a_promise_about_users",),
     ),
+    Fault(
+        name="attack: a label that is missing passes for one (A7)",
+        target="attack:Records.__post_init__",
+        old="missing == 0,",
+        new="True,",
+        tests=("tests/attack/models/test_forms.py::test_what_cannot_be_attacked_is_refused_with_a_word",),
+    ),
+    Fault(
+        name="attack: the classes of a network are not heard (A7)",
+        target="attack:_predicting",
+        old="if classes is None else _calling(model.predict, classes, task)",
+        new="",
+        tests=("tests/attack/models/test_forms.py::test_any_labels_and_any_predictor[01-by_membership]",),
+    ),
+    Fault(
+        name="attack: a pipeline that did not pay has the promise of its model",
+        target="attack:_opened",
+        old='release = getattr(model, "release_", None)',
+        new='release = getattr(getattr(model, "steps", [(0, model)])[-1][1], "release_", None)',
+        tests=(
+            "tests/attack/models/test_forms.py::test_a_pipeline_brings_its_promise_its_columns_and_its_schema",
+        ),
+    ),
 )

@@ -20,6 +20,7 @@ from . import (
     privacy,
     reproductions,
     sampling,
+    selection,
     synth,
 )
 from .fault import Fault
@@ -31,6 +32,7 @@ ROOMS = (
     nothing_lost,
     learning,
     sampling,
+    selection,
     audit,
     synth,
     engines,

@@ -16,6 +16,8 @@ from holdfast.data.schema import DateTime, Numeric
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 
+LEAVE_OUT = "leave the rows out whose label is not known"
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Records:
@@ -41,6 +43,10 @@ class Records:
             self.labels.size == shape[0], "y", self.labels.shape, f"one label for each of {shape[0]} rows"
         )
         require(shape[0] >= 1, "X", (shape[0],), "one row or more")
+        missing = _missing(self.labels)
+        require(
+            missing == 0, "y", f"{missing} missing labels (NaN or None)", "a label for every row", LEAVE_OUT
+        )
 
     @classmethod
     def of(cls, pair: Any, name: str) -> Records:
@@ -51,7 +57,7 @@ class Records:
             features, labels = pair
         except (TypeError, ValueError):
             raise ParameterError(f"{name} must be a pair (X, y), got {type(pair).__name__}") from None
-        features, labels = _untensored(features), _untensored(labels)
+        features, labels = untensored(features), untensored(labels)
         known = hasattr(features, "shape")
         return cls(features=features if known else np.asarray(features), labels=np.asarray(labels))
 
@@ -79,7 +85,14 @@ class Records:
         return self.features, self.labels
 
 
-def _untensored(values: Any) -> Any:
+def _missing(labels: NDArray[Any]) -> int:
+    if labels.dtype.kind == "f":
+        return int(np.isnan(labels).sum())
+    listed = labels.tolist() if labels.dtype.kind == "O" else []
+    return sum(one is None or one != one for one in listed)
+
+
+def untensored(values: Any) -> Any:
     """A tensor as an array; anything else as it is."""
     if not callable(getattr(values, "detach", None)):
         return values

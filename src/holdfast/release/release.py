@@ -194,7 +194,7 @@ class Release(Generic[T]):
             guarantee=guarantee if theorem is None else replace(guarantee, theorem=theorem),
             provenance=Provenance(
                 method=method,
-                parameters={} if parameters is None else parameters,
+                parameters={**(parameters or {}), **account.told},
                 schema_hash=schema_hash,
                 noise=guarantee.noise,
                 arithmetic="strict" if strict else "idealised",
@@ -205,8 +205,12 @@ class Release(Generic[T]):
             certificates=tuple(certificates),
         )
         if head:
-            account.journal.close_release(made._closing(account.share))
+            made.close_in(account)
         return made
+
+    def close_in(self, account: Account) -> None:
+        """Let the journal that holds its charges know its hash: a release that it does not know is none of it."""
+        account.journal.close_release(self._closing(account.share))
 
     @property
     def private(self) -> bool:

@@ -172,7 +172,9 @@ def test_a_table_is_searched_too() -> None:
     ("told", "grid", "match"),
     [
         ({"strategy": "all"}, GRID, "strategy"),
-        ({}, {"row_norm": [1.0, 2.0]}, "row_norm"),
+        ({}, {"row_norm": [1.0, -2.0]}, "row_norm"),
+        ({}, {"epsilon": [1.0, 2.0]}, "epsilon, which all candidates share"),
+        ({}, {"row_nrm": [1.0]}, "did you mean 'row_norm'"),
         ({"holdout": 1.0}, GRID, "holdout"),
         ({"epsilon": 0.0}, GRID, "epsilon"),
         ({"epsilon": math.inf}, GRID, "finite|epsilon"),

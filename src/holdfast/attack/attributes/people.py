@@ -74,6 +74,12 @@ class People:
         """How they are read."""
         return self.batch.schema
 
+    def lacks(self, name: str) -> bool:
+        """Whether a value of this column is missing."""
+        column = self.raw[name]
+        values = column.to_pylist() if self.container == "arrow" else np.asarray(column).tolist()
+        return any(one is None or one != one for one in values)
+
     def take(self, rows: NDArray[Any]) -> People:
         """Some of them, by row numbers."""
         raw = {name: self.pick(one, rows) for name, one in self.raw.items()}

@@ -13,8 +13,9 @@ import numpy as np
 from holdfast.attack.attributes.case import Known, Response
 from holdfast.attack.attributes.linear_weights import LinearInside, inside_of
 from holdfast.attack.attributes.people import Floats, People, Secret
-from holdfast.attack.models.target import Target, answers_as_numbers, require_numbers
-from holdfast.attack.records import Records
+from holdfast.attack.models.answers import answers_as_numbers, require_numbers
+from holdfast.attack.models.target import Target, columns_read, first_step
+from holdfast.attack.records import LEAVE_OUT, Records
 from holdfast.attack.rows.released_rows import opened
 from holdfast.data.schema import Numeric, Schema
 from holdfast.errors import FormatError, ParameterError, require
@@ -60,12 +61,11 @@ class ReleaseSeen:
             rows, read, guarantee = opened(model, schema)
             return cls(rows=rows, schema=read, guarantee=guarantee)
         target = Target.of(model, classes=classes)
-        fitted = getattr(target.model, "model_", None)
-        stored = getattr(fitted, "schema", None)
-        columns: Any = getattr(fitted, "columns", None) or getattr(target.model, "feature_names_in_", ())
-        read = Schema.from_dict(stored) if schema is None and stored is not None else schema
+        stored = getattr(getattr(target.model, "model_", None), "schema", None)
+        known = getattr(first_step(target.model), "schema", None)  # of an Encoder
+        read = schema or (Schema.from_dict(stored) if stored is not None else known)
         return cls(
-            target=target, columns=tuple(map(str, columns)), prepare=prepare, schema=read,
+            target=target, columns=columns_read(target.model), prepare=prepare, schema=read,
             guarantee=target.guarantee,
         )  # fmt: skip
 
@@ -172,6 +172,7 @@ def response_of(
     require(
         known in ("exact", "approximate", "label"), "response", known, "'exact', 'approximate' or 'label'"
     )
+    require(not people.lacks(name), "target", name, "a column without missing values (NaN)", LEAVE_OUT)
     if target.task == "classification":
         require(known != "approximate", "response", known, "'exact' or 'label' for classes")
         labels = people.labels(name)
@@ -181,7 +182,9 @@ def response_of(
         return Response(known=known, block=np.eye(len(target.classes))[codes], codes=codes)
     column = people.schema[name]
     if not isinstance(column, Numeric):
-        raise ParameterError(f"target must be a column of numbers for a regression, got target={name!r}")
+        raise ParameterError(
+            f"target must be a column of numbers for a regression, got target={name!r}; or name its classes="
+        )
     numbers = np.asarray(people.batch.values[name], dtype=np.float64)
     if known == "label":
         cells = np.searchsorted(np.asarray(column.edges[1:-1]), numbers, side="right")

@@ -28,8 +28,9 @@ from holdfast.attack.influence.columns import (
 from holdfast.attack.influence.finite_domain import best_guess, influences, output_codes, values_left
 from holdfast.attack.influence.ranking import ColumnInvertibility, InvertibilityReport
 from holdfast.attack.influence.two_worlds import BlackBoxGame
-from holdfast.attack.models.target import Target, answers_as_numbers, require_numbers
-from holdfast.attack.records import Records, arrow_of
+from holdfast.attack.models.answers import answers_as_numbers, require_numbers
+from holdfast.attack.models.target import Target, columns_read
+from holdfast.attack.records import Records, arrow_of, untensored
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
@@ -158,9 +159,13 @@ def inversion_game(
 # What is shown of an answer.
 def shown(target: Target, form: Shown, features: Any) -> Floats:
     """One line of numbers per person, as the public sees them."""
-    values = answers_as_numbers(target.outputs(features))
-    values = values[:, None] if values.ndim == 1 else values
-    require_numbers(values)
+    if target.task == "classification":
+        values = target.probabilities(_records(features))
+    else:
+        values = answers_as_numbers(target.outputs(features))
+        values = values[:, None] if values.ndim == 1 else values
+        require_numbers(values)
+    require(len(values) == count_of(features), "the model's answer", values.shape, "one line for each row")
     if form == "scores":
         return values
     if form == "decision":
@@ -254,18 +259,11 @@ def perturbed(people: Any, own: Any, target: Column, knowledge: float, random: n
 def read_people(people: Any, target: Target, schema: Schema | None) -> tuple[Any, Schema | None]:
     """Features as the model takes them, and how to read them; a holdfast table brings its schema along."""
     if not isinstance(people, Table):
-        return people, schema
+        people = untensored(people)
+        return people if hasattr(people, "shape") else np.asarray(people), schema
     held, read = arrow_of(people)[0], columns_read(target.model)
     kept = [name for name in people.schema.names if not read or name in read]
     return held.select(kept), schema or people.schema
-
-
-def columns_read(model: Any) -> tuple[str, ...]:
-    """The columns that a fitted model reads, where it says so."""
-    named: Any = getattr(getattr(model, "model_", None), "columns", None) or getattr(
-        model, "feature_names_in_", ()
-    )
-    return tuple(map(str, named))
 
 
 def divided(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any]:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.attack.models import REGISTRY
+from holdfast.attack.models.answers import Task
 from holdfast.attack.models.attack import Attack, Case, views
 from holdfast.attack.models.shadow import cloneable, reference_models
-from holdfast.attack.models.target import Target, Task
+from holdfast.attack.models.target import Target
 from holdfast.attack.records import Records, set_aside
 from holdfast.attack.report import MembershipReport
 from holdfast.attack.result import AttackResult, Proof, comparable_curve, find_attacks, words_about

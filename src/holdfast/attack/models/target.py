@@ -9,21 +9,23 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.attack.models.answers import ADAPTERS, Task, answers_as_numbers, require_numbers, softmax
 from holdfast.attack.records import Records
+from holdfast.data.encode import Encoder
 from holdfast.data.engines.files import numeric_column, read_table
 from holdfast.data.rows import Kind, kind_of
 from holdfast.errors import DataError, ParameterError, require, withholding
 from holdfast.privacy.guarantee import Guarantee
 
 Floats = NDArray[np.float64]
-Task = Literal["classification", "regression"]
 _SLACK = 1e-3
 """How far single-precision probabilities may be from summing to 1."""
 LARGEST = 30.0
@@ -60,7 +62,7 @@ class Target:
         if isinstance(model, Target):
             return model
         fitted, guarantee = _opened(model)
-        for fits, adapt in _ADAPTERS:
+        for fits, adapt in ADAPTERS:
             if fits(fitted):
                 outputs, task, names, labels_only = adapt(fitted, classes, task)
                 return cls(
@@ -97,7 +99,7 @@ class Target:
         def outputs(features: Any) -> Floats:
             scores = answers_as_numbers(plain.outputs(features))
             require_numbers(scores)
-            return _softmax(scores)
+            return softmax(scores)
 
         return replace(plain, outputs=outputs, task="classification", classes=names)
 
@@ -197,8 +199,8 @@ class Target:
 def read_records(path: Path, *, label: str, target: Target) -> Records:
     """The records of a file: the columns that the model names, or all but the label, in order."""
     table = read_table(path)
-    fitted = target.model.model_
-    columns = fitted.columns or fitted.feature_names or tuple(n for n in table.column_names if n != label)
+    read = columns_read(target.model)
+    columns = read or tuple(name for name in table.column_names if name != label)
     missing = [name for name in (label, *columns) if name not in table.column_names]
     if missing:
         raise DataError(f"{path.name} lacks the columns {', '.join(missing)}")
@@ -212,10 +214,35 @@ def read_records(path: Path, *, label: str, target: Target) -> Records:
         listed = numeric_column(values, label).tolist() if stored else values.to_pylist()
         labels = np.array([str(value) for value in listed] if texts else listed)
     chosen = table.select(list(columns))
-    if fitted.columns is not None:
+    if read_as_table(target.model):
         return Records(features=chosen, labels=labels)
     rows = np.column_stack([numeric_column(chosen.column(name), name) for name in columns])
     return Records(features=rows, labels=labels)
+
+
+def first_step(model: Any) -> Any:
+    """What meets the rows: the first step of a Pipeline, or the model itself."""
+    return model.steps[0][1] if isinstance(getattr(model, "steps", None), list) else model
+
+
+def columns_read(model: Any) -> tuple[str, ...]:
+    """The columns that a fitted model or Pipeline reads, where it says so."""
+    first = first_step(model)
+    if isinstance(first, Encoder):
+        return first.columns_
+    fitted = getattr(first, "model_", None)
+    named: Any = (
+        getattr(fitted, "columns", None)
+        or getattr(fitted, "feature_names", None)
+        or getattr(first, "feature_names_in_", ())
+    )
+    return tuple(map(str, named))
+
+
+def read_as_table(model: Any) -> bool:
+    """Whether a model takes columns by their names, texts among them, and not a matrix of numbers."""
+    first = first_step(model)
+    return isinstance(first, Encoder) or getattr(getattr(first, "model_", None), "columns", None) is not None
 
 
 # Signals that a normal law can describe.
@@ -239,35 +266,6 @@ def surest(signals: NDArray[np.floating]) -> float:
     return float(min(sizes.max(initial=0.0), LARGEST))
 
 
-def answers_as_numbers(values: Any) -> Floats:
-    """Numbers as an array of doubles, from an array or a tensor of any library; `ParameterError` for anything else.
-
-    >>> answers_as_numbers([0.5, 1]).tolist()
-    [0.5, 1.0]
-    """
-    for step in ("detach", "cpu"):  # a tensor that remembers gradients, or lies on a device
-        values = getattr(values, step)() if callable(getattr(values, step, None)) else values
-    values = values.toarray() if hasattr(values, "toarray") else values
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, RuntimeError):
-        texts = getattr(getattr(values, "dtype", None), "kind", "") in ("U", "S", "T")
-        got = "texts" if texts else type(values).__name__
-        raise ParameterError(
-            f"the model must take and give arrays of numbers, got {got}"
-            + ("; if these are decisions, hand over an object with predict and classes_" if texts else "")
-        ) from None
-
-
-def require_numbers(values: Floats) -> None:
-    """Refuse NaN and infinity: an attack would take them for no opinion."""
-    bad = int(values.size - np.isfinite(values).sum())
-    require(
-        bad == 0, "the model's answer", f"{bad} of {values.size} numbers are NaN or infinite", "finite",
-        "look at what the model does with these rows",
-    )  # fmt: skip
-
-
 def _listed(names: Sequence[Any]) -> str:
     shown = ", ".join(repr(name) for name in names[:6])
     return shown + (", ..." if len(names) > 6 else "")
@@ -275,10 +273,6 @@ def _listed(names: Sequence[Any]) -> str:
 
 def _sort(texts: bool) -> str:
     return "texts" if texts else "numbers"
-
-
-# Adapters: from a model to its outputs.
-Adapted = tuple[Callable[[Any], Floats], Task, tuple[Any, ...], bool]
 
 
 def _opened(model: Any) -> tuple[Any, Guarantee | None]:
@@ -292,102 +286,9 @@ def _opened(model: Any) -> tuple[Any, Guarantee | None]:
 
         return model_of_release(model), model.guarantee
     release = getattr(model, "release_", None)
+    if isinstance(getattr(model, "steps", None), list):
+        from holdfast.learn.estimators.pipeline import pipeline_release
+
+        with suppress(ParameterError):  # a step of others learned from the rows, and nothing is promised
+            release = pipeline_release(model)
     return model, None if release is None else release.guarantee
-
-
-def _names(model: Any) -> tuple[Any, ...]:
-    return tuple(np.asarray(model.classes_).tolist())
-
-
-def _probabilistic(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
-    return model.predict_proba, "classification", _names(model), False
-
-
-def _scored(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
-    """A classifier with scores only: their softmax stands for probabilities."""
-
-    def outputs(features: Any) -> Floats:
-        return _softmax(np.asarray(model.decision_function(features), dtype=np.float64))
-
-    return outputs, "classification", _names(model), False
-
-
-def _softmax(scores: Floats) -> Floats:
-    wide = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
-    return np.asarray(np.exp(wide - np.logaddexp.reduce(wide, axis=1)[:, None]))
-
-
-def _deciding(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
-    """A classifier that shows decisions only."""
-    names = np.asarray(model.classes_)
-    return (
-        lambda features: (np.asarray(model.predict(features))[:, None] == names[None, :]).astype(np.float64),
-        "classification", _names(model), True,
-    )  # fmt: skip
-
-
-def _predicting(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
-    return (
-        (lambda features: np.ravel(np.asarray(model.predict(features), np.float64))),
-        "regression",
-        (),
-        False,
-    )
-
-
-def _calling(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
-    if classes is None:
-        require(task != "classification", "classes", None, "the labels, in the order of the columns")
-        return (lambda features: answers_as_numbers(model(features))), "regression", (), False
-    names = tuple(np.asarray(classes).tolist())
-    require(len(names) >= 2 and len(set(names)) == len(names), "classes", names, "two or more, all different")
-
-    def outputs(features: Any) -> Floats:
-        values = answers_as_numbers(model(features))
-        if len(names) == 2 and values.size == len(values):
-            values = values.reshape(-1)
-            return np.column_stack([1.0 - values, values])
-        return values
-
-    return outputs, "classification", names, False
-
-
-def _module(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
-    """A PyTorch module: tensors in, in evaluation mode and without gradients, arrays out."""
-
-    def called(features: Any) -> Floats:
-        import torch
-
-        weights = next(iter(model.parameters()), torch.zeros(0))
-        training = model.training
-        model.eval()
-        try:
-            with torch.no_grad():
-                given = torch.as_tensor(
-                    answers_as_numbers(features), dtype=weights.dtype, device=weights.device
-                )
-                answer = answers_as_numbers(model(given))
-        finally:
-            model.train(training)
-        return answer.reshape(-1) if classes is None and answer.shape == (len(answer), 1) else answer
-
-    return _calling(called, classes, task)
-
-
-def _is_module(model: Any) -> bool:
-    return any(base.__module__.partition(".")[0] == "torch" for base in type(model).__mro__)
-
-
-def _has(*names: str) -> Callable[[Any], bool]:
-    return lambda model: all(hasattr(model, name) for name in names)
-
-
-_ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[..., Adapted]], ...] = (
-    (_has("predict_proba", "classes_"), _probabilistic),
-    (_has("decision_function", "classes_"), _scored),
-    (_has("predict", "classes_"), _deciding),
-    (_has("predict"), _predicting),
-    (_is_module, _module),
-    (callable, _calling),
-)
-"""The first whose test a model passes is taken."""

@@ -14,6 +14,7 @@ from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError, require
 from holdfast.learn.estimators.additive_estimator import PrivateAdditiveEstimator
 from holdfast.learn.estimators.classifiers import ClassFace, log_probabilities
+from holdfast.learn.estimators.paid_score import PaidScore
 from holdfast.learn.estimators.regressors import BOUNDS_ASSUMED, DEFAULT_BOUNDS
 from holdfast.learn.problem.problem import LabelCoding, NumberLabels
 from holdfast.learn.rows.prepare import Bounds
@@ -77,7 +78,7 @@ class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
         return np.asarray(np.exp(log_probabilities(self._scores(X))))
 
 
-class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveEstimator):  # type: ignore[misc]
+class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimator):  # type: ignore[misc]
     """The same for numbers: targets are clipped to `target_bounds`, which a schema gives for tables.
 
     The other parameters are those of `PrivateAdditiveClassifier`.

@@ -32,6 +32,8 @@ from holdfast.learn.rows.prepare import (
     Bounds,
     inside_model_selection,
     numbers_only,
+    selected,
+    share_of,
     warn_refit,
 )
 from holdfast.privacy.account import Account
@@ -95,7 +97,10 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 "random_state must be None with an account, which draws the noise; open the account with a seed"
             )
-        limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
+        limit, chosen_by = (
+            limit_of(self.epsilon, self.delta) if account is None else account.limit,
+            selected(account),
+        )
         data = self._prepare(X, y, target, account)
         directions = self._directions(data)
         for assumption in data.read:
@@ -110,6 +115,8 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
                 seed=seed_of(self.random_state),
             )
             warn_refit(REFITS.again(X) or inside_model_selection())
+        else:
+            account = share_of(account)
         admit(data.rows, account, PAYMENT)
         if account.remaining().as_pure() is not None:
             raise ParameterError(
@@ -128,7 +135,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             account, self.model_.value(), method=f"{type(self).__name__}, additive",
             parameters=plain_parameters(dict(fit.parameters)),
             schema_hash=None if data.from_arrays else data.schema.hash(),
-            assumptions=(*data.read, *data.declared), theorem=THEOREM,
+            assumptions=(*data.read, *data.declared, *chosen_by), theorem=THEOREM,
         )  # fmt: skip
         return self
 

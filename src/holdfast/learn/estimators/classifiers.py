@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import require
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
+from holdfast.learn.estimators.paid_score import PaidScore
 from holdfast.learn.methods.method import Learner
 from holdfast.learn.methods.softmax_objective import covers
 from holdfast.learn.problem import Problem
@@ -28,7 +29,7 @@ MULTI_CLASS = ("multinomial", "one_vs_all")
 LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
 
 
-class ClassFace(ClassifierMixin):  # type: ignore[misc]
+class ClassFace(PaidScore, ClassifierMixin):  # type: ignore[misc]
     """What classifiers share, whatever their model: labels in, scores to decisions out."""
 
     classes: Sequence[Any] | None

@@ -50,6 +50,8 @@ from holdfast.learn.rows.prepare import (
     numbers_only,
     of_arrays,
     of_table,
+    selected,
+    share_of,
     warn_refit,
 )
 from holdfast.privacy.account import Account
@@ -123,7 +125,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                 return self
             if account is None:
                 warn_refit(REFITS.again(X) or inside_model_selection())
-            self._spend(prepared, problem, account)
+            self._spend(prepared, problem, None if account is None else share_of(account))
         return self
 
     # What a subclass says.
@@ -230,7 +232,10 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
 
     def _spend(self, prepared: Prepared, problem: Problem, account: Account | None) -> None:
         examples = prepared.examples
-        limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
+        limit, chosen_by = (
+            limit_of(self.epsilon, self.delta) if account is None else account.limit,
+            selected(account),
+        )
         require_small_delta(limit, examples.public_count)
         left = limit if account is None else account.remaining()
         method, problem, choice = self._decide(prepared, problem, left)
@@ -259,7 +264,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                 | dict(fit.parameters)
             ),
             schema_hash=prepared.schema_hash,
-            assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method)),
+            assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method), *chosen_by),
             theorem=fit.theorem,
         )
 

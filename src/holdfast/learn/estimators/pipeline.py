@@ -56,11 +56,16 @@ def pipeline_release(pipeline: Any) -> Release[Any]:
     paid = [step for _, step in kept if isinstance(step, PrivateStep)] + [model]
     guarantee, provenance = _together(paid)
     names = [name for name, _ in kept] + [last]
-    return Release(
+    made: Release[Any] = Release(
         value={"format": FORMAT, "names": names, "steps": [*values, model.release_.value]}, guarantee=guarantee,
         provenance=dataclasses.replace(provenance, method=f"Pipeline of {', '.join(names)}; {provenance.method}"),
         certificates=model.release_.certificates,
     )  # fmt: skip
+    account = PAYERS.account(model)
+    if provenance.head and account is not None:
+        # The ledger knows the model by itself; what is published is the pipeline, and it must know that one.
+        made.close_in(account)
+    return made
 
 
 def pipeline_of_release(release: Release[Any], models: Any) -> Any:

@@ -13,6 +13,7 @@ from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn.estimators.paid_score import PaidScore
 from holdfast.learn.methods.method import Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import HuberRegression, Squared
@@ -31,7 +32,7 @@ PREDICTIONS = 2.0
 """Lasso's default radius: predictions may reach this many times the half range of the target."""
 
 
-class PrivateLinearRegressor(RegressorMixin, PrivateLinearEstimator):  # type: ignore[misc]
+class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):  # type: ignore[misc]
     """What the regressors share: targets are clipped to public bounds and scaled to [-1, 1]."""
 
     target_bounds: tuple[float, float] | None

@@ -29,6 +29,7 @@ from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.shared import FitShare, SharedAccount
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.rounding import clip_rows
 
@@ -44,6 +45,14 @@ MESSAGE = (
     "cross-validation or grid search once per fit, and the promise of one release covers one fit only; pass "
     "account=... to fit, which keeps the sum"
 )
+SELECTED = (
+    "made by a search or cross-validation without an account: the promise covers this one fit, neither the others nor "
+    "the scores that chose it"
+)
+SCORES_NEXT = "_fit_and_score"
+"""The function of scikit-learn that fits a model, and then scores it."""
+STEPS = (SCORES_NEXT, "_fit_and_predict", "fit")
+"""Those that may be given an account; the last one is the refit of a search."""
 COUNT_READ = "the number of rows was read from the data and is treated as public; declare n_public"
 
 
@@ -267,32 +276,83 @@ class Payers:
     """
 
     def __init__(self) -> None:
-        self._kept: WeakKeyDictionary[Any, tuple[Any, str]] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[Any, Account] = WeakKeyDictionary()
 
     def paid(self, fitted: Any, account: Account) -> None:
-        """Remember the account and which share of it."""
-        self._kept[fitted] = (account.journal, account.share)
+        """Remember the account, or which share of it."""
+        self._kept[fitted] = account
+        if isinstance(account, FitShare):
+            account.finished(to_be_scored=selection_step() == SCORES_NEXT)
 
     def of(self, fitted: Any) -> tuple[int, str] | None:
         """The journal, as a number that no other has, and the share; None where it is not known."""
         found = self._kept.get(fitted)
-        return None if found is None else (id(found[0]), found[1])
+        return None if found is None else (id(found.journal), found.share)
+
+    def account(self, fitted: Any) -> Account | None:
+        """Who paid, where it is known."""
+        return self._kept.get(fitted)
+
+    def scorer(self, fitted: Any) -> FitShare | None:
+        """What pays for the score that a cross-validation asks for now; None where nobody does."""
+        found = self._kept.get(fitted)
+        return found if isinstance(found, FitShare) and selection_step() == SCORES_NEXT else None
 
 
 PAYERS = Payers()
 
 
-def inside_model_selection() -> bool:
-    """Whether a cross-validation or a search of scikit-learn is calling."""
+def selection_step() -> str:
+    """The function of scikit-learn's model selection that is calling; empty where none is.
+
+    A PrivateSearch in between pays for what it fits by itself, and asks for its own account.
+    """
     frame = sys._getframe()
     while frame.f_back is not None:
         frame = frame.f_back
-        if str(frame.f_globals.get("__name__", "")).startswith("sklearn.model_selection"):
-            return True
-    return False
+        module = str(frame.f_globals.get("__name__", ""))
+        if module == "holdfast.learn.tuning.whole_models":
+            return ""
+        # `_score` is called by the function that fitted.
+        if module.startswith("sklearn.model_selection") and frame.f_code.co_name != "_score":
+            return frame.f_code.co_name
+    return ""
+
+
+def inside_model_selection() -> bool:
+    """Whether a cross-validation or a search of scikit-learn is calling."""
+    return bool(selection_step())
+
+
+def share_of(account: Account, *, closes: bool = True) -> Account:
+    """What this fit may spend: all that an account has, or one share where several fits share it.
+
+    In a model selection an account must be shared, or its first fit would spend all. A step before the model of a
+    pipeline does not close its share, which the model goes on with.
+    """
+    step = selection_step()
+    if step not in ("", *STEPS):
+        raise ParameterError(
+            f"{step.strip('_')} of scikit-learn must not be given an account: it asks for more than fits and paid "
+            "scores; use GridSearchCV, RandomizedSearchCV, cross_validate or cross_val_score"
+        )
+    if isinstance(account, SharedAccount):
+        return account.next_fit(closes=closes, selecting=bool(step))
+    if step:
+        raise ParameterError(
+            "account must be shared by the fits of a search or cross-validation, or the first would spend all of it: "
+            "shared = account.shared_by(settings x folds, and 1 for the refit), then cv=shared.folds(...) and "
+            "account=shared. Nothing was charged"
+        )
+    return account
 
 
 def warn_refit(seen: bool, *, stacklevel: int = 3) -> None:
     """Say it once in each place."""
     if seen:
         warnings.warn(MESSAGE, BudgetWarning, stacklevel=stacklevel)
+
+
+def selected(account: Account | None) -> tuple[str, ...]:
+    """What a release must say that one fit of many paid for by itself."""
+    return (SELECTED,) if account is None and inside_model_selection() else ()

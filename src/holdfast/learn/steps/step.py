@@ -25,6 +25,8 @@ from holdfast.learn.rows.prepare import (
     count_of_array,
     inside_model_selection,
     numbers_only,
+    selected,
+    share_of,
     warn_refit,
 )
 from holdfast.privacy.account import Account
@@ -120,7 +122,10 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         examples = ArrayExamples(
             features=rows, labels=np.zeros(len(rows)), adjacency=adjacency, public_count=count
         )
-        limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
+        limit, chosen_by = (
+            limit_of(self.epsilon, self.delta) if account is None else account.limit,
+            selected(account),
+        )
         require_small_delta(limit, count)
         paying = Paying(type(self).__name__)
         if account is None:
@@ -131,12 +136,14 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             part = account
         else:
             admit(examples, account, paying)
+            account = share_of(account, closes=False)
             require_something_left(account)
             part = account if self.share == 1 else account.split(*fractions_of_rest(account, self.share))[0]
         assumed = self._learn(examples, part)
         PAYERS.paid(self, account)
         self.release_ = Release.of(
-            account, self._value(), method=type(self).__name__, assumptions=(*read, *assumed), theorem=self.THEOREM,
+            account, self._value(), method=type(self).__name__, theorem=self.THEOREM,
+            assumptions=(*read, *assumed, *chosen_by),
             parameters={} if part is account else {"share": float(self.share)},
         )  # fmt: skip
         return self

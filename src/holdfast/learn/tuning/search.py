@@ -7,8 +7,11 @@ none is counted. Here the whole search, its choice included, spends one budget.
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,14 +21,16 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from holdfast.errors import ParameterError, require
+from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.learn.choice import title_of, unregistered
 from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
+from holdfast.learn.estimators.paid_score import row_scores
+from holdfast.learn.estimators.pipeline import pipeline_release
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Squared
 from holdfast.learn.rows.examples import Examples
-from holdfast.learn.rows.prepare import Prepared
+from holdfast.learn.rows.prepare import PAYERS, Prepared, selected, share_of, warn_refit
 from holdfast.learn.tuning.candidates import (
     Candidate,
     Chosen,
@@ -37,6 +42,7 @@ from holdfast.learn.tuning.candidates import (
 )
 from holdfast.learn.tuning.random_stopping import RandomStopping
 from holdfast.learn.tuning.rehearsal import COMMON, Search, first_that_pays, rehearse_search
+from holdfast.learn.tuning.whole_models import FIXED, WholeModels, model_of, require_searchable
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import (
     limit_of,
@@ -53,7 +59,9 @@ Floats = NDArray[np.float64]
 Strategy = Literal["parts", "random_stopping"]
 STRATEGIES = ("parts", "random_stopping")
 SEARCHED = ("method", "options", "penalty", "radius")
-"""What may differ between candidates; what rows look like may not, for all are scored on the same ones."""
+"""Where candidates differ in these only, all see the same prepared rows; else each is fitted whole."""
+WRITTEN_BEFORE = "the candidates were written down before looking at the data"
+REAL_NUMBERS = "noise inside the candidates' training is analysed as real numbers"
 
 
 @dataclass(frozen=True)
@@ -79,9 +87,9 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : one of holdfast's. Its own epsilon and delta are not used.
-    param_grid : names and values, or a list of such, as in scikit-learn; of method, options, penalty and radius. The
-        grid is public: write it down before looking at the data.
+    estimator : one of holdfast's, or a Pipeline of its steps that ends in one. Its own epsilon and delta are not used.
+    param_grid : names and values, or a list of such, as in scikit-learn, `step__name` in a Pipeline: every parameter
+        but the promise, its neighbours and the classes. The grid is public: write it down before looking at the data.
     epsilon, delta : the promise about the whole search. Ignored where `fit` is given an account.
     strategy : `"parts"` trains each setting on a part of its own and chooses on a further part, by the exponential
         mechanism: all parts are disjoint, so each spends everything. Good for few settings and many rows.
@@ -128,6 +136,12 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None) -> Self:
         """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
         settings = self._settings()
+        self._chosen_by = selected(account)
+        warn_refit(bool(self._chosen_by))
+        if account is not None:
+            account = share_of(account)
+        if self._fits_whole(settings):
+            return self._search_whole(settings, X, y, account, target)
         models = [clone(self.estimator).set_params(**setting, random_state=None) for setting in settings]
         limit = limit_of(self.epsilon, self.delta) if account is None else account.remaining()
         for model in models:
@@ -167,31 +181,95 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 *chosen.fit.assumptions,
                 # All of them saw the rows, whichever was chosen.
                 *dict.fromkeys(text for method in methods for text in unregistered(method)),
-                "the candidates were written down before looking at the data",
-                *(("noise inside the candidates' training is analysed as real numbers",) if real else ()),
+                WRITTEN_BEFORE,
+                *self._chosen_by,
+                *((REAL_NUMBERS,) if real else ()),
             ),
             theorem=f"{chosen.theorem}; {chosen.fit.theorem}",
         )
         self.best_estimator_.release_ = self.release_
+        PAYERS.paid(self, account)
         self.best_estimator_.method_ = methods[chosen.index].name
         return self
 
     def _settings(self) -> list[dict[str, Any]]:
         require(self.strategy in STRATEGIES, "strategy", self.strategy, "one of " + ", ".join(STRATEGIES))
-        if not isinstance(self.estimator, PrivateLinearEstimator):
-            raise ParameterError(
-                f"estimator must be one of holdfast's, got {type(self.estimator).__name__}; put a pipeline's other "
-                "steps before the search"
-            )
+        require_searchable(self.estimator)
         settings = [dict(setting) for setting in ParameterGrid(self.param_grid)]
         require(len(settings) >= 1, "param_grid", len(settings), "at least one setting")
-        foreign = sorted({name for setting in settings for name in setting} - set(SEARCHED))
-        if foreign:
+        names = {name for setting in settings for name in setting}
+        for name in sorted(names):
+            if name.split("__")[-1] in FIXED:
+                raise ParameterError(
+                    f"param_grid must not name {name}, which all candidates share; set it on the search or on its "
+                    "estimator"
+                )
+        unknown = sorted(names - set(self.estimator.get_params()))
+        if unknown:
+            near = get_close_matches(unknown[0], self.estimator.get_params(), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ParameterError(
-                f"param_grid must name {', '.join(SEARCHED)} only, got {', '.join(foreign)}; run one search each, and "
-                "share an account between them"
+                f"param_grid must name parameters of the estimator, got {unknown[0]!r}{hint}"
             )
         return settings
+
+    def _fits_whole(self, settings: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether candidates differ in more than what a method does with the same rows."""
+        names = {name for setting in settings for name in setting}
+        return not isinstance(self.estimator, PrivateLinearEstimator) or not names <= set(SEARCHED)
+
+    def _search_whole(
+        self, settings: list[dict[str, Any]], X: Any, y: Any, account: Account | None, target: str | None
+    ) -> Self:
+        """The same search among models that are fitted whole, each with its own view of the rows."""
+        limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
+        rows = WholeModels.of(self.estimator, X, y, target, account)
+        require_small_delta(limit, rows.examples.public_count)
+        for assumption in rows.read:
+            warnings.warn(assumption, AssumptionWarning, stacklevel=3)
+        candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]
+        search = self._rehearsed(candidates, rows)
+        if account is None:
+            opened = partial(self._opened, limit, rows.examples)
+            account = first_that_pays(search, rows.examples, opened, self._currencies(limit, ()))
+        else:
+            require_something_left(account)
+            rehearse_search(search, rows.examples, account)
+        # A rehearsal meets every candidate: which of them are trained later may be a secret.
+        tried, rows.fitted = [model_of(model).release_ for model in rows.fitted], []
+        chosen = self._choose(candidates, rows.examples, account, score=rows)
+        self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
+        self.best_estimator_ = best = rows.model(chosen.fit)
+        own = pipeline_release(best) if hasattr(best, "steps") else best.release_
+        real = any(one.provenance.arithmetic == "idealised" for one in tried)
+        said = (
+            *(*rows.read, *own.guarantee.assumptions),
+            *(text for one in tried for text in one.guarantee.assumptions),
+            *(*self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ())),
+        )
+        self.release_ = Release.of(
+            account,
+            own.value,
+            method=own.provenance.method,
+            parameters=plain_parameters(
+                {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
+                | dict(own.provenance.parameters)
+            ),
+            schema_hash=own.provenance.schema_hash if rows.table is None else rows.table.schema.hash(),
+            assumptions=tuple(
+                dict.fromkeys((*said, *self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ())))
+            ),
+            theorem=f"{chosen.theorem}; {own.guarantee.theorem}",
+        )
+        model = model_of(best)
+        mine = dataclasses.replace(self.release_.provenance, method=model.release_.provenance.method)
+        model.release_ = dataclasses.replace(self.release_, value=model.release_.value, provenance=mine)
+        for paid in (
+            self,
+            *(step for _, step in getattr(best, "steps", [("", best)]) if hasattr(step, "release_")),
+        ):
+            PAYERS.paid(paid, account)  # the account itself, which paid for all parts
+        return self
 
     def _open(
         self, limit: PrivacyCurve, methods: Sequence[Learner], prepared: Prepared, search: Search
@@ -201,18 +279,17 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for method in methods:
             open_account(limit, method, adjacency=examples.adjacency, unit=examples.unit, seed=seed)
 
-        def opened(currency: str) -> Account:
-            return Account(
-                limit, adjacency=examples.adjacency, unit=examples.unit, currency=currency, seed=seed
-            )
+        currencies = self._currencies(limit, [method.currency for method in methods])
+        return first_that_pays(search, examples, partial(self._opened, limit, examples), currencies)
 
+    def _currencies(self, limit: PrivacyCurve, own: Sequence[str]) -> tuple[str, ...]:
         if limit.as_pure() is not None:
-            currencies: tuple[str, ...] = ("pure",)
-        elif self.strategy == "random_stopping":
-            currencies = ("renyi",)
-        else:
-            currencies = (*(method.currency for method in methods), *COMMON)
-        return first_that_pays(search, examples, opened, currencies)
+            return ("pure",)
+        return ("renyi",) if self.strategy == "random_stopping" else (*own, *COMMON)
+
+    def _opened(self, limit: PrivacyCurve, examples: Examples, currency: str) -> Account:
+        seed = seed_of(self.random_state)
+        return Account(limit, adjacency=examples.adjacency, unit=examples.unit, currency=currency, seed=seed)
 
     def _choose(
         self, candidates: Sequence[Candidate], examples: Examples, account: Account, *, score: Score
@@ -259,7 +336,12 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any) -> float:
         """Accuracy or R^2 on other rows; on the training rows it would not be private."""
         check_is_fitted(self, "best_estimator_")
-        return float(self.best_estimator_.score(X, y))
+        payer = PAYERS.scorer(self)
+        return (
+            float(self.best_estimator_.score(X, y))
+            if payer is None
+            else payer.score(row_scores(self.best_estimator_, X, y))
+        )
 
     def summary(self) -> str:
         """What was searched and chosen, and the chosen model."""
@@ -267,7 +349,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         head = (
             f"PrivateSearch by {self.strategy}: chose {self.best_params_} of {len(self._settings())} settings"
         )
-        return f"{head}\n{self.best_estimator_.summary()}"
+        return f"{head}\n{model_of(self.best_estimator_).summary()}"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, require
+from holdfast.errors import AlreadyReleased, BudgetExceeded, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account.currency import (
     BasicCurrency,
@@ -21,7 +21,7 @@ from holdfast.privacy.account.currency import (
     PureCurrency,
     RenyiCurrency,
 )
-from holdfast.privacy.account.journal import Charge, Entry, Journal, MemoryJournal, Process
+from holdfast.privacy.account.journal import Charge, Entry, Journal, MemoryJournal, Process, require_here
 from holdfast.privacy.account.payload import decode_payload, encode_payload
 from holdfast.privacy.account.witness import Witness
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -30,6 +30,9 @@ from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.mechanisms import MECHANISMS, SubsampledPure, stored_mechanism
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.rounding import as_written
+
+if TYPE_CHECKING:
+    from holdfast.privacy.account.shared import SharedAccount
 
 _PLAIN = frozenset(MECHANISMS) - {SubsampledPure}
 """Holdfast's own mechanisms, and none that holds another one, which need not be."""
@@ -47,6 +50,8 @@ class Account:
 
     within: Account | None = None
     """Of a part of the rows: the account that paid for it and for the other parts, once for all of them."""
+    told: Mapping[str, Any] = {}
+    """What a release that it paid for says among its parameters."""
 
     def __init__(
         self,
@@ -95,7 +100,7 @@ class Account:
             except BaseException:
                 self.journal.settle(entry.number, "abandoned", None)
                 raise
-            _require_here(process, mechanism)
+            require_here(process, mechanism.name)
             # Only what the journal holds as released leaves: of two runs with one key, one value.
             entry = self.journal.settle(entry.number, "released", kept)
             if key is None and entry.state == "released":
@@ -147,6 +152,16 @@ class Account:
         ZCDP(rho=0.25)
         """
         return tuple(self._child(share, self._places) for share in self._fractions(shares))
+
+    def shared_by(self, fits: int, *, scores: float = 0.2) -> SharedAccount:
+        """For a search or cross-validation of scikit-learn: every fit spends an equal share of it, and every score.
+
+        `fits` is settings x folds, and 1 for the refit. Give `cv=shared.folds(3)` to the search and `account=shared` to
+        its `fit`; `scores` is the part of the account that pays for scores, which are noisy.
+        """
+        from holdfast.privacy.account.shared import SharedAccount
+
+        return SharedAccount.of(self, fits, scores=scores)
 
     def watch(self, witness: Witness) -> None:
         """From now on a witness sees every charge and every draw of this account, of its shares and of its parts.
@@ -304,13 +319,13 @@ class Permit:
         checked = self.mechanism.check(value)
         self._count_one_use()
         noisy = _draw(self._account, self.mechanism, checked, self._source)
-        _require_here(self._process, self.mechanism)
+        require_here(self._process, self.mechanism.name)
         self._settle()
         return noisy
 
     def _count_one_use(self) -> None:
         """Take one of the uses, or refuse; of many threads that ask, as many succeed as there are uses."""
-        _require_here(self._process, self.mechanism)
+        require_here(self._process, self.mechanism.name)
         with self._lock:
             if self._counting:
                 # A signal handler or a finaliser, in the thread that counts.
@@ -343,18 +358,6 @@ class Permit:
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(
             "a Permit is never copied or stored: a use counted twice is noise drawn without a charge"
-        )
-
-
-def _require_here(process: Process, mechanism: Mechanism) -> None:
-    """Refuse to hand out what a copy of the process that paid has drawn: it draws by itself, and one was paid for.
-
-    Asked again after each draw, so that a fork between charge and draw gives one of the two its value.
-    """
-    if not process.here:
-        raise LedgerError(
-            f"what was paid for {mechanism.name} belongs to the process that paid for it; nothing was released here. "
-            "Pay in each process, from one ledger"
         )
 
 

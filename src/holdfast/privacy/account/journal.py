@@ -47,6 +47,18 @@ class Process:
         return os.getpid() == self._number and _LIVES[0] is self._life
 
 
+def require_here(process: Process, name: str) -> None:
+    """Refuse to hand out what a copy of the process that paid has drawn: it draws by itself, and one was paid for.
+
+    Asked again after each draw, so that a fork between charge and draw gives one of the two its value.
+    """
+    if not process.here:
+        raise LedgerError(
+            f"what was paid for {name} belongs to the process that paid for it; nothing was released here. "
+            "Pay in each process, from one ledger"
+        )
+
+
 State = Literal["charged", "released", "abandoned"]
 
 

@@ -1,0 +1,188 @@
+"""Shared accounts: equal shares, every one of them counted, and folds that see no row."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
+
+from holdfast.errors import BudgetExceeded, HoldfastError, LedgerError, ParameterError
+from holdfast.ledger import Ledger
+from holdfast.privacy import Account, ApproxDP, Gaussian, GaussianDP, PureDP
+from holdfast.privacy.account import Witness
+from holdfast.privacy.account.remaining import noise_within
+from holdfast.privacy.account.resume import ResumableAccount
+from holdfast.privacy.account.shared import CHOSEN_BY_PAID_SCORES
+from holdfast.release import Release
+
+LIMIT = GaussianDP(1.0)
+
+
+def whole(**told: Any) -> Account:
+    return Account(LIMIT, adjacency="replace", seed=1, **told)
+
+
+def spend(share: Account) -> None:
+    share.release(noise_within(share, l2_sensitivity=1.0, dimension=1).mechanism, [3.0])
+
+
+@pytest.mark.parametrize("limit", [LIMIT, PureDP(1.0)])
+def test_all_fits_and_scores_together_spend_the_account_and_no_more(limit: Any) -> None:
+    account = Account(limit, adjacency="replace", seed=1)
+    shared = account.shared_by(7, scores=0.3)
+    left = [account.remaining().delta(0.0)]
+    for _ in range(7):
+        share = shared.next_fit(closes=True, selecting=False)
+        spend(share)
+        left.append(account.remaining().delta(0.0))
+        assert left[-1] < left[-2]  # charged: nothing is fitted for nothing
+        share.score(np.ones(100))
+        assert share.told == {"fits": 7, "fits_paid": len(left) - 1, "scores_paid": len(left) - 1}
+    assert left[-1] < 0.6 * left[0]
+    assert account.remaining().delta(0.0) < 1e-3 * left[0]
+    with pytest.raises(BudgetExceeded, match="all 7 fits"):
+        shared.next_fit(closes=True, selecting=False)
+
+
+def test_a_release_states_the_promise_of_all_fits_and_says_how_many_were_paid() -> None:
+    account = whole()
+    shared = account.shared_by(4)
+    share = shared.next_fit(closes=True, selecting=False)
+    spend(share)
+    with pytest.warns(Warning, match="seed"):
+        made = Release.of(share, {"w": 1.0}, method="one of four")
+    assert made.guarantee.curve.epsilon(1e-6) == account.promised.epsilon(1e-6)
+    assert share.limit.epsilon(1e-6) < made.guarantee.curve.epsilon(1e-6)
+    assert made.provenance.parameters == {"fits": 4, "fits_paid": 1, "scores_paid": 0}
+    assert CHOSEN_BY_PAID_SCORES in made.guarantee.assumptions
+    assert "fits_paid=1" in made.summary()
+
+
+def test_a_score_is_noisy_paid_once_and_bounded_by_one_row() -> None:
+    shared = whole().shared_by(2)
+    share = shared.next_fit(closes=True, selecting=False)
+    score = share.score(np.ones(50))
+    assert score != 1.0
+    with pytest.raises(BudgetExceeded):
+        share.score(np.ones(50))
+    entry = shared.journal.entries[-1].charge
+    assert entry.mechanism["l2_sensitivity"] == 1.0
+    assert entry.label == "score of a fit"
+
+
+def test_whatever_a_model_says_of_a_row_counts_for_at_most_one() -> None:
+    """The sum that is released is over numbers in [0, 1], exact in float64 in every order."""
+    account, seen = whole(), Witness(seed=1)
+    account.watch(seen)
+    wild = np.array([np.nan, np.inf, -5.0, 0.3, 1.0, 1e300])
+    shared = account.shared_by(3)
+    for values in (wild, wild[::-1], np.full(6, 1 / 3)):
+        shared.next_fit(closes=True, selecting=False).score(values)
+    first, second, third = (float(step.value[0]) for step in seen.seen.steps)
+    assert first == second
+    assert 0 <= first <= 6
+    assert float(third * 2**20).is_integer()
+
+
+def test_the_steps_of_a_pipeline_share_one_share_which_the_model_closes() -> None:
+    shared = whole().shared_by(2)
+    step = shared.next_fit(closes=False, selecting=False)
+    assert shared.next_fit(closes=True, selecting=False) is step
+    assert shared.next_fit(closes=True, selecting=False) is not step
+
+
+@pytest.mark.parametrize("rows", [10, 11])
+def test_folds_are_cut_without_a_look_at_rows(rows: int) -> None:
+    shared = whole().shared_by(4)
+    folds = shared.folds(3)
+    assert folds.get_n_splits() == 3
+    cut = list(folds.split(np.zeros((rows, 2)), None))
+    assert sorted(np.concatenate([held for _, held in cut]).tolist()) == list(range(rows))
+    for kept, held in cut:
+        assert sorted([*kept, *held]) == list(range(rows))
+    labels = np.arange(rows) % 2
+    for splitter in (StratifiedKFold(2), GroupKFold(2)):
+        with pytest.raises(ParameterError, match="without labels and groups"):
+            list(shared.folds(splitter).split(np.zeros((rows, 2)), labels, groups=labels))
+    assert len(list(shared.folds(ShuffleSplit(5)).split(np.zeros((rows, 2)), labels))) == 5
+
+
+def test_a_selection_without_its_folds_or_its_scores_is_refused() -> None:
+    shared = whole().shared_by(4)
+    with pytest.raises(ParameterError, match=r"cv must be account\.folds"):
+        shared.next_fit(closes=True, selecting=True)
+    list(shared.folds(2).split(np.zeros((9, 1))))
+    share = shared.next_fit(closes=True, selecting=True)
+    share.finished(to_be_scored=True)
+    with pytest.raises(ParameterError, match="scoring must be None"):
+        shared.next_fit(closes=True, selecting=True)
+    assert shared.journal.entries == ()
+    share.score(np.ones(9))
+    shared.next_fit(closes=True, selecting=True)
+
+
+def test_no_other_thread_no_copy_and_no_fork_is_given_a_share() -> None:
+    shared = whole().shared_by(4)
+    found: list[Exception] = []
+
+    def elsewhere() -> None:
+        try:
+            shared.next_fit(closes=True, selecting=False)
+        except LedgerError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert "n_jobs=1" in str(found[0])
+    with pytest.raises(TypeError, match="n_jobs=1"):
+        copy.deepcopy(shared)
+    from holdfast.privacy.account import journal
+
+    before, journal._LIVES[0] = journal._LIVES[0], object()
+    try:
+        with pytest.raises(LedgerError, match="n_jobs=1"):
+            shared.next_fit(closes=True, selecting=False)
+    finally:
+        journal._LIVES[0] = before
+
+
+@pytest.mark.parametrize(
+    ("told", "match"),
+    [
+        ({"fits": 0}, "fits"), ({"fits": True}, "fits"), ({"fits": 2.5}, "fits"),
+        ({"fits": 3, "scores": 0.0}, "scores"), ({"fits": 3, "scores": 1.0}, "scores"),
+    ],
+)  # fmt: skip
+def test_bad_shares_are_refused(told: Any, match: str) -> None:
+    with pytest.raises(HoldfastError, match=match):
+        whole().shared_by(told.pop("fits"), **told)
+
+
+def test_accounts_that_cannot_be_shared_say_why() -> None:
+    plan = Account(
+        ApproxDP(1.0, 1e-6), currency="plan", plan=[(Gaussian(sigma=9.0, l2_sensitivity=1.0), 1)], seed=1
+    )
+    with pytest.raises(HoldfastError, match="a plan is not split"):
+        plan.shared_by(3)
+    with pytest.raises(ParameterError, match="ResumableAccount"):
+        ResumableAccount.of(whole(), "job").shared_by(3)
+    with pytest.raises(ParameterError, match="PrivateSearch"):
+        Account(LIMIT, adjacency="add_remove", seed=1).shared_by(3).folds(2)
+    for bad in (1, True, "five"):
+        with pytest.raises(ParameterError, match="folds"):
+            whole().shared_by(3).folds(bad)
+
+
+def test_a_script_that_runs_again_finds_its_shares_spent(tmp_path: Any) -> None:
+    """In a ledger the shares have the names of before, and what they spent they have spent."""
+    with Ledger.create(tmp_path / "l.db") as ledger:
+        ledger.dataset("d", limit=ApproxDP(2.0, 1e-6), currency="gdp", adjacency="replace")
+        account = ledger.account("d", name="search", limit=ApproxDP(1.0, 1e-6))
+        spend(account.shared_by(2).next_fit(closes=True, selecting=False))
+        again = ledger.account("d", name="search", limit=ApproxDP(1.0, 1e-6)).shared_by(2)
+        assert again.next_fit(closes=True, selecting=False).remaining().delta(0.0) < 1e-5
