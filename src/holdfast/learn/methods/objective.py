@@ -22,6 +22,7 @@ from holdfast.learn.methods.pure_rows import (
     PureRows,
     Whitening,
     noise_ridge,
+    noise_spread,
     pure_rows,
     row_plan,
 )
@@ -255,19 +256,15 @@ def objective_mechanism(
         raise BudgetExceeded("nothing remains in the account; nothing was drawn")
     chosen: Arithmetic = arithmetic or "strict"
     if pure is not None and penalty_factor is None:
-        change, ideal = problem.gradient_change(adjacency), chosen == "idealised" and l1_factor is None
-        root = (
-            math.sqrt(problem.dimension + 1)
-            if ideal
-            else math.sqrt(2.0) * (math.sqrt(problem.dimension) if l1_factor is None else l1_factor)
-        )
-        least = noise_ridge(
-            epsilon, deviation=lambda left: root * change / left,
-            determinants=lambda penalty: math.log1p(problem.smoothness / penalty),
-            effective_dimension=effective_dimension or float(problem.dimension), count=public_count,
-            curvature=problem.loss.curvature,
-            least=LEAST_PENALTY * problem.smoothness / -math.expm1(-epsilon),
-        )  # fmt: skip
+        least = LEAST_PENALTY * problem.smoothness / -math.expm1(-epsilon)
+        if problem.penalty == 0:
+            spread = noise_spread(problem.dimension, l1_factor, arithmetic=chosen)
+            least = noise_ridge(
+                epsilon, deviation=spread * problem.gradient_change(adjacency),
+                determinants=lambda penalty: math.log1p(problem.smoothness / penalty),
+                effective_dimension=effective_dimension or float(problem.dimension), count=public_count,
+                curvature=problem.loss.curvature, least=least,
+            )  # fmt: skip
     else:
         factor = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
         least = factor * problem.smoothness / -math.expm1(-epsilon)

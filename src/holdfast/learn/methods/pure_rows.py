@@ -149,17 +149,28 @@ def pure_rows(
     )  # fmt: skip
 
 
+def noise_spread(numbers: int, l1_factor: float | None, *, arithmetic: Arithmetic) -> float:
+    """The deviation of each number of the linear term, over G / epsilon: Laplace numbers, or a Gamma norm.
+
+    >>> noise_spread(49, None, arithmetic="idealised"), round(noise_spread(49, 2.0, arithmetic="strict"), 3)
+    (7.0710678118654755, 2.828)
+    """
+    if l1_factor is None and arithmetic == "idealised":
+        return math.sqrt(numbers + 1)
+    return math.sqrt(2.0) * (math.sqrt(numbers) if l1_factor is None else l1_factor)
+
+
 def noise_ridge(
     epsilon: float,
     *,
-    deviation: Callable[[float], float],
+    deviation: float,
     determinants: Callable[[float], float],
     effective_dimension: float,
     curvature: float,
     count: int,
     least: float,
 ) -> float:
-    """The penalty on the sum of losses: D sigma^2 / (n h), sigma being the noise's deviation in each number.
+    """The penalty on the sum of losses: D sigma^2 / (n h), sigma = deviation / epsilon being the noise in each number.
 
     Newton's step from noisy gradients has variance sigma^2 / (n h)^2 in a weight; with D weights whose squares add up
     to about 1, shrinking by a ridge of sigma^2 D / (n h) has the least error (a posterior mean); h, the curvature, is
@@ -169,5 +180,5 @@ def noise_ridge(
     penalty = least
     for _ in range(8):
         left = max(epsilon - determinants(penalty), 0.1 * epsilon)
-        penalty = max(least, effective_dimension * deviation(left) ** 2 / (count * curvature))
+        penalty = max(least, effective_dimension * (deviation / left) ** 2 / (count * curvature))
     return penalty

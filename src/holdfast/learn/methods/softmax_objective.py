@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn.methods.method import Fit
-from holdfast.learn.methods.pure_rows import LEAST_PENALTY, noise_ridge, pure_rows
+from holdfast.learn.methods.pure_rows import LEAST_PENALTY, noise_ridge, noise_spread, pure_rows
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax
 from holdfast.learn.risk.minimise import minimise_certified
@@ -81,24 +81,21 @@ def softmax_penalty(
     problem: Problem, loss: Softmax, *, epsilon: float, adjacency: Adjacency, public_count: int,
     arithmetic: Arithmetic = "strict", l1_factor: float | None = None, effective_dimension: float | None = None,
 ) -> float:  # fmt: skip
-    """The penalty on the sum of losses: `noise_ridge`.
+    """The least penalty on the sum of losses: `noise_ridge`, where none was asked for.
 
     Never below 2 t / (1 - e^-epsilon), t = (1 - 1/K) X^2: determinants, at most t / penalty, take half of epsilon.
     """
-    numbers = weights_of(problem, loss)
-    ideal = arithmetic == "idealised" and l1_factor is None
-    root = (
-        math.sqrt(numbers + 1 if ideal else 2 * numbers) if l1_factor is None else math.sqrt(2.0) * l1_factor
-    )
-    change = problem.gradient_change(adjacency)
     trace = (1.0 - 1.0 / loss.classes) * problem.norm_bound**2
+    least = LEAST_PENALTY * trace / -math.expm1(-epsilon)
+    if problem.penalty > 0:
+        return least
+    spread = noise_spread(weights_of(problem, loss), l1_factor, arithmetic=arithmetic)
     return noise_ridge(
-        epsilon, deviation=lambda left: root * change / left,
+        epsilon, deviation=spread * problem.gradient_change(adjacency),
         determinants=lambda penalty: log_determinant(problem, loss, penalty=penalty),
         effective_dimension=effective_dimension or float(problem.dimension), count=public_count,
         # Of one class among K that are equally likely.
-        curvature=(loss.classes - 1) / loss.classes**2,
-        least=LEAST_PENALTY * trace / -math.expm1(-epsilon),
+        curvature=(loss.classes - 1) / loss.classes**2, least=least,
     )  # fmt: skip
 
 
