@@ -58,7 +58,8 @@ def uneven(rows: int = 6_000, adjacency: str = "replace") -> ArrayExamples:
 
 
 def problem(**changed: Any) -> Problem:
-    return Problem(**{"loss": Logistic(), "dimension": DIMENSION} | changed)
+    told: Any = {"loss": Logistic(), "dimension": DIMENSION} | changed
+    return Problem(**told)
 
 
 # What the moments cost.
@@ -102,7 +103,8 @@ def test_units_and_origins_are_found_where_they_can_be_seen() -> None:
     made = units_of(exact, told, noise=1e-9, dimension=3)
     assert made.standard.shift == pytest.approx([1.2, 0.0, 0.0])
     assert made.standard.scale == pytest.approx([10.0, 5.0, 2.0], rel=1e-6)
-    assert (made.active, made.effective_dimension) == (3, pytest.approx(3.0, rel=1e-6))
+    assert made.active == 3
+    assert made.effective_dimension == pytest.approx(3.0, rel=1e-6)
     drowned = units_of(exact, told, noise=1.0, dimension=3)
     assert not drowned.standard.shift.any()
     assert drowned.standard.scale[0] == pytest.approx((0.37 + 3 * FLOOR) ** -0.5)

@@ -101,7 +101,7 @@ def test_without_privacy_several_classes_stay_in_their_ball() -> None:
     y = np.argmax(
         x @ np.array([[3.0, -2.0, 0.0], [0.0, 2.0, -3.0]]) + random.gumbel(size=(300, 3)) / 2, axis=1
     )
-    told = {"epsilon": math.inf, "classes": [0, 1, 2], "fit_intercept": False}
+    told: Any = {"epsilon": math.inf, "classes": [0, 1, 2], "fit_intercept": False}
     free, held = (PrivateLogisticRegression(**told, radius=radius).fit(x, y) for radius in (None, 2.0))
     assert np.linalg.norm(free.coef_) > 2.5
     assert np.linalg.norm(held.coef_) == pytest.approx(2.0)
