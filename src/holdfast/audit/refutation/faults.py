@@ -375,11 +375,6 @@ FAULTS: tuple[PlantedFault, ...] = (
         "", "a replaced row moves squares of two columns", "objective replace",
     ),
     _fault(
-        "sizes_are_not_clipped", "learn.whitened_examples:WhitenedExamples._mapped",
-        "np.maximum(lengths, sizes / self.reach)", "lengths",
-        "noise for the sum of a row's sizes, which nothing bounds", "objective replace", "softmax zero_out",
-    ),
-    _fault(
         "certificate_root_forgotten", "synth.certificate:certificate_noise",
         "each * math.nextafter(math.sqrt(maxima), math.inf)", "each",
         "sqrt(G) of G maxima forgotten", "adaptive replace",
