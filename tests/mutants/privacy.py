@@ -212,7 +212,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="objective: strict linear term without its root of the dimension",
         target="privacy:PureObjectivePerturbation.linear_grid",
-        old="root * as_written(self.scale)",
+        old="self._factor(dimension) * as_written(self.scale)",
         new="as_written(self.scale)",
         tests=("tests/learn/methods/test_objective.py::test_the_noise_is_as_large_as_the_theorem_says",),
     ),

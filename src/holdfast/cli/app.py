@@ -27,6 +27,7 @@ COMMANDS = {
     "ledger": "open, show and verify a budget ledger, close accounts",
     "plan": "noise and accuracy against epsilon, before anything is spent",
     "postgres": "training inside a PostgreSQL database: install, status, uninstall",
+    "recommend": "which model for a table, from its schema and size alone",
     "refute": "every mechanism under attack; broken versions must fall",
     "run": "a whole release plan, its cost shown first",
     "schema": "declare what is public about a table",

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
 from holdfast.learn.choice import LearnerChoice, choose_learner
 from holdfast.learn.methods.objective import objective_mechanism
-from holdfast.learn.methods.softmax_objective import PURE_WHITENED
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.risk.descent import gaussian_square, schedule_for
@@ -127,9 +126,7 @@ def _coefficient_noise(
         # Rows that point in all directions alike gain nothing by whitening, but pay for it.
         pure = limit.as_pure()
         kept = PureDP(float(pure) * (1.0 - SHARE)) if whitened and pure is not None else limit
-        mechanism = objective_mechanism(
-            problem, limit=kept, adjacency=adjacency, public_count=rows, least_share=PURE_WHITENED * whitened
-        )
+        mechanism = objective_mechanism(problem, limit=kept, adjacency=adjacency, public_count=rows)
         # The minimiser moves by b / (n curvature + penalty); b is normal, or independent Laplace.
         deviation = getattr(mechanism, "sigma", None)
         if deviation is None:

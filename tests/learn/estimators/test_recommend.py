@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from holdfast import Categorical, Numeric, PrivateLogisticRegression, Schema, open_table
+from holdfast.cli.app import app
 from holdfast.errors import ParameterError
 from holdfast.learn import (
     PrivateAdditiveClassifier,
@@ -13,7 +18,7 @@ from holdfast.learn import (
     PrivateLinearRegression,
     recommend,
 )
-from holdfast.learn.estimators.recommend import NEAR, panel
+from holdfast.learn.estimators.recommend import NEAR, panel, rare_class_advice
 
 KNOWN = (
     PrivateAdditiveClassifier,
@@ -100,3 +105,30 @@ def test_a_linear_summary_says_what_an_additive_model_would_do() -> None:
         "an additive model"
         not in PrivateLogisticRegression(epsilon=4.0, delta=0.0).fit(table, target="ill").summary()
     )
+
+
+def test_a_rare_class_asks_for_a_linear_model() -> None:
+    found = recommend(SCHEMA, target="ill", epsilon=1.0, rows=1_000, rarest=0.01)
+    assert found.estimator == "PrivateLogisticRegression"
+    assert "tables with a class that rare" in found.why
+    assert recommend(SCHEMA, target="ill", epsilon=1.0, rows=1_000, rarest=0.3).estimator.startswith(
+        "PrivateAdditive"
+    )
+    for wrong in (0.0, 0.6, float("nan")):
+        with pytest.raises(ParameterError, match="rarest must be"):
+            recommend(SCHEMA, target="ill", epsilon=1.0, rows=1_000, rarest=wrong)
+    told = rare_class_advice(np.array([-4.0]))
+    assert "PrivateLogisticRegression" in told
+    assert rare_class_advice(np.array([4.0])) == told
+    assert rare_class_advice(np.array([-1.0])) == rare_class_advice(np.array([-4.0, 1.0, 3.0])) == ""
+
+
+def test_the_command_says_what_the_function_says(tmp_path: Path) -> None:
+    SCHEMA.save(tmp_path / "s.toml")
+    asked = ["recommend", str(tmp_path / "s.toml"), "--target", "ill", "--rows", "1000"]
+    expected = recommend(SCHEMA, target="ill", epsilon=1.0, rows=1_000)
+    assert CliRunner().invoke(app, asked).output.rstrip() == expected.summary()
+    told = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)
+    assert told["estimator"] == expected.estimator
+    assert len(told["alike"]) == len(expected.alike)
+    assert CliRunner().invoke(app, [*asked[:2], "--target", "no", "--rows", "10"]).exit_code == 2

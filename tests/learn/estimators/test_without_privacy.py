@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,27 @@ def test_without_privacy_a_radius_is_a_ball() -> None:
 def three(n: int = 1500) -> tuple[Floats, NDArray[np.str_]]:
     x, _ = rows(n, seed=4)
     return x, np.array(["a", "b", "c"])[np.argmax(x @ np.random.default_rng(9).normal(size=(3, 3)), axis=1)]
+
+
+def test_without_privacy_several_classes_stay_in_their_ball() -> None:
+    """Of all K d weights together; inside, moving towards the free minimiser does not pay."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(300, 2)) / 3
+    y = np.argmax(
+        x @ np.array([[3.0, -2.0, 0.0], [0.0, 2.0, -3.0]]) + random.gumbel(size=(300, 3)) / 2, axis=1
+    )
+    told: Any = {"epsilon": math.inf, "classes": [0, 1, 2], "fit_intercept": False}
+    free, held = (PrivateLogisticRegression(**told, radius=radius).fit(x, y) for radius in (None, 2.0))
+    assert np.linalg.norm(free.coef_) > 2.5
+    assert np.linalg.norm(held.coef_) == pytest.approx(2.0)
+    loss = [
+        -float(np.mean(np.log(np.take_along_axis(model.predict_proba(x), y[:, None], axis=1))))
+        for model in (free, held)
+    ]
+    scaled = PrivateLogisticRegression(**told).fit(x, y)
+    scaled.model_ = dataclasses.replace(free.model_, coef=free.coef_ * 2.0 / np.linalg.norm(free.coef_))
+    shrunk = -float(np.mean(np.log(np.take_along_axis(scaled.predict_proba(x), y[:, None], axis=1))))
+    assert loss[0] < loss[1] <= shrunk
 
 
 def test_several_classes_are_one_softmax_model(tmp_path: Path) -> None:

@@ -449,3 +449,18 @@ def test_vertices_of_a_softmax_are_as_long_as_all_its_weights() -> None:
         frank_wolfe(
             examples_of(features, labels), problem, account=Account(PureDP(1.0), seed=0), vertices=np.eye(3)
         )
+
+
+def test_an_account_that_adds_up_epsilons_beside_a_delta() -> None:
+    """Choices are of pure epsilon: as many steps as a pure account would take."""
+    random = np.random.default_rng(0)
+    x = random.uniform(-0.5, 0.5, size=(500, 3))
+    rows, problem = examples_of(x, np.sign(x[:, 0])), Problem(loss=Logistic(), dimension=3, radius=1.0)
+    taken = [
+        frank_wolfe(rows, problem, account=account).parameters["steps"]
+        for account in (
+            Account(ApproxDP(1.0, 1e-6), currency="basic", adjacency="replace", seed=0),
+            Account(PureDP(1.0), adjacency="replace", seed=0),
+        )
+    ]
+    assert taken[0] == taken[1] >= 1

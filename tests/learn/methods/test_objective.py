@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn.methods.objective import METHOD, PURE_OUTPUT_SHARE, Losses, objective_mechanism
-from holdfast.learn.methods.softmax_objective import SoftmaxLosses, pure_penalty
+from holdfast.learn.methods.softmax_objective import SoftmaxLosses
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import HuberHinge, Logistic, Softmax, Squared
 from holdfast.learn.rows.examples import ArrayExamples
@@ -275,13 +275,19 @@ def test_the_noise_is_as_large_as_the_theorem_says(adjacency: str, factor: float
     problem = Problem(loss=Logistic(), dimension=width)
     rows = table(np.zeros((5, width)), np.zeros(5), adjacency)
     pure = Account(PureDP(2.0), adjacency=adjacency, seed=1)
-    fit = objective_perturbation(rows, problem, account=pure, penalty_factor=10.0, arithmetic=arithmetic)
+    plain = dataclasses.replace(problem, penalty=1e-9)
+    fit = objective_perturbation(rows, plain, account=pure, penalty_factor=10.0, arithmetic=arithmetic)
     penalty = 10 * 0.25 / (1 - math.exp(-2.0))
     # Soundness, section 4: scale = G / (epsilon - ln(1 + beta/penalty) - the output's share).
     scale = factor / (2.0 - math.log1p(0.25 / penalty) - 2.0 * PURE_OUTPUT_SHARE)
     # Strict: independent Laplace coordinates of scale sqrt(d) scale; idealised: Gamma norm.
     spread = math.sqrt(2 * width if arithmetic == "strict" else width + 1)
     assert float(np.std(fit.weights)) == pytest.approx(scale * spread / penalty, rel=0.12)
+    # Mapped rows have sizes that add up to half of sqrt(d) at most: coordinates of that scale.
+    mapped = Account(PureDP(2.0), adjacency=adjacency, seed=1)
+    fit = objective_perturbation(rows, problem, account=mapped, penalty_factor=10.0, arithmetic=arithmetic)
+    reach = 0.5 * math.sqrt(width)
+    assert float(np.std(fit.weights)) == pytest.approx(scale * math.sqrt(2.0) * reach / penalty, rel=0.12)
     basic = Account(ApproxDP(2.0, 1e-6), currency="basic", adjacency=adjacency, seed=1)
     fit = objective_perturbation(rows, problem, account=basic, arithmetic=arithmetic)
     sigma = float(np.std(fit.weights)) * penalty
@@ -346,16 +352,39 @@ def test_currencies_without_a_theorem_are_refused() -> None:
 
 
 def test_the_pure_penalty_is_a_rule_in_public_quantities() -> None:
-    """A share of the noise; less where the signal is strong; never so small that determinants eat epsilon."""
+    """D sigma^2 / (n h); less where the signal is strong; never so small that determinants eat epsilon."""
     problem = Problem(loss=Logistic(), dimension=50)
-    told: dict[str, Any] = {"adjacency": "replace", "arithmetic": "strict"}
-    weak = pure_penalty(problem, epsilon=0.1, public_count=1000, **told)
-    assert weak == pytest.approx(0.8 * math.sqrt(100) * 2 / 0.1, rel=1e-6)
-    assert pure_penalty(problem, epsilon=0.1, public_count=10**6, **told) < weak / 5
+
+    def penalty_of(epsilon: float, count: int, **told: Any) -> float:
+        made = objective_mechanism(
+            problem, limit=PureDP(epsilon), adjacency="replace", public_count=count, **told
+        )
+        return float(made.penalty)
+
+    sigma = math.sqrt(2.0) * 3.0 * 2.0 / 0.1
+    weak = penalty_of(0.1, 1000, l1_factor=3.0, effective_dimension=20.0)
+    assert weak == pytest.approx(20.0 * sigma**2 / (1000 * 0.25), rel=0.01)
+    assert penalty_of(0.1, 1000) > weak * (50 / 9) * 2.4  # coordinates of sqrt(50), and all of them count
+    assert penalty_of(0.1, 10**6, l1_factor=3.0) < weak / 5
     for epsilon in (1e-3, 0.1, 1.0, 8.0):
         for count in (10, 10**4, 10**8):
-            penalty = pure_penalty(problem, epsilon=epsilon, public_count=count, **told)
-            assert math.log1p(0.25 / penalty) <= 0.5 * epsilon * (1 + 1e-6)
+            assert math.log1p(0.25 / penalty_of(epsilon, count)) <= 0.5 * epsilon * (1 + 1e-6)
+
+
+def test_gradients_that_are_short_in_the_l1_norm() -> None:
+    """Distances count in both norms, and one that is longer than was said is seen."""
+    mechanism = PureObjectivePerturbation(
+        scale=2.0, output_epsilon=0.1, lipschitz=1.0, smoothness=0.25, penalty=1.0, tolerance=1e-6, l1_factor=1.2,
+        adjacency=Adjacency.zero_out,
+    )  # fmt: skip
+    none, one = np.zeros(2), np.array([0.6, 0.6])
+    assert mechanism.distance(none, one) == pytest.approx(1.0)
+    assert mechanism.distance(none, np.array([0.7, 0.7])) > 1.1
+    assert abs(mechanism.linear_log_ratio(none, one)) == pytest.approx(0.5)
+    assert PureObjectivePerturbation.from_json(mechanism.to_json()) == mechanism
+    for wrong in (0.9, math.inf, math.nan):
+        with pytest.raises(ParameterError, match="l1_factor"):
+            dataclasses.replace(mechanism, l1_factor=wrong)
 
 
 @pytest.mark.parametrize("arithmetic", ["strict", "idealised"])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -252,6 +253,36 @@ def test_the_noise_is_as_large_as_the_theorem_says(adjacency: str, factor: float
     assert 0 <= float(account.remaining().as_pure() or 0) < 1e-12
 
 
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**31), classes=st.integers(2, 6), adjacency=st.sampled_from(list(Adjacency)))
+def test_mapped_gradients_are_within_the_l1_bound(seed: int, classes: int, adjacency: Adjacency) -> None:
+    """One record of mapped rows, at any weights: what the mechanism that was charged for says of both norms."""
+    rng = np.random.default_rng(seed)
+    rows, labels = some_rows(60, classes, 4, seed)
+    loss: Any = Softmax(classes=classes)
+    problem, account = Problem(loss=loss, dimension=4), Account(PureDP(1.0), adjacency=adjacency, seed=seed)
+    released: list[tuple[Any, Any]] = []
+    releasing = account.release
+
+    def spy(mechanism: Any, value: Any, **told: Any) -> Any:
+        released.append((mechanism, value))
+        return releasing(mechanism, value, **told)
+
+    account.release = spy  # type: ignore[method-assign]
+    multiclass(examples_of(rows, labels, adjacency.value), problem, account=account)
+    mechanism, losses = released[-1]
+    assert mechanism.l1_factor is not None
+    at = 30.0 * rng.normal(size=losses.dimension)
+    ((x, y),) = losses.examples.chunks()
+    for place in range(20):
+        other = (y[place] + 1) % classes
+        one = dataclasses.replace(losses, examples=examples_of(x[place : place + 1], y[place : place + 1]))
+        two = dataclasses.replace(losses, examples=examples_of(-x[place : place + 1], np.array([other])))
+        if adjacency is not Adjacency.replace:
+            two = dataclasses.replace(losses, examples=examples_of(np.zeros((1, 4)), np.zeros(1)))
+        assert mechanism.distance(one, two, at=at) <= 1.0 + 1e-9
+
+
 # The method.
 
 
@@ -276,6 +307,7 @@ def test_learns_whitened_and_plain_and_spends_its_limit(adjacency: str, penalty:
     assert np.mean(np.argmax(rows @ fit.weights.T, axis=1) == labels) > 0.95
     assert fit.parameters["engine"] == "objective"
     assert fit.parameters["preconditioner"] == ("none" if penalty else "diagonal")
+    assert np.allclose(fit.weights.sum(axis=0), 0.0, atol=1e-9)
     assert len(account.journal.entries) == (1 if penalty else 2)
     assert 0 <= float(account.remaining().as_pure() or 0) < 1e-12
 

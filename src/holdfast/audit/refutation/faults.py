@@ -371,7 +371,7 @@ FAULTS: tuple[PlantedFault, ...] = (
         "every row is in all K problems, and one is counted", "softmax zero_out",
     ),
     _fault(
-        "squares_replace_counts_once", "learn.whitened_examples:squares_sensitivity", "adjacency.gradient_factor *",
+        "squares_replace_counts_once", "learn.whitened_examples:moments_sensitivity", "adjacency.gradient_factor *",
         "", "a replaced row moves squares of two columns", "objective replace",
     ),
     _fault(

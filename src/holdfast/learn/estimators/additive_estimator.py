@@ -268,7 +268,11 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             f"{type(self).__name__}: {len(model.columns)} shape functions and {len(model.pairs)} pairs, "
             "by the spread of what each adds to the score"
         )
-        return "\n".join([head, shape_table(model), self.release_.summary()])
+        from holdfast.learn.estimators.recommend import rare_class_advice
+
+        told = rare_class_advice(model.constant) if model.classes is not None else ""
+        parts = (head, shape_table(model), told, self.release_.summary())
+        return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:
         """Plain JSON: cells, shapes, the rule that uses them and what is promised; needs no holdfast to read."""

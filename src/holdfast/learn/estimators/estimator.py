@@ -222,6 +222,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             loss=self._loss(prepared.coding, prediction_bound=norm * radius), dimension=prepared.examples.dimension,
             penalty=self.penalty or 0.0, radius=radius, row_norm=norm,
             constant=intercept_value(self.row_norm, fit_intercept=self.fit_intercept),
+            active=None if prepared.columns is None else len(prepared.columns) + self.fit_intercept,
         )  # fmt: skip
 
     def _without_privacy(self, prepared: Prepared, problem: Problem) -> Fit:

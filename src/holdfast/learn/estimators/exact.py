@@ -85,14 +85,15 @@ _SOLVERS: dict[str, Any] = {
 
 
 def _constrained(features: Floats, labels: Floats, problem: Problem, project: Any) -> Floats:
-    """Accelerated projected gradient descent with restarts, until steps vanish."""
+    """Accelerated projected gradient descent with restarts, until steps vanish; of K d weights, class after class."""
     n = len(labels)
     curvature = 1.0 if math.isinf(problem.loss.curvature) else problem.loss.curvature
     beta = curvature * float(np.linalg.norm(features, 2)) ** 2 / n + problem.penalty
-    w = ahead = np.zeros(features.shape[1])
+    w = ahead = np.zeros(problem.weights)
     momentum = 1.0
     for _ in range(50_000):
-        gradient = features.T @ problem.loss.slopes(features @ ahead, labels) / n + problem.penalty * ahead
+        z = features @ ahead.reshape(problem.predictions, -1).T
+        gradient = (problem.slopes(z, labels).T @ features).ravel() / n + problem.penalty * ahead
         following = project(ahead - gradient / beta, problem.radius)
         faster = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
         if float((ahead - following) @ (following - w)) > 0:  # restart: the momentum points uphill
@@ -102,7 +103,7 @@ def _constrained(features: Floats, labels: Floats, problem: Problem, project: An
         w, momentum = following, faster
         if moved <= 1e-13 * (1.0 + float(np.linalg.norm(w))):
             break
-    return np.asarray(w)
+    return problem.of_weights(w)
 
 
 def _project_l2(w: Floats, radius: float) -> Floats:

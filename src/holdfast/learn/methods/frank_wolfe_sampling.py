@@ -90,10 +90,12 @@ class FrankWolfeBounds:
         """T* that minimises B / T + (Gumbel scale) ln K, rounded into [1, N^2]; all public.
 
         The scale is score_change sqrt(T / (2 rho)) in zCDP: T* = (2 B / a)^(2/3), a = score_change ln K /
-        sqrt(2 rho). In pure DP it is 2 score_change T / epsilon: T* = sqrt(B / a).
+        sqrt(2 rho). In pure DP, and where epsilons are added up beside a delta, it is 2 score_change T / epsilon:
+        T* = sqrt(B / a).
         """
         reach = score_change * math.log(corners)
-        pure = left.as_pure()
+        point = left.as_approximate()
+        pure = left.as_pure() if point is None or math.isfinite(_concentrated(left)) else point[0]
         if pure is not None:
             best = math.sqrt(self.curvature_term * float(pure) / (2.0 * reach))
         else:

@@ -10,21 +10,29 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, PublicFacts, Rank, Settings, as_it_is
-from holdfast.learn.methods.softmax_objective import LEAST_SIGNAL, PURE_WHITENED, pure_penalty, pure_signal
+from holdfast.learn.methods.pure_rows import (
+    LEAST_PENALTY,
+    PureRows,
+    Whitening,
+    noise_ridge,
+    noise_spread,
+    pure_rows,
+    row_plan,
+)
 from holdfast.learn.problem import Problem
 from holdfast.learn.risk.ball import BallRisk, minimise_in_ball
 from holdfast.learn.risk.minimise import minimise_certified
 from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import Examples
-from holdfast.learn.whitened_examples import CLIP, SHARE, WhitenedExamples, release_diagonal
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.remaining import is_pure
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.calibration import calibrate
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
@@ -33,7 +41,6 @@ from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObj
 from holdfast.privacy.rounding import round_down, round_up
 
 Floats = NDArray[np.float64]
-Whitening = Literal["diagonal", "none"]
 TWICE_DIFFERENTIABLE = ("logistic", "squared")
 """The proof changes variables by the Hessian; the Huber-smoothed hinge has corners in its gradient."""
 BARRIER = 1e-2
@@ -98,7 +105,8 @@ def objective_perturbation(
     *,
     account: Account,
     penalty_factor: float | None = None,
-    preconditioner: Whitening = "none",
+    preconditioner: Whitening | None = None,
+    directions: int | None = None,
     count_bound: int | None = None,
     arithmetic: Arithmetic | None = None,
     mechanism: ObjectivePerturbation | PureObjectivePerturbation | None = None,
@@ -110,16 +118,24 @@ def objective_perturbation(
     public barrier keeps the minimiser inside (`risk/ball.py`). Needs an account that can count it: pure, 'basic',
     'renyi', or a plan with this `mechanism`, made by `objective_mechanism`.
 
-    `preconditioner="diagonal"`, for pure accounts, pays a share of epsilon for the squares of the columns, and
-    perturbs the objective of rows that are whitened by them and clipped; the penalty then acts on their weights.
+    For pure accounts, where no penalty, radius or mechanism is asked for, rows are mapped first (`pure_rows.py`):
+    `preconditioner="diagonal"` pays a share of epsilon for units of columns, `directions` is along how many public
+    directions rows are seen; a rule decides both. The penalty then acts on the weights of mapped rows.
     """
     require_provable(problem)
-    if preconditioner != "none":
-        _admit_whitening(preconditioner, problem, account, mechanism)
-        return _whitened(
-            examples, problem, account, penalty_factor=penalty_factor, count_bound=count_bound,
+    plain = problem.penalty > 0 or math.isfinite(problem.radius) or mechanism is not None
+    if (
+        preconditioner == "diagonal"
+        or directions is not None
+        or not (plain or not is_pure(account.remaining()))
+    ):
+        _admit_mapping(preconditioner, problem, account, mechanism)
+        rows = pure_rows(
+            examples, problem, account, preconditioner=preconditioner, directions=directions, count_bound=count_bound,
             arithmetic=arithmetic or "strict",
         )  # fmt: skip
+        return _mapped(rows, account, penalty_factor=penalty_factor, arithmetic=arithmetic or "strict")
+    require(preconditioner in (None, "none"), "preconditioner", preconditioner, "'diagonal' or 'none'")
     left = account.remaining()
     if mechanism is None:
         chosen = objective_mechanism(
@@ -154,54 +170,45 @@ def objective_perturbation(
     )
 
 
-def _admit_whitening(preconditioner: str, problem: Problem, account: Account, mechanism: object) -> None:
+def _admit_mapping(preconditioner: str | None, problem: Problem, account: Account, mechanism: object) -> None:
     """Refuse, before anything is spent, what the two releases do not cover."""
-    require(preconditioner == "diagonal", "preconditioner", preconditioner, "'diagonal' or 'none'")
+    known = preconditioner in (None, "diagonal", "none")
+    require(known, "preconditioner", preconditioner, "'diagonal' or 'none'")
     left = account.remaining().as_pure()
     if left is None:
         raise ParameterError(
-            "preconditioner='diagonal' is for pure epsilon; with delta > 0 use method='noisy_gd', which whitens by "
-            "a Gaussian second moment"
+            "preconditioner='diagonal' and directions=... are for pure epsilon; with delta > 0 use method='noisy_gd', "
+            "which whitens by a Gaussian second moment"
         )
     if left <= 0:
         raise BudgetExceeded("nothing remains in the account; nothing was drawn")
+    instead = "on the weights of rows as they are needs preconditioner='none' and directions=None"
+    require(problem.penalty == 0, "penalty", problem.penalty, "0 for mapped rows", f"a penalty {instead}")
+    require(mechanism is None, "mechanism", mechanism, "None for mapped rows")
     require(
-        problem.penalty == 0, "penalty", problem.penalty, "0 with preconditioner='diagonal'",
-        "a penalty on the weights of unwhitened rows needs preconditioner='none'",
-    )  # fmt: skip
-    require(mechanism is None, "mechanism", mechanism, "None with preconditioner='diagonal'")
-    require(
-        math.isinf(problem.radius), "radius", problem.radius, "infinite with preconditioner='diagonal'",
-        "a ball of whitened weights is none of the weights; use preconditioner='none'",
-    )  # fmt: skip
+        math.isinf(problem.radius),
+        "radius",
+        problem.radius,
+        "infinite for mapped rows",
+        f"a radius {instead}",
+    )
 
 
-def _whitened(
-    examples: Examples,
-    problem: Problem,
-    account: Account,
-    *,
-    penalty_factor: float | None,
-    count_bound: int | None,
-    arithmetic: Arithmetic,
-) -> Fit:
-    """Squares first, then the perturbed objective of whitened rows: a plain sum of two pure costs."""
-    most, assumptions = examples.largest_count(count_bound)
-    whitening = release_diagonal(examples, problem, account, most=most, arithmetic=arithmetic)
-    norm = CLIP * math.sqrt(max(1.0, whitening.effective_dimension))
-    rows = WhitenedExamples(examples=examples, problem=problem, whitening=whitening, norm=norm).kept()
-    inner = dataclasses.replace(problem, row_norm=1.0)
+def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, arithmetic: Arithmetic) -> Fit:
+    """The perturbed objective of mapped rows, with what is left: a plain sum of two pure costs."""
     chosen = objective_mechanism(
-        inner, limit=account.remaining(), adjacency=account.adjacency, public_count=examples.public_count,
-        penalty_factor=penalty_factor, arithmetic=arithmetic, least_share=PURE_WHITENED,
+        rows.problem, limit=account.remaining(), adjacency=account.adjacency,
+        public_count=rows.examples.public_count, penalty_factor=penalty_factor, arithmetic=arithmetic,
+        l1_factor=rows.reach, effective_dimension=rows.turned.effective_dimension,
     )  # fmt: skip
-    fit = objective_perturbation(rows, inner, account=account, mechanism=chosen)
+    fit = objective_perturbation(rows.examples, rows.problem, account=account, mechanism=chosen)
+    how = "by Laplace-noised moments of columns and clipped" if rows.turned.units else "publicly and clipped"
     return dataclasses.replace(
         fit,
-        weights=whitening.backward(fit.weights) / norm,
-        theorem=f"{fit.theorem}; rows whitened by Laplace-noised squares of columns and clipped",
-        parameters={**fit.parameters, "preconditioner": "diagonal", "share": SHARE, "clip": norm},
-        assumptions=(*fit.assumptions, *assumptions),
+        weights=rows.weights(fit.weights),
+        theorem=f"{fit.theorem}; rows mapped {how}",
+        parameters={**fit.parameters, **rows.parameters},
+        assumptions=(*fit.assumptions, *rows.assumptions),
     )
 
 
@@ -224,13 +231,15 @@ def objective_mechanism(
     public_count: int,
     penalty_factor: float | None = None,
     arithmetic: Arithmetic | None = None,
-    least_share: float = 0.0,
+    l1_factor: float | None = None,
+    effective_dimension: float | None = None,
 ) -> ObjectivePerturbation | PureObjectivePerturbation:
     """The least noise inside the objective that stays within the limit.
 
     The penalty on the sum of losses is n times the problem's, and never below
     penalty_factor * smoothness / (1 - e^-epsilon). The default is 10, so that determinants take about a tenth of
-    epsilon; without delta, where noise is larger by the root of the dimension, `pure_penalty`.
+    epsilon; without delta, where noise is larger by the root of the dimension, `noise_ridge`. `l1_factor`: gradients
+    are known to have L1 norms of at most that many times their Euclidean bound.
 
     >>> from holdfast.learn.problem.losses import Logistic
     >>> mechanism = objective_mechanism(Problem(loss=Logistic(), dimension=5), limit=ApproxDP(1.0, 1e-6),
@@ -247,16 +256,21 @@ def objective_mechanism(
         raise BudgetExceeded("nothing remains in the account; nothing was drawn")
     chosen: Arithmetic = arithmetic or "strict"
     if pure is not None and penalty_factor is None:
-        least = pure_penalty(
-            problem, epsilon=epsilon, adjacency=adjacency, public_count=public_count, arithmetic=chosen,
-            least_share=least_share,
-        )  # fmt: skip
+        least = LEAST_PENALTY * problem.smoothness / -math.expm1(-epsilon)
+        if problem.penalty == 0:
+            spread = noise_spread(problem.dimension, l1_factor, arithmetic=chosen)
+            least = noise_ridge(
+                epsilon, deviation=spread * problem.gradient_change(adjacency),
+                determinants=lambda penalty: math.log1p(problem.smoothness / penalty),
+                effective_dimension=effective_dimension or float(problem.dimension), count=public_count,
+                curvature=problem.loss.curvature, least=least,
+            )  # fmt: skip
     else:
         factor = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
         least = factor * problem.smoothness / -math.expm1(-epsilon)
     recipe = _Recipe(
         problem=problem, adjacency=Adjacency.of(adjacency), public_count=public_count,
-        penalty=max(least, public_count * problem.penalty),
+        penalty=max(least, public_count * problem.penalty), l1_factor=l1_factor,
     )  # fmt: skip
     if pure is not None:
         return recipe.pure(epsilon=round_down(pure), arithmetic=chosen)
@@ -274,12 +288,18 @@ class _Recipe:
     adjacency: Adjacency
     public_count: int
     penalty: float
+    l1_factor: float | None = None
 
     def pure(self, *, epsilon: float, arithmetic: Arithmetic) -> PureObjectivePerturbation:
         """epsilon = G/scale + ln(1 + beta/penalty) + the output's share."""
         output = PURE_OUTPUT_SHARE * epsilon
         made = PureObjectivePerturbation(
-            scale=1.0, output_epsilon=output, tolerance=1.0, arithmetic=arithmetic, **self._constants
+            scale=1.0,
+            output_epsilon=output,
+            tolerance=1.0,
+            arithmetic=arithmetic,
+            l1_factor=self.l1_factor,
+            **self._constants,
         )
         left = epsilon - made.log_determinants - output
         scale = round_up(made.gradient_change) / left * (1.0 + 1e-15)
@@ -330,16 +350,12 @@ class _Recipe:
 
 
 def _settings(facts: PublicFacts) -> Settings:
-    """Without delta and penalty, whether to whiten: where a share of epsilon says enough about the columns."""
+    """Without delta, penalty and radius, how rows are mapped first."""
     told, epsilon = as_it_is(facts), facts.limit.as_pure()
     if epsilon is None or facts.problem.penalty > 0 or math.isfinite(facts.problem.radius):
         return told
-    strength = pure_signal(
-        facts.problem, epsilon=float(epsilon), adjacency=facts.adjacency, public_count=facts.count
-    )
-    kind = "diagonal" if strength >= LEAST_SIGNAL else "none"
-    why = f"the signal epsilon n / (d factor) is {strength:.3g}: preconditioner {kind}"
-    return Settings(options={"preconditioner": kind}, reasons=(*told.reasons, why))
+    plan = row_plan(facts.problem, epsilon=float(epsilon), adjacency=facts.adjacency, count=facts.count)
+    return Settings(options={"preconditioner": plan.preconditioner}, reasons=(*told.reasons, plan.reason))
 
 
 METHOD = Learner(

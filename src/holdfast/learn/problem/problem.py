@@ -37,12 +37,20 @@ class Problem:
     row_norm: float = 1.0
     constant: float = 0.0
     """What the last column is in every row that is not null; 0 where it is a column like the others."""
+    active: int | None = None
+    """How many numbers of a row may differ from 0, where not all: one of each declared column, and a constant."""
 
     def __post_init__(self) -> None:
         require(self.dimension >= 1, "dimension", self.dimension, ">= 1")
         require(0 <= self.penalty < math.inf, "penalty", self.penalty, ">= 0 and finite")
         require(self.radius > 0, "radius", self.radius, "> 0", "use math.inf for no projection")
         require(0 < self.row_norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
+        require(self.active is None or self.active >= 1, "active", self.active, ">= 1, or None for all")
+
+    @property
+    def active_columns(self) -> int:
+        """How many numbers of a row may differ from 0."""
+        return self.dimension if self.active is None else min(self.active, self.dimension)
 
     @property
     def outputs(self) -> str:

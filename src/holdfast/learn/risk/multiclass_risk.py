@@ -44,6 +44,8 @@ class MulticlassRisk(PenalisedRisk):
     """(1 / divisor) sum of losses + (penalty / 2) |V|^2 + <linear, V>, V as a vector of (K - 1) d or K d numbers."""
 
     loss: Multiclass
+    whole: bool = False
+    """All K d weights, of the softmax too."""
 
     @property
     def weights(self) -> int:
@@ -125,7 +127,7 @@ class MulticlassRisk(PenalisedRisk):
     @cached_property
     def _basis(self) -> Floats:
         classes = self.loss.classes
-        return contrasts(classes) if isinstance(self.loss, Softmax) else np.eye(classes)
+        return np.eye(classes) if self.whole or not isinstance(self.loss, Softmax) else contrasts(classes)
 
     def _zeros(self, dtype: Any) -> Any:
         return np.zeros((self.loss.classes, self.problem.dimension), dtype=dtype)

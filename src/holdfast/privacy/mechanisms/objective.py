@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import require
 from holdfast.noise.gaussian import rounded_gaussian
-from holdfast.noise.idealised import gamma_ball, normal
+from holdfast.noise.idealised import gamma_ball, laplace, normal
 from holdfast.noise.laplace import truncated_laplace
 from holdfast.noise.source import Source
 from holdfast.noise.symmetric import width
@@ -287,7 +287,8 @@ class PureObjectivePerturbation(_Perturbed):
 
     epsilon = G/scale + ln(1 + smoothness/penalty) + output_epsilon. The Gamma-norm law has no exact twin on a
     grid, so strict arithmetic draws independent Laplace coordinates of scale sqrt(d) scale, whose density moves
-    by as little: |b - b'|_1 <= sqrt(d) G.
+    by as little: |b - b'|_1 <= sqrt(d) G. Where gradients are known to be shorter in that norm, |g|_1 <= l1_factor L
+    for every record, coordinates of scale l1_factor scale will do, in both arithmetics.
 
     >>> PureObjectivePerturbation(scale=4.0, lipschitz=1.0, smoothness=0.25, penalty=10.0, tolerance=1e-9,
     ...                           output_epsilon=0.01, adjacency="replace").curve
@@ -296,11 +297,27 @@ class PureObjectivePerturbation(_Perturbed):
 
     scale: Number
     output_epsilon: Number
+    l1_factor: Number | None = None
 
     theorem: ClassVar[str] = (
         "Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011, theorem 9), constants of soundness, section 4"
     )
     noise_fields: ClassVar[tuple[str, ...]] = ("scale", "output_epsilon")
+
+    def validate(self) -> None:
+        """No vector is shorter in the L1 norm than in the Euclidean one."""
+        super().validate()
+        factor = self.l1_factor
+        require(factor is None or 1 <= factor < math.inf, "l1_factor", factor, ">= 1 and finite, or None")
+
+    @property
+    def _laplace(self) -> bool:
+        """Whether coordinates are drawn one by one."""
+        return self.arithmetic == "strict" or self.l1_factor is not None
+
+    def _factor(self, dimension: int) -> Fraction:
+        """Of the L1 norm of a gradient over its bound."""
+        return root_above(dimension) if self.l1_factor is None else as_written(self.l1_factor)
 
     @property
     def curve(self) -> PrivacyCurve:
@@ -318,7 +335,9 @@ class PureObjectivePerturbation(_Perturbed):
     def linear_term(self, dimension: int, source: Source) -> Floats:
         """A random direction with a Gamma length; strict: Laplace numbers cut to a grid finer than the tolerance."""
         if self.arithmetic == "idealised":
-            return gamma_ball(source, dimension=dimension, scale=float(self.scale))
+            if self.l1_factor is None:
+                return gamma_ball(source, dimension=dimension, scale=float(self.scale))
+            return float(self.l1_factor) * float(self.scale) * laplace(source, size=dimension)
         # The proof needs a density of b that one record moves by e^(G/scale), and the Hessian's part apart from
         # it: Laplace coordinates of scale sqrt(d) scale have one.
         grid, spread = self.linear_grid(dimension)
@@ -328,35 +347,48 @@ class PureObjectivePerturbation(_Perturbed):
         """Each coordinate moves by less than one step: sqrt(d) step <= tolerance / 2."""
         root = root_above(dimension)
         grid = Grid.finer_than(as_written(self.tolerance) / (2 * root))
-        return grid, width("scale", root * as_written(self.scale) / grid.step)
+        return grid, width("scale", self._factor(dimension) * as_written(self.scale) / grid.step)
 
     def cdf(self, value: Floats, at: Floats) -> Floats:
         """(v - b) / penalty; the output noise is too small to count."""
         spread = float(self.scale) / float(self.penalty)
         centre = float(value.flat[0]) / float(self.penalty)
-        if self.arithmetic == "strict":
-            return laplace_cdf((at - centre) / (spread * float(root_above(value.size))))
+        if self._laplace:
+            return laplace_cdf((at - centre) / (spread * float(self._factor(value.size))))
         return gamma_norm_cdf((at - centre) / spread, dimension=value.size)
 
     @property
     def independent_coordinates(self) -> bool:
-        """Of the strict linear term they are."""
-        return self.arithmetic == "strict"
+        """Of Laplace numbers they are."""
+        return self._laplace
 
     def linear_log_ratio(self, first: Floats, second: Floats) -> float:
         """(|b'| - |b|) / scale, in the norm of the law that was drawn."""
-        if self.arithmetic == "idealised":
+        if not self._laplace:
             return (float(np.linalg.norm(second)) - float(np.linalg.norm(first))) / float(self.scale)
-        spread = float(self.scale) * float(root_above(first.size))
+        spread = float(self.scale) * float(self._factor(first.size))
         return float(np.sum(np.abs(second) - np.abs(first))) / spread
+
+    def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
+        """In the L1 norm too, where that is what is bounded."""
+        apart = super().distance(first, second, at=at)
+        if self.l1_factor is None:
+            return apart
+        one, two = _objective(first), _objective(second)
+        place = np.zeros(one.dimension) if at is None else np.asarray(at, dtype=np.float64)
+        sizes = float(np.sum(np.abs(one.gradient(place) - two.gradient(place))))
+        return max(apart, sizes / (float(self.l1_factor) * float(self.gradient_change)))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """Both arithmetics, for a record that comes or goes."""
+        """Both arithmetics, for a record that comes or goes; and gradients of one number, which both norms measure."""
         constants: dict[str, Any] = {"lipschitz": 1.0, "smoothness": 0.02, "penalty": 2.0, "tolerance": 1e-9}
         return (
             cls(scale=1.0, output_epsilon=0.01, adjacency=Adjacency.add_remove, **constants),
             cls(
                 scale=1.0, output_epsilon=0.01, adjacency=Adjacency.add_remove, arithmetic="idealised", **constants
+            ),
+            cls(
+                scale=1.0, output_epsilon=0.01, l1_factor=1.0, adjacency=Adjacency.add_remove, **constants
             ),
         )  # fmt: skip
