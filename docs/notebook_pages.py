@@ -52,7 +52,8 @@ class Notebook(Directive):
         here = nodes.section()
         here.document = self.state.document
         self.state.nested_parse(StringList(text.splitlines(), source=str(path)), 0, here, match_titles=True)
-        return here.children
+        parsed: list[nodes.Node] = here.children
+        return parsed
 
 
 def setup(app: Any) -> dict[str, bool]:
