@@ -143,7 +143,7 @@ def test_a_learner_that_charges_nothing_is_named() -> None:
 
 @pytest.mark.slow
 def test_a_synthesiser_that_keeps_its_contract_passes() -> None:
-    check_method(under(first(SYNTHESISERS, "independent"), "add_remove"))
+    check_method(first(SYNTHESISERS, "independent"))
 
 
 def test_a_synthesiser_that_promises_too_much_is_named() -> None:
