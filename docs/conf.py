@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
 
 project = "holdfast"
 author = "The holdfast authors"
@@ -27,7 +27,7 @@ def _version() -> str:
 
 release = version = _version()
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "notebook_pages"]
 exclude_patterns = ["_build", "_generated"]
 nitpicky = False  # type hints name private aliases of NumPy
 myst_enable_extensions = ["deflist", "colon_fence"]

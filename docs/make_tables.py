@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,9 @@ RESULTS = HERE.parent / "benchmarks" / "results"
 _BENCHMARKS = """\
 # Benchmarks
 
-Timings live in `benchmarks/`, apart from the tests; each script run with `--save` writes its file of results. Ratios
-within one table come from one run and compare fairly; absolute times belong to the machine named there.
+Times and errors against peers and against no privacy, to decide by and to check: every table is written by the
+script in `benchmarks/` that it names, run with `--save`. Ratios within one table come from one run and compare
+fairly; absolute times belong to the machine named there.
 """
 # A limit so wide that what is refused is refused for its kind, not for its size.
 _LIMITS: dict[str, PrivacyCurve] = {
@@ -146,7 +148,39 @@ def peers() -> str:
         "members of an overfitted forest found, at 1 % false alarms",
         f"{100 * float(found[2]):.0f} %", f"{100 * float(art[2]):.0f} % (ART)", "",
     )  # fmt: skip
-    return text
+    return f"{text}\n{losses()}"
+
+
+def losses() -> str:
+    """Where peers are better, counted over the learning panel: all its tables and budgets, seeds averaged."""
+    kept = json.loads((RESULTS / "learn_panel.json").read_text(encoding="utf-8"))
+    runs: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for key, cell in kept.items():
+        table, epsilon, kind, method, _ = key.split("|")
+        if "score" in cell:
+            runs.setdefault((table, epsilon, kind), {}).setdefault(method, []).append(cell["score"])
+    words = []
+    for kind, peer, promise in (("delta", "Opacus", "(ε, δ)"), ("pure", "diffprivlib", "pure ε")):
+        behind: list[tuple[float, str]] = []
+        cells = 0
+        for (table, epsilon, asked), found in runs.items():
+            theirs = [np.mean(scores) for method, scores in found.items() if method.startswith(peer.lower())]
+            if asked != kind or not theirs or "auto" not in found:
+                continue
+            cells += 1
+            gap = float(max(theirs) - np.mean(found["auto"]))
+            behind += [(gap, f"{table}, ε = {epsilon}")] if gap > 0 else []
+        largest, where = max(behind, default=(0.0, "nowhere"))
+        words.append(
+            f"under {promise} the better of {peer}'s settings is ahead in {len(behind)} of {cells}, "
+            f"at most by {largest:.3f} ({where})"
+        )
+    text = (
+        "**What we lose**, in accuracy or R², tables times budgets of the learning panel: "
+        + "; ".join(words)
+        + "."
+    )
+    return textwrap.fill(text, 125, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _panel(*methods: str, epsilons: tuple[float, ...] = (0.1, 1.0, 8.0)) -> list[str]:

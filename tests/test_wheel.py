@@ -124,17 +124,15 @@ def test_one_wheel_serves_every_python_from_3_11(archives: tuple[Path, Path], tm
     assert said.split()[-1] == "c"
 
 
-def test_without_a_compiler_the_install_still_succeeds(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "environment", [{"CC": "no-such-compiler"}, {"HOLDFAST_PURE": "1"}], ids=["no compiler", "asked for"]
+)
+def test_a_wheel_without_the_kernel_says_so_by_its_name(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "tree").mkdir()
-    build(tree(tmp_path / "tree"), tmp_path / "dist", "--wheel", CC="no-such-compiler")
-    (wheel,) = (tmp_path / "dist").glob("*.whl")
-    assert "holdfast/kernel/reference.py" in names_in(wheel)
-    assert not [name for name in names_in(wheel) if name.endswith((".so", ".pyd"))]
-
-
-def test_a_wheel_without_the_kernel_says_so_by_its_name(tmp_path: Path) -> None:
-    (tmp_path / "tree").mkdir()
-    build(tree(tmp_path / "tree"), tmp_path / "dist", "--wheel", HOLDFAST_PURE="1")
+    build(tree(tmp_path / "tree"), tmp_path / "dist", "--wheel", **environment)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     assert wheel.name == f"holdfast-{holdfast.__version__}-py3-none-any.whl"
+    assert "holdfast/kernel/reference.py" in names_in(wheel)
     assert not [name for name in names_in(wheel) if name.endswith((".so", ".pyd"))]
+    (record,) = (name for name in names_in(wheel) if name.endswith(".dist-info/WHEEL"))
+    assert b"Root-Is-Purelib: true" in zipfile.ZipFile(wheel).read(record)

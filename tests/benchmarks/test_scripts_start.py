@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -33,11 +36,24 @@ def test_there_are_scripts() -> None:
     assert len(SCRIPTS) >= 25
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_it_starts(script: str) -> None:
+def started(*scripts: str) -> dict[str, dict[str, Any]]:
+    """How each ends when it is asked for help."""
     done = subprocess.run(
-        [sys.executable, "-m", script, "--help"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-m", "tests.benchmarks.start_scripts", *scripts],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("usage")
+    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="scripts are started in forks")
+def test_they_start() -> None:
+    found = started(*SCRIPTS, "tests.benchmarks.no_such_script")
+    assert found.pop("tests.benchmarks.no_such_script")["code"] != 0
+    assert sorted(found) == SCRIPTS
+    wrong = {
+        script: end for script, end in found.items() if end["code"] != 0 or not end["out"].startswith("usage")
+    }
+    assert not wrong, "\n".join(f"{script}: {end['err'] or end['out']}" for script, end in wrong.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -94,13 +95,15 @@ def test_it_verifies_and_an_edit_shows(made: Demo, tmp_path: Path) -> None:
     assert not verify_dossier(made.page, releases=[made.model, made.model], ledger=made.ledger).ok
 
 
-def test_running_again_pays_nothing_and_changes_no_release(made: Demo) -> None:
+def test_running_again_pays_nothing_and_changes_no_release(made: Demo, tmp_path: Path) -> None:
+    """In a copy, and with little evidence: what is asked is what the releases cost."""
     before = [path.read_bytes() for path in (made.model, made.synthetic)]
     with Ledger.open(made.ledger, read_only=True) as ledger:
         paid = [entry for entry in ledger.history() if entry.kind != "page"]
-    again = run_demo(made.page.parent, **SMALL)
+    folder = shutil.copytree(made.page.parent, tmp_path / "again")
+    again = run_demo(folder, **SMALL | {"count": 100, "runs": 40})
     assert [path.read_bytes() for path in (again.model, again.synthetic)] == before
-    with Ledger.open(made.ledger, read_only=True) as ledger:
+    with Ledger.open(again.ledger, read_only=True) as ledger:
         assert [entry for entry in ledger.history() if entry.kind != "page"] == paid
     assert again.verification.ok
 

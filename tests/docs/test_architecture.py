@@ -42,7 +42,7 @@ class Row(NamedTuple):
 def _path(text: str) -> Path:
     return (
         ROOT / text
-        if text.split("/")[0] in ("tests", "docs", "benchmarks", "reproductions", "changes")
+        if text.split("/")[0] in ("tests", "docs", "benchmarks", "reproductions", "changes", "notebooks")
         else SOURCE / text
     )
 

@@ -236,6 +236,8 @@ def _is(value: Any, kind: Any) -> bool:
     if kind in (int, float):
         wanted = Integral if kind is int else Real
         return isinstance(value, wanted) and not isinstance(value, bool)
+    while hasattr(origin, "__value__"):  # a `type` statement, as NumPy 2.5 writes NDArray
+        origin = get_origin(origin.__value__)
     if origin is not None:
         return isinstance(value, origin)
     return isinstance(value, kind) if isinstance(kind, type) and not _is_protocol(kind) else True

@@ -1,0 +1,59 @@
+"""Gather the fragments of a release: `python docs/make_changelog.py VERSION [DATE]`.
+
+The fragments of `changes/` become a section of CHANGELOG.md, by kind and **Security** first, and are removed; the page
+of the site then shows that section. Part of the release checklist in CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+KINDS = ("Security", "Added", "Changed", "Fixed")
+UNRELEASED = "## Unreleased\n\nThe fragments in [`changes/`](changes/README.md).\n"
+
+
+def section(fragments: Mapping[str, str], *, version: str, date: str) -> str:
+    """One section of the changelog; a fragment of no known kind is refused."""
+    kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for name, text in sorted(fragments.items()):
+        begun = re.match(r"\*\*(\w+)\*\*\s+", text)
+        if begun is None or begun[1] not in kinds:
+            raise ValueError(f"{name} must begin with one of {', '.join(f'**{kind}**' for kind in KINDS)}")
+        said = " ".join(text[begun.end() :].split())
+        kinds[begun[1]].append(f"- {said[0].upper()}{said[1:]}\n")
+    parts = [f"### {kind}\n\n{''.join(entries)}" for kind, entries in kinds.items() if entries]
+    return f"## {version} ({date})\n\n" + "\n".join(parts)
+
+
+def gathered(changelog: str, new: str) -> str:
+    """The changelog with the new section below what is unreleased."""
+    before, found, after = changelog.partition(UNRELEASED)
+    if not found:
+        raise ValueError("CHANGELOG.md has no section 'Unreleased' that points to the fragments")
+    return f"{before}{found}\n{new.rstrip()}\n{after}"
+
+
+def main() -> None:
+    """Rewrite CHANGELOG.md and the site's page, and remove the fragments."""
+    version = sys.argv[1]
+    date = sys.argv[2] if len(sys.argv) > 2 else datetime.date.today().isoformat()
+    paths = [path for path in sorted((ROOT / "changes").glob("*.md")) if path.name != "README.md"]
+    new = section({path.name: path.read_text(encoding="utf-8") for path in paths}, version=version, date=date)
+    log = ROOT / "CHANGELOG.md"
+    log.write_text(gathered(log.read_text(encoding="utf-8"), new), encoding="utf-8")
+    page = ROOT / "docs" / "changelog.md"
+    kept = page.read_text(encoding="utf-8").partition("\n## Unreleased")[0]
+    page.write_text(
+        f'{kept}\n```{{include}} ../CHANGELOG.md\n:start-after: "README.md)."\n```\n', encoding="utf-8"
+    )
+    for path in paths:
+        path.unlink()
+
+
+if __name__ == "__main__":
+    main()

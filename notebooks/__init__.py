@@ -1,0 +1,1 @@
+"""Four notebooks, stored as they were executed."""

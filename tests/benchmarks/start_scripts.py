@@ -1,0 +1,61 @@
+"""Start many scripts with `--help`, each in a fork of one process that has loaded the libraries once.
+
+    python -m tests.benchmarks.start_scripts benchmarks.kernel reproductions.001_bolt_on ...
+
+Prints one JSON object: for each script its exit code, what it printed and what it complained of. A script's own imports
+and those of holdfast's rooms happen in its fork, so that a wrong one fails there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import runpy
+import sys
+import traceback
+from typing import Any
+
+
+def started(script: str) -> dict[str, Any]:
+    """What `python -m SCRIPT --help` says, here and now."""
+    sys.argv = [script, "--help"]
+    out, err = io.StringIO(), io.StringIO()
+    code: Any = 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            runpy.run_module(script, run_name="__main__", alter_sys=True)
+        except SystemExit as end:
+            code = end.code or 0
+        except BaseException:
+            traceback.print_exc()
+            code = 1
+    return {"code": code, "out": out.getvalue()[:2000], "err": err.getvalue()[-2000:]}
+
+
+def forked(script: str) -> dict[str, Any]:
+    """The same in a child, so that no script sees what another one loaded."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        with os.fdopen(writer, "w") as pipe:
+            json.dump(started(script), pipe)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    found: dict[str, Any] = json.loads(told) if told else {"code": 1, "out": "", "err": "it died"}
+    return found
+
+
+def main() -> None:
+    """Libraries first, which take most of the time, then the scripts."""
+
+    json.dump({script: forked(script) for script in sys.argv[1:]}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
