@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
 from holdfast.learn.choice import LearnerChoice, choose_learner
 from holdfast.learn.methods.objective import objective_mechanism
+from holdfast.learn.methods.pure_rows import TYPICAL, noise_spread
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.risk.descent import gaussian_square, schedule_for
@@ -127,10 +128,12 @@ def _coefficient_noise(
         pure = limit.as_pure()
         kept = PureDP(float(pure) * (1.0 - SHARE)) if whitened and pure is not None else limit
         mechanism = objective_mechanism(problem, limit=kept, adjacency=adjacency, public_count=rows)
-        # The minimiser moves by b / (n curvature + penalty); b is normal, or independent Laplace.
+        # The minimiser moves by b / (n curvature + penalty); b is normal, or independent Laplace for rows whose sizes
+        # add up to what is usual; there the penalty only shrinks what noise hides.
         deviation = getattr(mechanism, "sigma", None)
         if deviation is None:
-            deviation = math.sqrt(2 * problem.dimension) * float(getattr(mechanism, "scale"))  # noqa: B009
+            spread = TYPICAL * noise_spread(problem.dimension, None, arithmetic="strict")
+            return spread * float(getattr(mechanism, "scale")) / (rows * curvature)  # noqa: B009
         return float(deviation) / (rows * curvature + float(mechanism.penalty))
     mu = math.sqrt(gaussian_square(limit))
     setting = schedule_for(mu, count=rows, dimension=problem.dimension, factor=adjacency.gradient_factor)

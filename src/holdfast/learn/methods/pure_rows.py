@@ -38,6 +38,8 @@ NORM = 0.5
 """The Euclidean norm of rows in units of their own, over the root of the effective dimension."""
 REACH = 0.5
 """The sum of a row's sizes, over what its norm and its active numbers allow."""
+TYPICAL = 0.8
+"""What the sizes of a usual row add up to, over the same: sqrt(2 / pi) for normal numbers."""
 LEAST_SIGNAL = 5.0
 """Of epsilon n X^2 / (d factor), in units of what one row can add to the moments: below it, units are noise."""
 SEEN = 0.03
@@ -64,7 +66,7 @@ def row_plan(problem: Problem, *, epsilon: float, adjacency: Adjacency | str, co
     >>> few = Problem(loss=Logistic(), dimension=20)
     >>> row_plan(few, epsilon=1.0, adjacency="replace", count=10_000).preconditioner
     'diagonal'
-    >>> wide = Problem(loss=Logistic(), dimension=800)
+    >>> wide = Problem(loss=Logistic(), dimension=800, constant=0.5)
     >>> row_plan(wide, epsilon=1.0, adjacency="replace", count=5_000).directions
     75
     """
@@ -94,8 +96,13 @@ class PureRows:
     assumptions: tuple[str, ...]
 
     def weights(self, found: Any) -> Any:
-        """As weights of the rows themselves."""
-        return self.turned.backward(found) / self.norm
+        """As weights of the rows themselves, which are longer than those that were learnt from.
+
+        A usual row of units is shortened by `NORM`, every usual row by `REACH` over `TYPICAL`; weights make up for it,
+        or probabilities would be too sure. Decisions are the same.
+        """
+        shortened = min(1.0, REACH / TYPICAL) * (NORM if self.turned.units else 1.0)
+        return self.turned.backward(found) * (shortened / self.norm)
 
     @property
     def parameters(self) -> dict[str, Any]:
