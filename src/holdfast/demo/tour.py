@@ -119,7 +119,7 @@ def certified(synthetic: Release[Any]) -> str:
         return "nothing is claimed about the rows"
     claim = synthetic.certificates[0]
     sure = f"(confidence {claim.confidence:g})"
-    return f"no pair of columns is off by more than {100 * claim.alpha:.2f} % of the rows {sure}"
+    return f"no pair of columns is off by more than {claim.amount()} {sure}"
 
 
 @dataclass(frozen=True, kw_only=True)

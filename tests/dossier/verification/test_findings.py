@@ -224,8 +224,8 @@ def read_by_an_officer(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[s
     )
     synthetic = Release.of(account, {"measurements": measured}, method="rows", certificates=[claim])
     files = [folder / "rows.holdfast", folder / "model.holdfast"]
-    for release, file in zip((synthetic, model()), files, strict=True):
-        release.save(file)
+    synthetic.save(files[0])
+    model().save(files[1])
     attacks = [FakeAttack(attack=f"attack {place}") for place in range(5)]
     return Dossier.of_files(files, attacks=attacks, audience="internal").to_json(), files
 

@@ -200,13 +200,13 @@ def text_width(text: str, size: float = 12.0) -> float:
 
 
 def wrapped(text: str, width: float) -> list[str]:
-    """The text in lines that fit; words are kept whole where they can be.
+    """The text in lines that fit; words, and what stands between signs, are kept whole where they can be.
 
-    >>> wrapped("hours_per_week of a person", 90)
+    >>> wrapped("hours_per_week of a person", 110)
     ['hours_per_week', 'of a person']
     """
     lines = [""]
-    for word in re.findall(r"\S+\s*", text) or [""]:
+    for word in re.findall(r"[^\s=_-]+[\s=_-]*|[\s=_-]+", text):
         if lines[-1] and text_width((lines[-1] + word).rstrip()) > width:
             lines.append("")
         for letter in word:
