@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from benchmarks import nist, nist_data
 from holdfast.privacy import ApproxDP
 from holdfast.synth.rows.impossible_rows import require_possible
 
-RULES = {
+RULES: dict[str, Callable[[dict[str, Any]], bool]] = {
     "MSP": lambda row: (row["MSP"] == "N") == (row[AGE] < 15),
     "PINCP_DECILE": lambda row: (row["PINCP_DECILE"] == "N") == (row[AGE] < 15),
     "EDU": lambda row: (row["EDU"] == "N") == (row[AGE] < 3),
@@ -82,7 +83,7 @@ def test_years_are_drawn_inside_their_bin_as_the_histogram_has_them() -> None:
     ages = np.array([20] * 400 + [5] * 10 + [99] * 10, dtype=np.int64)
     drawn = NoisyAges(counts=counts).drawn(ages, edges, seed=1)
     inside = [np.searchsorted(edges[:-1], some, side="right") for some in (ages, drawn)]
-    assert np.array_equal(*inside)
+    assert np.array_equal(inside[0], inside[1])
     assert np.bincount(drawn[:400], minlength=24)[[20, 21, 22, 23]].tolist() == [0, 300, 0, 100]
     assert drawn.max() <= 99
 

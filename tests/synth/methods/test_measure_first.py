@@ -53,7 +53,7 @@ def test_what_is_noise_is_not_held_and_what_stands_out_is() -> None:
         Measurement(columns=pair, values=table + random.normal(0, 2.0, (6, 6)), noise_std=4.0)
         for pair, table in even.items()
     ]
-    weights = dict.fromkeys(even, 1.0)
+    weights: dict[tuple[str, ...], float] = {pair: 1.0 for pair in even}
     fitted, held = chosen_model(shape, [*columns, *noisy], weights, total=1000.0, most_cells=10_000)
     assert held[0] == ("a", "b")
     assert len(held) == 1
