@@ -260,7 +260,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="whole table: answers speak of the rows that were kept",
-        target="synth/released:_answers",
+        target="synth/released:released_intervals",
         old='0.0 if whole is None else float(whole.details["left_out"])',
         new="0.0",
         tests=(
