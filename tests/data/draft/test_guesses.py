@@ -22,6 +22,7 @@ from holdfast.data.draft import Draft, draft_of
 from holdfast.data.draft.check import INTERNAL, check_table
 from holdfast.errors import DataError, ParameterError
 from holdfast.synth import Synthesizer
+from tests.servers import postgres
 
 ROWS = 600
 
@@ -94,7 +95,9 @@ def test_every_guess_says_what_it_rests_on(draft: Draft) -> None:
     assert Schema.from_dict(draft.schema.to_dict()) == draft.schema
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars", "parquet", "duckdb"])
+@pytest.mark.parametrize(
+    "kind", ["pandas", "polars", "parquet", "duckdb", pytest.param("postgres", marks=pytest.mark.slow)]
+)
 def test_the_same_from_frames_and_databases(kind: str, draft: Draft, tmp_path: Path) -> None:
     table = pa.table(
         {name: [None if text == "" else text for text in column] for name, column in sales().items()}
@@ -111,6 +114,12 @@ def test_the_same_from_frames_and_databases(kind: str, draft: Draft, tmp_path: P
             connection.register("arrived", table)
             connection.execute("CREATE TABLE sales AS SELECT * FROM arrived")
         source = f"duckdb:///{tmp_path / 's.db'}?table=sales"
+    if kind == "postgres":
+        server = postgres.required_server()
+        server.load(table, "sales of a draft")
+        source = server.url("sales of a draft")
+        told = {one.name: one for one in check_table(source, publicly_known(draft)).columns}
+        assert told["sold"].unread == 10
     found = draft_of(source).schema
     assert [type(one) for one in found.columns if one.name != "amount"] == [
         type(one) for one in draft.schema.columns if one.name != "amount"  # its decimal comma is that of a CSV file

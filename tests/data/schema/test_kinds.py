@@ -115,11 +115,10 @@ def columns(draw: st.DrawFn) -> Any:
             "c", low, high, unit=unit, bins=bins, null=draw(st.sampled_from(["low", "category"])), dtype=dtype
         )
     if kind == "log":
-        low = draw(st.sampled_from([-50.0, 0.0, 0.5]))
-        smallest = 1.0 if low <= 0 else None
-        return Numeric(
-            "c", low, 1e4, bins=draw(st.integers(2, 12)), spacing="log", smallest=smallest, nulls=[-9, "x"]
-        )
+        least = draw(st.sampled_from([-50.0, 0.0, 0.5]))
+        smallest = 1.0 if least <= 0 else None
+        few = draw(st.integers(2, 12))
+        return Numeric("c", least, 1e4, bins=few, spacing="log", smallest=smallest, nulls=[-9, "x"])
     names = draw(
         st.lists(st.text("abAB é", min_size=2, max_size=4), min_size=2, max_size=5, unique_by=str.lower)
     )
