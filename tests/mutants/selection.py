@@ -122,4 +122,18 @@ FAULTS: tuple[Fault, ...] = (
         new="for name, step in steps[:0]:",
         tests=(f"{WHOLE}::test_steps_may_be_exchanged_and_a_step_that_does_not_pay_is_refused",),
     ),
+    Fault(
+        name="pipeline: the ledger is not told what is published",
+        target="learn:pipeline_release",
+        old="made.close_in(account)",
+        new="pass",
+        tests=("tests/learn/estimators/test_pipeline.py::test_a_ledger_keeps_one_entry_for_all",),
+    ),
+    Fault(
+        name="search: a rehearsal warns of its own seed",
+        target="learn:rehearse_search",
+        old='warnings.simplefilter("ignore")',
+        new="pass",
+        tests=(f"{WHOLE}::test_a_search_with_secure_noise_warns_of_no_seed",),
+    ),
 )

@@ -11,7 +11,7 @@ import pytest
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from holdfast import Account, ApproxDP, Categorical, Dossier, Encoder, Ledger, Numeric, Schema
+from holdfast import Account, ApproxDP, Categorical, Dossier, Encoder, Ledger, Numeric, Schema, verify_dossier
 from holdfast.errors import FormatError, ParameterError
 from holdfast.learn import (
     PrivateLogisticRegression,
@@ -122,9 +122,15 @@ def test_a_ledger_keeps_one_entry_for_all(tmp_path: Path) -> None:
         account = ledger.account("people", name="model")
         release = pipeline_release(paid_by(account, PrivateScaler(), model()))
         assert release.provenance.head
+        release.save(tmp_path / "m.holdfast")
+        page = Dossier.of_files([tmp_path / "m.holdfast"], ledger=ledger).save(tmp_path / "p.html")
         apart = make_pipeline(PrivateScaler(epsilon=1.0, delta=1e-6), model())
     with pytest.raises(ParameterError, match="several accounts"):
         pipeline_release(Pipeline([("scaler", apart.fit(X, Y)[0]), ("model", _paid(release))]))
+    found = verify_dossier(
+        page, releases=[tmp_path / "m.holdfast"], ledger=tmp_path / "budget.db", recompute=True
+    )
+    assert found.ok, found.problems
 
 
 def _paid(release: Release[Any]) -> Any:

@@ -140,6 +140,13 @@ def test_random_stopping_and_one_charge() -> None:
     assert "negative binomial" in search.release_.guarantee.theorem
 
 
+def test_a_search_with_secure_noise_warns_of_no_seed() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search = PrivateSearch(model(), {"row_norm": [0.5, 1.0]}, epsilon=4.0).fit(X, Y)
+    assert search.release_.private
+
+
 def test_frames_behind_an_encoder() -> None:
     whole = piped(("encode", Encoder(SCHEMA, ["a", "b"], intercept=False)))
     search = PrivateSearch(whole, {"encode__row_norm": [0.001, 1.5]}, epsilon=8.0, random_state=3).fit(

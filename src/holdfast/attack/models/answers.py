@@ -98,15 +98,15 @@ def _scored(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Ada
     """A classifier with scores only: their softmax stands for probabilities."""
 
     def outputs(features: Any) -> Floats:
-        return softmax(answers_as_numbers(ask(model.decision_function, features)))
+        return probabilities_of_logits(answers_as_numbers(ask(model.decision_function, features)))
 
     return outputs, "classification", _names(model), False
 
 
-def softmax(scores: Floats) -> Floats:
+def probabilities_of_logits(scores: Floats) -> Floats:
     """Probabilities of logits, one column per class; one number per row is the logit of the second of two.
 
-    >>> softmax(np.array([0.0])).tolist()
+    >>> probabilities_of_logits(np.array([0.0])).tolist()
     [[0.5, 0.5]]
     """
     wide = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores

@@ -17,7 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack.models.answers import ADAPTERS, Task, answers_as_numbers, require_numbers, softmax
+from holdfast.attack.models.answers import (
+    ADAPTERS,
+    Task,
+    answers_as_numbers,
+    probabilities_of_logits,
+    require_numbers,
+)
 from holdfast.attack.records import Records
 from holdfast.data.encode import Encoder
 from holdfast.data.engines.files import numeric_column, read_table
@@ -99,7 +105,7 @@ class Target:
         def outputs(features: Any) -> Floats:
             scores = answers_as_numbers(plain.outputs(features))
             require_numbers(scores)
-            return softmax(scores)
+            return probabilities_of_logits(scores)
 
         return replace(plain, outputs=outputs, task="classification", classes=names)
 
