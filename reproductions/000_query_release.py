@@ -54,9 +54,9 @@ from holdfast.synth.workload.query_classes import Predicates
 Floats = NDArray[np.float64]
 Results = dict[str, dict[float, list[float]]]
 SEED, EPSILON, DELTA = 51000, 1.0, 1e-6
-COUNTS = (250, 500, 1000, 2000, 4000, 8000)
-QUERIES = (8, 32, 128, 448, 1792)
-BITS = (4, 6, 8, 10, 12)
+COUNTS: tuple[int, ...] = (250, 500, 1000, 2000, 4000, 8000)
+QUERIES: tuple[int, ...] = (8, 32, 128, 448, 1792)
+BITS: tuple[int, ...] = (4, 6, 8, 10, 12)
 FIXED_COUNT, FIXED_BITS, FIXED_QUERIES = 2000, 8, 32
 SEEDS, SAMPLES, FACTOR = 3, 5, 0.1
 LOOKS: dict[str, Look] = {
