@@ -1,7 +1,7 @@
-"""Open every page of the built site in a browser, wide and narrow: `python docs/look.py docs/_build/html FOLDER [PAGE ...]`.
+"""Open every page of the built site in a browser, wide and narrow: `python docs/look.py SITE FOLDER [PAGE ...]`.
 
-Writes a picture of each page in both widths to FOLDER, and says which pages are wider than the screen, and which pictures did
-not load. Ends with 1 if there are any. Tables and code may scroll by themselves; a page may not.
+Writes a picture of each page in both widths to FOLDER, and says which pages are wider than the screen, and which
+pictures did not load. Ends with 1 if there are any. Tables and code may scroll by themselves; a page may not.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def test_running_again_pays_nothing_and_changes_no_release(made: Demo, tmp_path:
     with Ledger.open(made.ledger, read_only=True) as ledger:
         paid = [entry for entry in ledger.history() if entry.kind != "page"]
     folder = shutil.copytree(made.page.parent, tmp_path / "again")
-    again = run_demo(folder, **SMALL | {"count": 100, "runs": 40})
+    again = run_demo(folder, **SMALL | {"count": 100, "runs": 64})
     assert [path.read_bytes() for path in (again.model, again.synthetic)] == before
     with Ledger.open(again.ledger, read_only=True) as ledger:
         assert [entry for entry in ledger.history() if entry.kind != "page"] == paid

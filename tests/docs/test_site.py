@@ -71,6 +71,7 @@ def test_the_home_page_has_code_pictures_and_four_doors() -> None:
         assert f"(tutorials/{reader}.md)" in door
 
 
+@pytest.mark.slow
 def test_the_home_page_shows_what_its_code_prints(capsys: pytest.CaptureFixture[str]) -> None:
     home = (DOCS / "index.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^```text\n(.*?)^```", home, flags=re.M | re.S)

@@ -7,6 +7,7 @@ import json
 import re
 import runpy
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,7 @@ def test_lines_lead_on_to_the_fields_of_the_release(pages: dict[str, Path]) -> N
 
 def test_what_is_said_of_the_ledger_is_in_its_entries(pages: dict[str, Path]) -> None:
     record = record_of(pages["public"].read_text(encoding="utf-8"))
-    with sqlite3.connect(pages["ledger"]) as sql:
+    with closing(sqlite3.connect(pages["ledger"])) as sql, sql:
         entries = dict(sql.execute("SELECT number, hash FROM entries").fetchall())
     paid_by = record["payments"][0]
     for one in (*paid_by["entries"], paid_by["closed"]):

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,7 +156,7 @@ def test_where_it_cannot_be_told_force_is_needed(path: Path, statement: str) -> 
     """A ledger of a former version says nothing, and of another machine nothing can be seen."""
     with Ledger.open(path) as ledger:
         ledger.account("d", name="all")
-    with sqlite3.connect(path) as file:
+    with closing(sqlite3.connect(path)) as file, file:
         file.execute(statement)
     assert close(path, "--abandoned").exit_code == 0
     shown = close(path, "all")

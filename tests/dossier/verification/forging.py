@@ -12,7 +12,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -274,14 +274,14 @@ def _bars(case: Case, tables: Sequence[Bars]) -> tuple[Bars, ...]:
 
 
 def entries_of(path: Path) -> list[LedgerEntry]:
-    with sqlite3.connect(path) as sql:
+    with closing(sqlite3.connect(path)) as sql, sql:
         rows = sql.execute("SELECT text, hash FROM entries ORDER BY number").fetchall()
     return [LedgerEntry.parse(text, entry_hash) for text, entry_hash in rows]
 
 
 def write_ledger(path: Path, entries: Sequence[LedgerEntry]) -> None:
     """A ledger file with these entries, its pointers as they should be, and the kept values of the old one."""
-    with sqlite3.connect(path) as sql:
+    with closing(sqlite3.connect(path)) as sql, sql:
         payloads = sql.execute("SELECT number, payload FROM payloads").fetchall()
     for ending in ("", "-wal", "-shm"):
         Path(f"{path}{ending}").unlink(missing_ok=True)

@@ -7,6 +7,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -225,13 +226,13 @@ def test_a_missing_or_extra_release_shows(three: tuple[Path, Path, Path]) -> Non
 
 
 def _entries(path: Path) -> list[tuple[int, str, str]]:
-    with sqlite3.connect(path) as sql:
+    with closing(sqlite3.connect(path)) as sql, sql:
         return sql.execute("SELECT number, text, hash FROM entries ORDER BY number").fetchall()
 
 
 def _rewrite(path: Path, edit: Callable[[dict[str, Any]], None], *, chain: bool) -> None:
     """Change entries; with `chain`, hash everything after them again, as a careful forger would."""
-    with sqlite3.connect(path) as sql:
+    with closing(sqlite3.connect(path)) as sql, sql:
         for (name,) in sql.execute("SELECT name FROM sqlite_master WHERE type='trigger'").fetchall():
             sql.execute(f"DROP TRIGGER {name}")
         previous = None

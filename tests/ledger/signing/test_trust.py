@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -129,7 +130,7 @@ def test_an_extract_holds_its_datasets_only(tmp_path: Path) -> None:
 
 def test_a_ledger_has_its_own_tables_only(tmp_path: Path) -> None:
     ledger_with_a_release(tmp_path / "ledger.db", seed=None)
-    with sqlite3.connect(tmp_path / "ledger.db") as sql:
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as sql, sql:
         sql.execute("CREATE VIEW more AS SELECT 1")
     with pytest.raises(LedgerError, match="other tables"):
         Ledger.open(tmp_path / "ledger.db")

@@ -197,7 +197,9 @@ class DuckDBTable(Table):
 
         def begin() -> Any:
             relation = self._opened.run(statement)
-            reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # DuckDB 1.x
+            # One method under the names of DuckDB 2, of 1.x, and of the oldest that is allowed.
+            names = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader")
+            reader = next(getattr(relation, name) for name in names if hasattr(type(relation), name))
             return reader(rows)
 
         stream = self._do("read the rows", begin)
