@@ -11,7 +11,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -56,9 +56,6 @@ from holdfast.synth.rows.coded_rows import (
 from holdfast.synth.rows.impossible_rows import Zeros, require_possible
 from holdfast.synth.whole_table import cap_assumption, certify_whole, check_users
 from holdfast.synth.workload import Workload
-
-if TYPE_CHECKING:
-    from holdfast.synth.evaluation.report import EvaluationReport
 
 #: No use is made of an account that has less left than this advantage: roundings leave about as much.
 LEAST = 1e-5
@@ -227,21 +224,6 @@ class Synthesizer(ReleasedTable):
         return estimate_synthesis(
             task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share
         )
-
-    def evaluate(self, real: Any = None, **options: Any) -> EvaluationReport:
-        """How good the released rows are: what the release says itself (public), or against `real` rows (internal).
-
-        `target`, `by`, `columns` and `holdout` are those of `evaluate_against_real`; without rows `by` alone has a use.
-        """
-        from holdfast.synth.evaluation.evaluator import evaluate_against_real, evaluate_against_release
-
-        self._require_fitted()
-        if real is None:
-            unused = [name for name in options if name != "by"]
-            require(not unused, "real", None, f"given with {', '.join(unused)}, which need real rows")
-            return evaluate_against_release(self.release_, **options)
-        contents = self._contents
-        return evaluate_against_real(contents.table, real, contents.schema, release=self.release_, **options)
 
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:
