@@ -31,7 +31,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns: a level is chosen from the largest true count",
-        target="synth:Synthesizer._at_levels",
+        target="synth/forecast:at_visible_levels",
         old="data.public_units if data.public_rows is None else data.public_rows",
         new="int(table.counts([table.schema.open_levels[:1]])[0].max())",
         tests=(f"{DRAFT}test_the_level_follows_from_public_numbers_alone",),

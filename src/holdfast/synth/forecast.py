@@ -14,6 +14,7 @@ from typing import Any
 from holdfast.data.schema import Hierarchy, Schema
 from holdfast.data.schema.kinds import Column
 from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast.data.table import Table
 from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import limit_of
@@ -22,6 +23,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.synth.certificate import GROUP_SHARE, certificate_noise
 from holdfast.synth.choice import choose_synthesis_method
+from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 from holdfast.synth.workload import Workload
 
@@ -150,6 +152,16 @@ def chosen_levels(
             column = column.at(0) if rows is None else column.finest(rows=rows, noise=noise)
         made.append(column)
     return replace(schema, columns=made)
+
+
+def at_visible_levels(table: Table, limit: PrivacyCurve, columns: Sequence[str] | None) -> Table:
+    """The table with hierarchies at the level that noise leaves visible."""
+    if table.reopen is None:
+        return table
+    data = ExactCounts(table, columns)
+    # Where the number of rows is private, that of users may be public: each of them has a row.
+    rows = data.public_units if data.public_rows is None else data.public_rows
+    return table.reopen(chosen_levels(table.schema, rows, limit, table.adjacency, columns=columns))
 
 
 def _noise(account: Account, adjacency: Adjacency, unit: PrivacyUnit, *, tables: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from holdfast.synth.rows.coded_rows import CodedRows, as_frame, decode_rows, row
 from holdfast.synth.rows.impossible_rows import Zeros, possible_rows
 from holdfast.synth.whole_table import WHOLE
 from holdfast.synth.workload import Workload
-
-if TYPE_CHECKING:
-    from holdfast.synth.evaluation.report import EvaluationReport
 
 
 class ReleasedTable:
@@ -96,21 +93,6 @@ class ReleasedTable:
         """What was done, what it rests on, how wrong it can be, and what is promised."""
         self._require_fitted()
         return describe(self._contents, self.release_, method=self.method_)
-
-    def evaluate(self, real: Any = None, **options: Any) -> EvaluationReport:
-        """How good the released rows are: what the release says itself (public), or against `real` rows (internal).
-
-        `target`, `by`, `columns` and `holdout` are those of `evaluate_against_real`; without rows `by` alone has a use.
-        """
-        from holdfast.synth.evaluation.evaluator import evaluate_against_real, evaluate_against_release
-
-        self._require_fitted()
-        if real is None:
-            unused = [name for name in options if name != "by"]
-            require(not unused, "real", None, f"given with {', '.join(unused)}, which need real rows")
-            return evaluate_against_release(self.release_, **options)
-        contents = self._contents
-        return evaluate_against_real(contents.table, real, contents.schema, release=self.release_, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the release: rows, noisy counts, guarantee and certificates in one file."""

@@ -11,7 +11,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from holdfast.synth.choice import (
 )
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.forecast import SynthesisEstimate, chosen_levels, estimate_synthesis
+from holdfast.synth.forecast import SynthesisEstimate, at_visible_levels, chosen_levels, estimate_synthesis
 from holdfast.synth.methods.method import OBJECTIVES, Synthesis, SynthesisMethod, SynthesisTask
 from holdfast.synth.released import ReleasedTable, draw_coded_rows
 from holdfast.synth.rows.coded_rows import (
@@ -57,10 +57,12 @@ from holdfast.synth.rows.impossible_rows import Zeros, require_possible
 from holdfast.synth.whole_table import cap_assumption, certify_whole, check_users
 from holdfast.synth.workload import Workload
 
+if TYPE_CHECKING:
+    from holdfast.synth.evaluation.report import EvaluationReport
+
 #: No use is made of an account that has less left than this advantage: roundings leave about as much.
 LEAST = 1e-5
-MOST_ROWS = 10**9
-"""That are drawn: a slip of the pen is refused before anything is spent."""
+MOST_ROWS = 10**9  # that are drawn: a slip of the pen is refused before anything is spent
 
 
 class Synthesizer(ReleasedTable):
@@ -132,7 +134,7 @@ class Synthesizer(ReleasedTable):
         self.certificate_share = certificate_share
         self.user_cap = int(user_cap) if isinstance(user_cap, np.integer) else user_cap
         self.user_weights = user_weights
-        self.options = {} if options is None else dict(options)
+        self.options = dict(options or {})
         self.random_state = random_state
         self.key = key
 
@@ -144,13 +146,15 @@ class Synthesizer(ReleasedTable):
         With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
         """
         self._check_parameters(account)
-        table = self._at_levels(self._open(source, schema), account)
+        table = self._open(source, schema)
+        if table.schema.open_levels:
+            left = limit_of(self.epsilon, self.delta) if account is None else account.remaining()
+            table = at_visible_levels(table, left, self.columns)
         data = ExactCounts(table, self.columns)
         workload = self._declared(self._asked(table.schema, data.names), data)
         joint = not any(group.by_rows for group in workload.groups)
-        require(
-            joint, "workload", "OneLayer", "queries on joint counts", "give it as certified=Workload([...])"
-        )
+        way_out = "give it as certified=Workload([...])"
+        require(joint, "workload", "OneLayer", "queries on joint counts", way_out)
         certified = workload if self.certified is None else self._declared(self.certified, data)
         zeros = self._zeros(data)
         if self._covers_whole:
@@ -210,20 +214,34 @@ class Synthesizer(ReleasedTable):
             declared, count = table.schema, rows or ExactCounts(table, self.columns).public_rows
         names = declared.names if self.columns is None else tuple(self.columns)
         adjacency = resolve_adjacency(self.adjacency, declared.adjacency)
+        limit = limit_of(self.epsilon, self.delta)
         if declared.open_levels:
-            limit = limit_of(self.epsilon, self.delta)
             declared = chosen_levels(declared, count, limit, adjacency, columns=names)
         workload = self._asked(declared, names)
         workload.check(declared)
         task = SynthesisTask(
-            domain={name: declared[name].cells for name in names}, workload=workload,
-            limit=limit_of(self.epsilon, self.delta), unit=declared.unit,
+            domain={name: declared[name].cells for name in names}, workload=workload, limit=limit, unit=declared.unit,
             adjacency=adjacency, rows_are_public=declared.unit.max_rows == 1 and count is not None, rows=count,
             objective=self.objective,
         )  # fmt: skip
         return estimate_synthesis(
             task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share
         )
+
+    def evaluate(self, real: Any = None, **options: Any) -> EvaluationReport:
+        """How good the released rows are: what the release says itself (public), or against `real` rows (internal).
+
+        `target`, `by`, `columns` and `holdout` are those of `evaluate_against_real`; without rows `by` alone has a use.
+        """
+        from holdfast.synth.evaluation.evaluator import evaluate_against_real, evaluate_against_release
+
+        self._require_fitted()
+        if real is None:
+            unused = [name for name in options if name != "by"]
+            require(not unused, "real", None, f"given with {', '.join(unused)}, which need real rows")
+            return evaluate_against_release(self.release_, **options)
+        contents = self._contents
+        return evaluate_against_real(contents.table, real, contents.schema, release=self.release_, **options)
 
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:
@@ -281,22 +299,10 @@ class Synthesizer(ReleasedTable):
             entropy=Source(seed_of(self.random_state)),
         )  # fmt: skip
 
-    def _at_levels(self, table: Table, account: Account | None) -> Table:
-        """The table with hierarchies at the level that noise leaves visible."""
-        if table.reopen is None or not table.schema.open_levels:
-            return table
-        limit = limit_of(self.epsilon, self.delta) if account is None else account.remaining()
-        data = ExactCounts(table, self.columns)
-        # Where the number of rows is private, that of users may be public: each of them has a row.
-        rows = data.public_units if data.public_rows is None else data.public_rows
-        chosen = chosen_levels(table.schema, rows, limit, table.adjacency, columns=self.columns)
-        return table.reopen(chosen)
-
     def _asked(self, schema: Schema, names: Sequence[str]) -> Workload:
         """The workload, or the one that is asked where none is given."""
-        if self.target is not None:
-            kept = f"one of the columns {list(names)}"
-            require(self.target in names, "target", self.target, kept)
+        known = self.target is None or self.target in names
+        require(known, "target", self.target, f"one of the columns {list(names)}")
         if self.workload is None:
             return Workload.marginals(schema, 3, columns=names, target=self.target)
         if self.target is not None and (alone := self.workload.apart_from(self.target, names)):

@@ -178,7 +178,7 @@ def epsilon_chart(
             body.append(f'<line class="coin" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
             body.append(f'<text class="tick" x="{LEFT + 6}" y="{at - 4:.1f}">{words} {value:.3f}</text>')
     if len(series) > 1:
-        body.append(legend(series, (WIDTH * 0.62, HEIGHT * 0.55)))
+        body.append(legend(series, (WIDTH * 0.62, HEIGHT * 0.55))[0])
     said = "; ".join(
         f"{name}: " + ", ".join(f"{m:.3f} at epsilon {e:g}" for e, m, _ in points)
         for name, points in methods.items()
