@@ -13,6 +13,7 @@ from tests.paths import ROOT
 Page = Callable[[Mapping[str, Sequence[str]], str], list[str]]
 PAGES: dict[str, Page] = {
     "000_excess_risk": excess_words.page,
+    "000_query_release": release_words.page,
     "004_one_run_audit": audit_words.page,
 }
 
