@@ -34,6 +34,9 @@ def executed(notebook: dict[str, Any], *, name: str = "notebook") -> dict[str, A
     import matplotlib as mpl
 
     mpl.use("agg")
+    from matplotlib import pyplot
+
+    pyplot.close("all")  # what others left open in this process is not the notebook's
     names: dict[str, Any] = {"__name__": "__main__"}
     cells, count = [], 0
     for cell in notebook["cells"]:

@@ -322,7 +322,9 @@ def test_a_column_kind_of_a_package_is_read_from_files(
 ) -> None:
     schema = Schema([Doubled("a", 0, 10)])
     schema.save(tmp_path / "s.toml")
-    with pytest.raises(FormatError, match="whose kind is one of categorical, datetime, hierarchy, identifier, numeric"):
+    with pytest.raises(
+        FormatError, match="whose kind is one of categorical, datetime, hierarchy, identifier, numeric"
+    ):
         Schema.load(tmp_path / "s.toml")
     install(monkeypatch, "holdfast.columns", Point("doubled", Doubled))
     assert Schema.load(tmp_path / "s.toml") == schema

@@ -261,7 +261,12 @@ def test_a_model_rows_attacks_and_both_editions_in_one_plan(plan: Path) -> None:
     )  # fmt: skip
     assert check.exit_code == 0, check.output
     page = (plan.parent / "internal.html").read_text(encoding="utf-8")
-    for words in ("attack: loss", "a synthetic table of", "Error by marginal", "must not be published"):
+    for words in (
+        "attack: loss",
+        "a synthetic table of",
+        "What noise does to each marginal",
+        "must not be published",
+    ):
         assert words in page
     again = run("run", plan)
     assert again.exit_code == 0, again.output

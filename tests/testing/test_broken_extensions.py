@@ -403,7 +403,7 @@ class Forgetful(Categorical):
     ("column", "words"),
     [
         (Escaping("x", 0, 10), ("every_value_is_read_within_the_declaration", "falls into cell 5 of 3")),
-        (Fewer("x", ["a", "b"]), ("2 labels for 1 cells", "falls into cell 1 of 1")),
+        (Fewer("x", ["a", "b"]), ("the_kind_is_declared", "2 labels for 1 cells")),
         (
             Remembering("x", 0, 10),
             ("each_row_is_read_by_itself", "is read otherwise alone than among others"),
