@@ -239,6 +239,7 @@ def main() -> None:
     parser.add_argument("--epsilon", action="append", type=float)
     parser.add_argument("--seeds", type=int, default=5)
     asked = parser.parse_args()
+    (RESULTS / "synth_panel.md").write_text(page(kept_cells()))
     for seed in range(asked.seeds):  # every cell once before any cell twice
         for task in asked.task or list(TASKS):
             run(task, asked.method or list(METHODS), asked.epsilon or list(EPSILONS), seed)

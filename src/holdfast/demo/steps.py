@@ -40,6 +40,8 @@ ROWS, GROUP, MOMENT_SHARE = 400, 6, 0.03
 """Of the two tables that the audit runs on, and of the budget that its runs spend on a second moment."""
 RUNS, SECONDS = 1200, 45.0
 """The budget of the audit: runs on each table, and CPU seconds."""
+BROKEN_RUNS = 600
+"""Half of the noise shows in half of the runs."""
 
 
 def open_ledger(path: Path, table: Table) -> Ledger:
