@@ -85,6 +85,16 @@ def test_every_column_is_what_it_is(draft: Draft) -> None:
     assert (schema.unit.column, schema.unit.max_rows) == ("customer_id", 10)
 
 
+def test_a_target_in_words_has_the_classes_that_were_found() -> None:
+    frame = {"rating": ["low", "mid", "high"] * 20, "left": ["stayed", "left", "stayed"] * 20}
+    made = draft_of(frame, target="left")
+    left, rating = made.schema["left"], made.schema["rating"]
+    assert isinstance(left, Categorical)
+    assert isinstance(rating, Categorical)
+    assert (left.values, left.other) == (("left", "stayed"), None)
+    assert (rating.listed[:3], rating.other, rating.ordered) == (("low", "mid", "high"), "(other)", True)
+
+
 def test_every_guess_says_what_it_rests_on(draft: Draft) -> None:
     text = draft.to_toml()
     for column in draft.schema.columns:

@@ -10,10 +10,10 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from holdfast.data import Categorical, Identifier, Numeric, Schema, open_table
+from holdfast.data import Categorical, DateTime, Hierarchy, Identifier, Numeric, Schema, open_table
 from holdfast.errors import DataError, ParameterError
 from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.synth.evaluation.compared_rows import plain_schema, read_compared
+from holdfast.synth.evaluation.compared_rows import at_levels_of, plain_schema, read_compared
 from tests.synth.evaluation.samples import SCHEMA, people
 
 PLAIN = plain_schema(SCHEMA)
@@ -103,3 +103,26 @@ def test_units_and_identifiers_are_left_out() -> None:
     assert read_compared(frame, plain_schema(schema), name="real").rows == 30
     with pytest.raises(ParameterError, match="of the schema"):
         plain_schema(SCHEMA, ["height"])
+
+
+def test_columns_of_real_files_are_compared_as_they_are_declared(tmp_path: Path) -> None:
+    """Dates in texts, spellings, and synthetic rows at a coarser level of a hierarchy than real ones."""
+    schema = Schema(
+        [
+            DateTime("when", "2024-01-01", "2024-12-31", unit="day", format="%d.%m.%Y", bins=4),
+            Hierarchy("place", ["10115", "10117", "20095"], coarser=[2], other="(other)"),
+            Categorical("paid", ["no", "yes"], trim=True, fold=True),
+        ]
+    )
+    real, made = tmp_path / "real.csv", tmp_path / "made.csv"
+    real.write_text("when,place,paid\n" + "01.02.2024,10115,Yes\n30.11.2024,20095, NO\n" * 20)
+    made.write_text("when,place,paid\n" + "2024-02-03,10*,yes\n2024-11-29,20*,no\n" * 20)
+    at = at_levels_of(made, schema, name="synthetic")
+    place = at["place"]
+    assert isinstance(place, Hierarchy)
+    assert (place.level, place.labels) == (1, ("10*", "20*", "(other)"))
+    ours, theirs = (read_compared(one, at, name="rows") for one in (real, made))
+    assert not ours.undeclared
+    assert not theirs.undeclared
+    for pair in ours.pairs:
+        np.testing.assert_array_equal(ours.pair(*pair), theirs.pair(*pair))

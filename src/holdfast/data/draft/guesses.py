@@ -21,7 +21,7 @@ from holdfast.data.schema.kinds import Column
 
 #: A column with more distinct texts than this is taken for an identifier, or for codes with coarser ones above them.
 MOST_CATEGORIES = 200
-MOST_CODES = 2000
+MOST_CODES = 10_000
 _ID = re.compile(
     r"(^|[_\- .])(id|ids|nr|no|number|key|uuid|guid|customer|patient|user|person|client|account)$|[a-z]ID$|Id$"
 )
@@ -29,6 +29,7 @@ _CODES = re.compile(
     r"zip|post|plz|postal|area|region|district|naics|icd|fips|nuts|sic|isco|code", re.IGNORECASE
 )
 _CLASSES = 20
+SKEWED_BINS = 12
 _MARKERS = (-1.0, -9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0, 99999.0)
 
 
@@ -224,8 +225,8 @@ def _numbers(evidence: Evidence, finite: Any, markers: list[str]) -> Guess:
     integer = bool(whole) and math.floor(low) == low and math.floor(high) == high
     options: dict[str, Any] = {"nulls": [*nulls, *markers]} if nulls or markers else {}
     if (smallest := _skewed(finite, low, high)) is not None:
-        options |= {"spacing": "log", "bins": 12} | ({"smallest": smallest} if low <= 0 else {})
-        evidence.say("spacing: the largest of a hundred values is more than twenty times the middle one")
+        options |= {"spacing": "log", "bins": SKEWED_BINS} | ({"smallest": smallest} if low <= 0 else {})
+        evidence.say("spacing: the largest of a hundred values is more than twelve times the middle one")
     digits = None if integer else _decimals(finite)
     if digits is not None:
         options["decimals"] = digits
@@ -257,7 +258,8 @@ def _skewed(finite: Any, low: float, high: float) -> float | None:
     if len(positive) < 20 or len(positive) < 0.5 * len(finite):
         return None
     middle, most = np.quantile(positive, [0.5, 0.99])
-    if most <= 20 * middle or high <= 1:
+    # Of as many cells of one length, half of the values would then share the first.
+    if most <= SKEWED_BINS * middle or high <= 1:
         return None
     return float(min(10.0 ** math.floor(math.log10(float(np.quantile(positive, 0.05)))), high / 10))
 
@@ -295,6 +297,9 @@ def _categories(evidence: Evidence, markers: list[str]) -> Guess:
         evidence.say("ordered: the column is stored as an ordered categorical")
     evidence.say(f"categories: all {len(labels)} texts that were found")
     other, null = _unused("(other)", labels), _unused("(missing)", labels) if evidence.missing else None
+    if evidence.target and len(labels) >= 2:
+        evidence.say("other: left out, because it would be one more class of a target")
+        return evidence.made(Categorical(evidence.name, labels, null=null, taken_from_data=True, **options))
     made = Categorical(
         evidence.name, labels or [other], other=other, null=null, taken_from_data=True, **options
     )

@@ -24,7 +24,7 @@ NO = {"no", "n", "false", "f", "0", "nein", "non"}
 SCALES: tuple[tuple[str, ...], ...] = (
     ("xxs", "xs", "s", "m", "l", "xl", "xxl", "xxxl"),
     ("very small", "small", "medium", "middle", "large", "very large"),
-    ("none", "very low", "low", "medium", "moderate", "high", "very high"),
+    ("none", "very low", "low", "mid", "middle", "medium", "moderate", "high", "very high"),
     ("never", "rarely", "seldom", "sometimes", "often", "usually", "always"),
     ("strongly disagree", "disagree", "neutral", "neither agree nor disagree", "agree", "strongly agree"),
     ("very bad", "bad", "poor", "fair", "good", "very good", "excellent"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from os import PathLike, fspath
 from typing import Any
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from holdfast.data.engines import open_table
 from holdfast.data.engines.file_rows import PLACE, rows_of_files
 from holdfast.data.mixed import MixedColumn
+from holdfast.data.moments import moment_numbers
 from holdfast.data.order import Order
 from holdfast.data.rows import (
     Batch,
@@ -30,7 +31,8 @@ from holdfast.data.rows import (
     numbers,
     texts,
 )
-from holdfast.data.schema import Categorical, Identifier, Numeric, Schema
+from holdfast.data.schema import Categorical, DateTime, Hierarchy, Identifier, Numeric, Schema
+from holdfast.data.schema.kinds import Column
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
 
@@ -183,15 +185,42 @@ def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
         for batch in source.batches(names, order=Order.irrelevant()):
             yield Batch(schema=schema, values=batch.values, missing=batch.missing, rows=batch.rows), {}, {}
         return
+    for columns, rows in _as_stored(source, schema, name):
+        yield _encoded(schema, columns, rows)
+
+
+def at_levels_of(source: Any, schema: Schema, *, name: str) -> Schema:
+    """Open hierarchies at the finest level whose names the rows use: that of synthetic rows may be a coarse one."""
+    opened = [one for one in schema.columns if isinstance(one, Hierarchy) and one.level is None]
+    if not opened or isinstance(source, Table) or "://" in str(source):
+        return schema
+    found: dict[str, set[str]] = {one.name: set() for one in opened}
+    for columns, _ in _as_stored(source, Schema(opened, csv=schema.csv), name):
+        for one, stored in columns.items():
+            found[one] |= {word for word in texts(stored).unique().to_pylist() if word is not None}
+    chosen: dict[str, Column] = {}
+    for column in opened:
+        levels = [column.at(level) for level in range(len(column.steps))]
+        unread = [
+            len(found[column.name] - set(each.spellings) - set(map(str, each.labels))) for each in levels
+        ]
+        chosen[column.name] = levels[unread.index(min(unread))]
+    return replace(schema, columns=[chosen.get(one.name, one) for one in schema.columns])
+
+
+def _as_stored(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Columns as they are stored, and how many rows they have."""
+    names = list(schema.names)
     if isinstance(source, str | PathLike):
-        numeric = [one for one in names if isinstance(schema[one], Numeric)]
+        numeric = [
+            one for one in names if isinstance(schema[one], Numeric) and not isinstance(schema[one], DateTime)
+        ]
         files = rows_of_files(fspath(source), csv=schema.csv, numbers=numeric)
         _require_columns(names, files.names, name)
         places = [files.names.index(one) for one in names]
         for read in files.reader(places):
-            columns = {one: read.column(place) for place, one in enumerate(names)}
             assert read.schema.names[-1] == PLACE
-            yield _encoded(schema, columns, read.num_rows)
+            yield {one: read.column(place) for place, one in enumerate(names)}, read.num_rows
         return
     try:
         held = source.column_names if hasattr(source, "column_names") else list(source)
@@ -202,7 +231,7 @@ def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
             f"{name} must be a file, a data frame, an Arrow table, a mapping of arrays or a Table, got "
             f"{type(source).__name__}"
         ) from error
-    yield _encoded(schema, columns, len(columns[names[0]]))
+    yield dict(columns), len(columns[names[0]])
 
 
 def _require_columns(names: Sequence[str], held: Sequence[str], name: str) -> None:
@@ -232,7 +261,8 @@ def _declared(column: Numeric | Categorical, stored: Any, rows: int) -> tuple[in
     missing = texts(stored).null_count if isinstance(stored, MixedColumn) else stored.null_count
     if isinstance(column, Categorical):
         return (0 if column.other is not None else _outside(column, stored)), rows - missing
-    unread = int(np.count_nonzero(np.isnan(numbers(stored))))
+    read = moment_numbers(column, stored) if isinstance(column, DateTime) else numbers(stored)
+    unread = int(np.count_nonzero(np.isnan(read)))
     if not isinstance(stored, MixedColumn) and kind_of(stored.type) is Kind.floating:
         missing = unread  # NaN is how a file of numbers says missing
     return unread - missing, rows - missing
@@ -244,5 +274,5 @@ def _outside(column: Categorical, stored: Any) -> int:
     while extra in column.labels:
         extra += "_"
     null = extra + "null"
-    wider = Categorical(column.name, column.categories, other=extra, null=null)
+    wider = replace(column, other=extra, null=null)
     return int(np.count_nonzero(categorical_cells(wider, stored) == wider.labels.index(extra)))

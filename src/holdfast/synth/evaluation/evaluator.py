@@ -12,7 +12,7 @@ from holdfast.release import Release
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.evaluation.against_release import released_evidence
 from holdfast.synth.evaluation.associations import associations
-from holdfast.synth.evaluation.compared_rows import ComparedRows, plain_schema, read_compared
+from holdfast.synth.evaluation.compared_rows import ComparedRows, at_levels_of, plain_schema, read_compared
 from holdfast.synth.evaluation.distances import closest_records, told_apart_by_models
 from holdfast.synth.evaluation.marginals import marginal_errors, moved_columns
 from holdfast.synth.evaluation.prediction import predictions
@@ -48,7 +48,7 @@ def evaluate_against_real(
     >>> found.audience, found.against_real.two_way.average
     ('internal', 0.0)
     """
-    declared = plain_schema(schema, columns)
+    declared = at_levels_of(synthetic, plain_schema(schema, columns), name="synthetic")
     _require_asked(declared, target, by)
     ours = read_compared(real, declared, name="real")
     theirs = read_compared(synthetic, declared, name="synthetic")
