@@ -20,6 +20,7 @@ import numpy as np
 
 from holdfast.data.engines.csv_files import CsvFile
 from holdfast.data.rows import Kind, arrow_column, kind_of
+from holdfast.data.schema import DateTime, Numeric, Schema
 from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.errors import DataError, withholding
 
@@ -192,6 +193,11 @@ class FileRows:
         """All rows in memory, under the columns' own names."""
         read = self.reader(range(len(self.names))).read_all().drop_columns([PLACE])
         return read.rename_columns(list(self.names))
+
+
+def number_names(schema: Schema) -> list[str]:
+    """The columns that a text file writes as numbers: a date is counted in units, and written as a text."""
+    return [one.name for one in schema.columns if isinstance(one, Numeric) and not isinstance(one, DateTime)]
 
 
 def rows_of_files(source: str, *, csv: CsvFormat | None = None, numbers: Sequence[str] = ()) -> FileRows:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.engines import open_table
-from holdfast.data.engines.file_rows import PLACE, rows_of_files
+from holdfast.data.engines.file_rows import PLACE, number_names, rows_of_files
 from holdfast.data.mixed import MixedColumn
 from holdfast.data.moments import moment_numbers
 from holdfast.data.order import Order
@@ -212,10 +212,7 @@ def _as_stored(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[st
     """Columns as they are stored, and how many rows they have."""
     names = list(schema.names)
     if isinstance(source, str | PathLike):
-        numeric = [
-            one for one in names if isinstance(schema[one], Numeric) and not isinstance(schema[one], DateTime)
-        ]
-        files = rows_of_files(fspath(source), csv=schema.csv, numbers=numeric)
+        files = rows_of_files(fspath(source), csv=schema.csv, numbers=number_names(schema))
         _require_columns(names, files.names, name)
         places = [files.names.index(one) for one in names]
         for read in files.reader(places):

@@ -48,8 +48,9 @@ def evaluate_against_real(
     >>> found.audience, found.against_real.two_way.average
     ('internal', 0.0)
     """
-    declared = at_levels_of(synthetic, plain_schema(schema, columns), name="synthetic")
+    declared = plain_schema(schema, columns)
     _require_asked(declared, target, by)
+    declared = at_levels_of(synthetic, declared, name="synthetic")
     ours = read_compared(real, declared, name="real")
     theirs = read_compared(synthetic, declared, name="synthetic")
     fresh = None if holdout is None else read_compared(holdout, declared, name="holdout")
@@ -72,11 +73,10 @@ def evaluate_against_real(
         )  # fmt: skip
         bar.update()
     # What a release says of itself is about its own rows: other rows are compared with the real ones only.
-    own = (
-        None
-        if release is None
-        else released_evidence(release, by=[one for one in by if _in_release(release, one)])
-    )
+    own = None
+    if release is not None:
+        held = SyntheticContents.of_value(release.value).table.column_names
+        own = released_evidence(release, by=[one for one in by if one in held])
     return EvaluationReport(title=title, against_real=found, against_release=own)
 
 
@@ -102,10 +102,6 @@ def evaluate_against_release(
     )
     own = released_evidence(release, rows=rows, by=by, rows_are_public=rows_are_public)
     return EvaluationReport(title=title, against_release=own)
-
-
-def _in_release(release: Release[Any], name: str) -> bool:
-    return name in SyntheticContents.of_value(release.value).table.column_names
 
 
 def _require_asked(schema: Schema, target: str | None, by: Sequence[str]) -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from holdfast.data.engines.file_rows import PLACE, FileRows, rows_of_files
+from holdfast.data.engines.file_rows import PLACE, FileRows, number_names, rows_of_files
 from holdfast.data.rows import Kind
-from holdfast.data.schema import DateTime, Numeric, Schema
+from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
 from holdfast.errors import DataError, ParameterError, require
 
@@ -107,12 +107,7 @@ def scan_of_files(source: Any, connection: Any, schema: Schema) -> Scan:
     """How a connection of our own reads files or a URL."""
     text = os.fspath(source)
     if not text.startswith("duckdb://"):
-        numbers = [
-            column.name
-            for column in schema.columns
-            if isinstance(column, Numeric) and not isinstance(column, DateTime)
-        ]
-        return scan_of_rows(rows_of_files(text, csv=schema.csv, numbers=numbers), connection)
+        return scan_of_rows(rows_of_files(text, csv=schema.csv, numbers=number_names(schema)), connection)
 
     run = Runner(connection.cursor)
     name = _attach(text, connection)
