@@ -124,11 +124,7 @@ def objective_perturbation(
     """
     require_provable(problem)
     plain = problem.penalty > 0 or math.isfinite(problem.radius) or mechanism is not None
-    if (
-        preconditioner == "diagonal"
-        or directions is not None
-        or not (plain or not is_pure(account.remaining()))
-    ):
+    if preconditioner == "diagonal" or directions is not None or (not plain and is_pure(account.remaining())):
         _admit_mapping(preconditioner, problem, account, mechanism)
         rows = pure_rows(
             examples, problem, account, preconditioner=preconditioner, directions=directions, count_bound=count_bound,
