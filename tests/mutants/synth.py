@@ -503,6 +503,24 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/synth/rows/test_fit_rows.py::test_what_is_too_much_is_taken_where_least_is_known",),
     ),
     Fault(
+        name="shrinking: a wrong model is believed as a right one",
+        target="synth:shrunk",
+        old=" + model_error(noisy, held) * held**2",
+        new="",
+        tests=(
+            "tests/synth/rows/test_fit_rows.py::test_large_cells_follow_the_measurement_where_the_model_is_wrong",
+        ),
+    ),
+    Fault(
+        name="shrinking: noise counts as the model's error",
+        target="synth:model_error",
+        old="excess = (noisy.values - expected) ** 2 - known",
+        new="excess = (noisy.values - expected) ** 2",
+        tests=(
+            "tests/synth/rows/test_fit_rows.py::test_how_far_a_model_is_off_is_found_in_the_released_table",
+        ),
+    ),
+    Fault(
         name="auto: looks at a private number of rows",
         target="synth:Synthesizer.fit",
         old="rows=data.public_rows, objective",
