@@ -521,6 +521,24 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="gaussian: a wide table's own sums are forgotten",
+        target="synth:fitted_model",
+        old="[*measured, *lower]",
+        new="measured",
+        tests=(
+            "tests/synth/methods/test_gaussian.py::test_what_a_wide_table_says_of_few_columns_is_not_lost_in_its_noise",
+        ),
+    ),
+    Fault(
+        name="gaussian: sums are taken for as sharp as cells",
+        target="synth:summed_tables",
+        old="noise_std=whole.noise_std * math.sqrt(whole.values.size / summed.size)",
+        new="noise_std=whole.noise_std",
+        tests=(
+            "tests/synth/methods/test_gaussian.py::test_sums_of_a_table_are_its_own_with_the_noise_of_as_many_cells",
+        ),
+    ),
+    Fault(
         name="auto: looks at a private number of rows",
         target="synth:Synthesizer.fit",
         old="rows=data.public_rows, objective",
