@@ -80,8 +80,7 @@ def count_words(by_count: Means, slopes: Means) -> str:
         f"differ by {apart:.2f} in the exponent; the seed's own n^(-2/5) is an artefact of not starting the dual at 0 "
         "(soundness, section 9). Steps and rounds are planned for the data at hand, not for the worst case. DQRS is "
         f"DualQuery where the planned step is long (n = {listed(same, 'nowhere')}), and {ahead}. sepFEM falls as "
-        f"n^({slopes[SEP]['in n']:.2f}) with the rounds of its own rate; with those of MWEM's, d times fewer, it stops "
-        "falling."
+        f"n^({slopes[SEP]['in n']:.2f}) with the rounds of its own rate."
     )
 
 

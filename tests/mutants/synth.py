@@ -503,6 +503,42 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/synth/rows/test_fit_rows.py::test_what_is_too_much_is_taken_where_least_is_known",),
     ),
     Fault(
+        name="shrinking: a wrong model is believed as a right one",
+        target="synth:shrunk",
+        old=" + model_error(noisy, held) * held**2",
+        new="",
+        tests=(
+            "tests/synth/rows/test_fit_rows.py::test_large_cells_follow_the_measurement_where_the_model_is_wrong",
+        ),
+    ),
+    Fault(
+        name="shrinking: noise counts as the model's error",
+        target="synth:model_error",
+        old="excess = (noisy.values - expected) ** 2 - known",
+        new="excess = (noisy.values - expected) ** 2",
+        tests=(
+            "tests/synth/rows/test_fit_rows.py::test_how_far_a_model_is_off_is_found_in_the_released_table",
+        ),
+    ),
+    Fault(
+        name="gaussian: a wide table's own sums are forgotten",
+        target="synth:fitted_model",
+        old="[*measured, *lower]",
+        new="measured",
+        tests=(
+            "tests/synth/methods/test_gaussian.py::test_what_a_wide_table_says_of_few_columns_is_not_lost_in_its_noise",
+        ),
+    ),
+    Fault(
+        name="gaussian: sums are taken for as sharp as cells",
+        target="synth:summed_tables",
+        old="noise_std=whole.noise_std * math.sqrt(whole.values.size / summed.size)",
+        new="noise_std=whole.noise_std",
+        tests=(
+            "tests/synth/methods/test_gaussian.py::test_sums_of_a_table_are_its_own_with_the_noise_of_as_many_cells",
+        ),
+    ),
+    Fault(
         name="auto: looks at a private number of rows",
         target="synth:Synthesizer.fit",
         old="rows=data.public_rows, objective",

@@ -7,14 +7,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth.models.model import Measurement
-from holdfast.synth.rows.fit_rows import LIMIT, _visited, fit_rows, independent_rows, limited, misfit, shrunk
+from holdfast.synth.rows.fit_rows import (
+    LIMIT,
+    _visited,
+    fit_rows,
+    independent_rows,
+    limited,
+    misfit,
+    model_error,
+    shrunk,
+)
 from holdfast.synth.rows.pair_excess import PairExcess
 from tests.synth.synth_binary import bits
 
+Floats = NDArray[np.float64]
 DOMAIN = {f"x{place}": 2 for place in range(4)}
 PAIRS = [("x0", "x1"), ("x1", "x2"), ("x2", "x3"), ("x3", "x0")]
 
@@ -144,6 +155,31 @@ def test_what_is_too_much_is_taken_where_least_is_known() -> None:
     assert made.sum() == pytest.approx(20_500.0, abs=1e-6)
     assert (made >= 0).all()
     assert abs(made[0] - noisy.values[0]) < 5.0
+
+
+def _a_table(off: float, seed: int = 0, noise_std: float = 60.0) -> tuple[Measurement, Floats, Floats]:
+    """What was measured, the model and the truth of 2,000 cells; the model is off by such a share of a cell."""
+    random = np.random.default_rng(seed)
+    model = 1500.0 / np.sqrt(np.arange(1, 2001))
+    exact = model * random.choice([1.0 - off, 1.0 + off], 2000)
+    values = exact + random.normal(0, noise_std, 2000)
+    return Measurement(columns=("a",), values=values, noise_std=noise_std), model, exact
+
+
+@pytest.mark.parametrize("off", [0.0, 0.3, 0.6])
+def test_how_far_a_model_is_off_is_found_in_the_released_table(off: float) -> None:
+    found = [model_error(noisy, model) for noisy, model, _ in (_a_table(off, seed) for seed in range(20))]
+    assert np.mean(found) == pytest.approx(off**2, abs=0.02)
+
+
+def test_large_cells_follow_the_measurement_where_the_model_is_wrong() -> None:
+    """A model that lacks a dependence must not pull a cell that stands far out of the noise."""
+    noisy, model, exact = _a_table(0.6)
+    made = shrunk(noisy, model, float(exact.sum()))
+    assert np.abs(made - noisy.values)[:10].max() < noisy.noise_std
+    right, model, exact = _a_table(0.0)
+    kept = shrunk(right, model, float(exact.sum()))
+    assert np.abs(kept - exact).mean() < 0.5 * right.noise_std  # and a model that is right is believed
 
 
 def test_batches_grow_with_the_rows_and_find_as_much() -> None:

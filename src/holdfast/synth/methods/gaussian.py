@@ -64,11 +64,15 @@ def gaussian(
     pure = account.remaining().as_pure() is not None
     if pure or not factorised:
         measured, parameters, theorem = _plain(data, tables, account, pure)
+        lower = summed_tables(measured)
     else:
-        measured, parameters = _factorised(data, tables, weights, objective, account)
-        theorem = FACTORISED
+        residuals = measure_residuals(data, tables, weights=weights, objective=objective, account=account)
+        measured, lower = residuals.tables(tables), residuals.tables(lower_sets(tables))
+        parameters, theorem = {"objective": objective, **residuals.parameters(tables)}, FACTORISED
     total = total_of(data, measured)
-    model = fitted_model(measured, data, total, sweeps=sweeps, most_cells=most_cells, account=account)
+    model = fitted_model(
+        measured, data, total, lower=lower, sweeps=sweeps, most_cells=most_cells, account=account
+    )
     kind = "graphical" if isinstance(model, GraphicalModel) else "rows"
     return Synthesis(
         model=model,
@@ -96,11 +100,35 @@ def _plain(
     return measured, {"noise_std": float(mechanism.sigma)}, PLAIN
 
 
-def _factorised(
-    data: ExactCounts, tables: list[Columns], weights: list[float], objective: str, account: Account
-) -> tuple[tuple[Measurement, ...], dict[str, Any]]:
-    residuals = measure_residuals(data, tables, weights=weights, objective=objective, account=account)
-    return residuals.tables(tables), {"objective": objective, **residuals.parameters(tables)}
+def lower_sets(tables: Sequence[Columns]) -> list[Columns]:
+    """The single columns and pairs inside the tables of three columns and more, but for those that are tables here.
+
+    >>> lower_sets([("a", "b", "c"), ("b", "a"), ("d", "e")])
+    [('a',), ('b',), ('c',), ('a', 'c'), ('b', 'c')]
+    """
+    wide = [one for one in tables if len(one) > 2]
+    inside = (subset for one in wide for size in (1, 2) for subset in combinations(one, size))
+    known = {frozenset(one) for one in tables}
+    return [columns for columns in dict.fromkeys(inside) if frozenset(columns) not in known]
+
+
+def summed_tables(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
+    """The same tables from ones with independent noise: each summed out of the one that tells it best."""
+    made = {}
+    for columns in lower_sets([tuple(one.columns) for one in measured]):
+        whole = min(
+            (one for one in measured if set(columns) <= set(one.columns)),
+            key=lambda one: one.noise_std * math.sqrt(one.values.size),
+        )
+        kept = [whole.columns.index(name) for name in columns]
+        away = tuple(axis for axis in range(len(whole.columns)) if axis not in kept)
+        summed = whole.values.sum(axis=away)
+        made[columns] = Measurement(
+            columns=columns,
+            values=summed.transpose(np.argsort(np.argsort(kept))),
+            noise_std=whole.noise_std * math.sqrt(whole.values.size / summed.size),
+        )
+    return tuple(made.values())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -238,14 +266,19 @@ def fitted_model(
     data: ExactCounts,
     total: float,
     *,
+    lower: Sequence[Measurement] = (),
     sweeps: int,
     most_cells: int,
     account: Account,
 ) -> Model:
-    """A graphical model where the junction tree of all tables is small enough, else rows."""
+    """A graphical model where the junction tree of all tables is small enough, else rows.
+
+    `lower` are sums of the measured tables. A model that is held back from the noise of many small cells would lose
+    them, though they stand well above theirs.
+    """
     tree = JunctionTree.of(data.domain, [entry.columns for entry in measured])
     if tree.cells <= most_cells:
-        return estimate_model(data.domain, measured, total=total).model
+        return estimate_model(data.domain, [*measured, *lower], total=total).model
     codes = fit_rows(
         measured,
         data.domain,
