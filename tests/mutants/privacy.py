@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gaussian: noise halved",
-        target="privacy:Gaussian.placed",
+        target="privacy:_among_reals",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma / 2",
         tests=(
@@ -34,7 +34,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="grid: rounding of the centre not charged",
-        target="privacy:Gaussian.placed",
+        target="privacy:_among_reals",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma",
         tests=(
