@@ -17,8 +17,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="laplace: noise halved",
-        target="privacy:placed",
-        old="exact * (sensitivity + value.size * grid.step) / sensitivity",
+        target="privacy:_reals_placed",
+        old="exact * (sensitivity + size * grid.step) / sensitivity",
         new="exact / 2",
         tests=("tests/privacy/mechanisms/test_mechanisms.py::test_laplace_noise_has_its_declared_scale",),
     ),

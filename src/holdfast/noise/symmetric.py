@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -55,6 +56,7 @@ CELL_WIDTH_BITS = 20
 """A wide law is at most 2^20 to 2^21 cells wide."""
 
 
+@lru_cache(maxsize=4096, typed=True)  # parameters repeat; a float that equals a fraction is still refused
 def width(name: str, value: Fraction) -> Fraction:
     """A scale or sigma in grid units, checked to be a rational number within [2^-40, 2^50].
 
