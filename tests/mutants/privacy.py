@@ -453,4 +453,18 @@ FAULTS: tuple[Fault, ...] = (
         new="False",
         tests=("tests/privacy/curves/test_pairs.py::test_no_parameter_overflows_towards_private",),
     ),
+    Fault(
+        name="widths: a float passes for the fraction that it equals",
+        target="noise:_width",
+        old="typed=True",
+        new="typed=False",
+        tests=("tests/noise/test_symmetric.py::test_integers_are_rational_and_floats_are_not",),
+    ),
+    Fault(
+        name="decimals: a fraction is taken for the float that is nearest",
+        target="privacy:as_written",
+        old="value if isinstance(value, Fraction) else _decimal(float(value))",
+        new="_decimal(float(value))",
+        tests=("tests/privacy/test_rounding.py::test_a_float_is_its_decimal_and_a_fraction_is_itself",),
+    ),
 )

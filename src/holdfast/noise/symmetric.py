@@ -56,13 +56,17 @@ CELL_WIDTH_BITS = 20
 """A wide law is at most 2^20 to 2^21 cells wide."""
 
 
-@lru_cache(maxsize=4096, typed=True)  # parameters repeat; a float that equals a fraction is still refused
 def width(name: str, value: Fraction) -> Fraction:
     """A scale or sigma in grid units, checked to be a rational number within [2^-40, 2^50].
 
     >>> width("sigma", Fraction(3, 2))
     Fraction(3, 2)
     """
+    return _width(name, value)
+
+
+@lru_cache(maxsize=4096, typed=True)  # parameters repeat; a float that equals a fraction is still refused
+def _width(name: str, value: Fraction) -> Fraction:
     return require_rational(
         name, value, least=SMALLEST, most=LARGEST, range_text="in [2^-40, 2^50] grid units"
     )
