@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems"]  # hooks: pytest finds them here
 
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, max_examples=60)
-hypothesis.settings.load_profile("ci")
+# Of a planted fault nobody reads the smallest example: the first that fails is enough.
+hypothesis.settings.register_profile(
+    "planted",
+    hypothesis.settings.get_profile("ci"),
+    phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
+    report_multiple_bugs=False,
+)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # Scripts that made the golden numbers, with tools that are not installed here.
 collect_ignore_glob = ["golden/*.py"]

@@ -551,4 +551,11 @@ FAULTS: tuple[Fault, ...] = (
             "tests/learn/estimators/test_additive.py::test_monotone_shapes_are_monotone_and_stay_out_of_pairs",
         ),
     ),
+    Fault(
+        name="frank_wolfe: a sampled choice is priced as if it saw all rows",
+        target="learn:poisson_rows",
+        old="steps=steps, rate=rate)",
+        new="steps=steps)",
+        tests=("tests/learn/methods/test_frank_wolfe.py::test_poisson_samples_are_amplified",),
+    ),
 )

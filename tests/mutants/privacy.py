@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gaussian: noise halved",
-        target="privacy:Gaussian.placed",
+        target="privacy:_among_reals",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma / 2",
         tests=(
@@ -17,8 +17,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="laplace: noise halved",
-        target="privacy:placed",
-        old="exact * (sensitivity + value.size * grid.step) / sensitivity",
+        target="privacy:_reals_placed",
+        old="exact * (sensitivity + size * grid.step) / sensitivity",
         new="exact / 2",
         tests=("tests/privacy/mechanisms/test_mechanisms.py::test_laplace_noise_has_its_declared_scale",),
     ),
@@ -34,7 +34,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="grid: rounding of the centre not charged",
-        target="privacy:Gaussian.placed",
+        target="privacy:_among_reals",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma",
         tests=(
@@ -452,5 +452,19 @@ FAULTS: tuple[Fault, ...] = (
         old="largest < abs(value) < math.inf",
         new="False",
         tests=("tests/privacy/curves/test_pairs.py::test_no_parameter_overflows_towards_private",),
+    ),
+    Fault(
+        name="widths: a float passes for the fraction that it equals",
+        target="noise:_width",
+        old="typed=True",
+        new="typed=False",
+        tests=("tests/noise/test_symmetric.py::test_integers_are_rational_and_floats_are_not",),
+    ),
+    Fault(
+        name="decimals: a fraction is taken for the float that is nearest",
+        target="privacy:as_written",
+        old="value if isinstance(value, Fraction) else _decimal(float(value))",
+        new="_decimal(float(value))",
+        tests=("tests/privacy/test_rounding.py::test_a_float_is_its_decimal_and_a_fraction_is_itself",),
     ),
 )

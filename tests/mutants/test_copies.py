@@ -33,6 +33,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     monkeypatch.setattr("tests.mutants.copies.ROOT", root)
+    monkeypatch.setattr("tests.mutants.copies.LIBRARIES", ())
     monkeypatch.setattr("tests.mutants.__main__.ROOT", root)
     return root
 

@@ -33,6 +33,7 @@ def test_widths_outside_the_range_are_refused_by_name(value: Fraction) -> None:
 
 def test_integers_are_rational_and_floats_are_not() -> None:
     assert width("sigma", 3) == Fraction(3)  # type: ignore[arg-type]
+    assert width("sigma", Fraction(3, 2)) == 1.5  # remembered, which must not let the float pass
     for value in (1.5, float("nan"), "3/2"):
         with pytest.raises(ParameterError, match="rational"):
             width("sigma", value)  # type: ignore[arg-type]

@@ -48,3 +48,9 @@ def test_steps_are_the_nearest_whatever_the_size(value: float | int, step: float
     given = np.array([value, value], dtype=None if small else object)
     found = nearest_steps(given, as_written(step)).tolist()
     assert found == [exact] * 2
+
+
+def test_a_float_is_its_decimal_and_a_fraction_is_itself() -> None:
+    """They are equal and have one hash: what is remembered of one is no answer for the other."""
+    assert as_written(0.1) == Fraction(1, 10)
+    assert as_written(Fraction(0.1)) == Fraction(0.1) != Fraction(1, 10)

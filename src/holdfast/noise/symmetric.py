@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -61,6 +62,11 @@ def width(name: str, value: Fraction) -> Fraction:
     >>> width("sigma", Fraction(3, 2))
     Fraction(3, 2)
     """
+    return _width(name, value)
+
+
+@lru_cache(maxsize=4096, typed=True)  # parameters repeat; a float that equals a fraction is still refused
+def _width(name: str, value: Fraction) -> Fraction:
     return require_rational(
         name, value, least=SMALLEST, most=LARGEST, range_text="in [2^-40, 2^50] grid units"
     )

@@ -25,6 +25,7 @@ from abc import ABCMeta
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,7 @@ FINE_BITS, FINEST_BITS = 20, 36
 """Steps per noise scale: at least 2^20; up to 2^36 where many coordinates share a small sensitivity."""
 _EDGE = 2**61
 """Up to here a double says which whole number it is, and one of 64 bits holds it."""
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 class FixedNumbers(ABCMeta):
@@ -53,7 +55,8 @@ class FixedNumbers(ABCMeta):
             """Make one, of numbers that nobody else holds."""
             given, named = tuple(map(_fixed, given)), {name: _fixed(one) for name, one in named.items()}
             largest = getattr(cls, "LARGEST", math.inf)
-            for name, value in (*(("parameter", one) for one in given), *named.items()):
+            numbers = (*(("parameter", one) for one in given), *named.items()) if largest < math.inf else ()
+            for name, value in numbers:
                 if isinstance(value, int | float | Fraction) and largest < abs(value) < math.inf:
                     raise ParameterError(
                         f"{name} must be at most {largest:g} in size, got a larger one for {cls.__name__}"
@@ -77,7 +80,12 @@ def as_written(value: Number) -> Fraction:
     >>> sum(as_written(0.1) for _ in range(10)) == 1
     True
     """
-    return value if isinstance(value, Fraction) else Fraction(repr(float(value)))
+    return value if isinstance(value, Fraction) else _decimal(float(value))
+
+
+@lru_cache(maxsize=4096)  # a run writes the same few numbers at every step
+def _decimal(value: float) -> Fraction:
+    return Fraction(repr(value))
 
 
 def round_up(value: Number) -> float:
@@ -156,7 +164,7 @@ class Grid:
     @property
     def step(self) -> Fraction:
         """The distance between neighbouring points."""
-        return Fraction(2) ** self.exponent
+        return _power_of_two(self.exponent)
 
     @classmethod
     def finer_than(cls, step: Fraction) -> Grid:
@@ -176,7 +184,7 @@ class Grid:
         if steps.dtype == object:
             return multiples(steps, self.step)
         with np.errstate(over="ignore"):
-            return np.nan_to_num(np.ldexp(steps.astype(np.float64), self.exponent))
+            return np.clip(np.ldexp(steps.astype(np.float64), self.exponent), -_LARGEST, _LARGEST)
 
 
 def nearest_steps(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
@@ -246,20 +254,27 @@ def multiples(steps: NDArray[Any], step: Fraction) -> NDArray[np.float64]:
     """Multiples of a step as doubles; beyond the largest of them, the largest."""
     if steps.dtype == np.int64:
         with np.errstate(over="ignore"):
-            return np.nan_to_num(steps * float(step))
-    largest = Fraction(np.finfo(np.float64).max)
+            return np.clip(steps * float(step), -_LARGEST, _LARGEST)
+    largest = Fraction(_LARGEST)
     inside = [float(max(-largest, min(largest, number * step))) for number in steps.flat]
     return np.array(inside).reshape(steps.shape)
 
 
+@lru_cache(maxsize=4096)
+def _power_of_two(exponent: int) -> Fraction:
+    return Fraction(2) ** exponent
+
+
 def _log2_ceiling(value: Fraction) -> int:
-    """The least k with 2^k >= value, for a positive fraction."""
-    k = value.numerator.bit_length() - value.denominator.bit_length()
-    while Fraction(2) ** k < value:
-        k += 1
-    while Fraction(2) ** (k - 1) >= value:
-        k -= 1
-    return k
+    """The least k with 2^k >= value, for a positive fraction: by whole numbers, which are faster than fractions.
+
+    >>> [_log2_ceiling(Fraction(*pair)) for pair in ((1, 1), (3, 1), (1, 3), (1, 4))]
+    [0, 2, -1, -2]
+    """
+    above, below = value.numerator, value.denominator
+    k = above.bit_length() - below.bit_length()  # 2^(k - 1) < value < 2^(k + 1)
+    reached = below << k >= above if k >= 0 else below >= above << -k
+    return k if reached else k + 1
 
 
 NORM_SLACK = 1e-9

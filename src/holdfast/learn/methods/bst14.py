@@ -9,6 +9,7 @@ the logistic loss: the variance must be (sigma iota)^2, and replacing a record m
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from holdfast.noise.source import Source
 from holdfast.noise.uniform import integers
 from holdfast.privacy.account import Account
 from holdfast.privacy.calibration import calibrate
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.renyi import RenyiDP
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.privacy.mechanisms.subsampled import ORDERS, FixedSizeGaussian, sampled_divergence
@@ -100,12 +102,19 @@ def noise_for(
     known = next((a for a in ORDERS if a >= order), math.inf)
     require(known < math.inf, "order", order, f"at most {ORDERS[-1]:g} for bst14")
 
+    return mechanism(_least_multiplier(account.remaining(), order, int(known), batch / population, steps))
+
+
+@lru_cache(maxsize=256)  # curves in this currency hold doubles alone, so that equal ones are the same
+def _least_multiplier(limit: PrivacyCurve, order: float, known: int, rate: float, steps: int) -> float:
+    """The least noise, in sensitivities, for which so many steps fit into the limit."""
+
     def spent(multiplier: float) -> RenyiDP:
         """All steps at the account's order; the mechanism's own curve has every order and takes longer."""
-        step = sampled_divergence(int(known), rho=0.5 / multiplier**2, rate=batch / population)
+        step = sampled_divergence(known, rho=0.5 / multiplier**2, rate=rate)
         return RenyiDP((order,), (steps * step * (1.0 + 1e-12),))
 
-    return mechanism(calibrate(spent, account.remaining()))
+    return calibrate(spent, limit)
 
 
 def step_size(t: int, problem: Problem, *, noise_std: float) -> float:

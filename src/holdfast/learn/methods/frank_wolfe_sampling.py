@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,8 @@ from holdfast.privacy.account.parallel import parallel
 from holdfast.privacy.account.remaining import largest_epsilon
 from holdfast.privacy.account.request import refuse_users
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy.curves.renyi import ZCDP
 from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.privacy.mechanisms.subsampled import SubsampledPure
@@ -195,11 +197,38 @@ class Asked:
         most, _ = self.rows.largest_count()
         return change + self.bounds.rounding(most, self.weights) / divisor
 
-    def composed(self, mechanism: Callable[[float], Mechanism], *, steps: int) -> tuple[float, Choose]:
+    def composed(
+        self, mechanism: Callable[[float], Mechanism], *, steps: int, rate: float | None = None
+    ) -> tuple[float, Choose]:
         """All that remains, spent on so many choices: epsilon of each, and how to make them."""
-        epsilon = largest_epsilon(self.account, lambda each: mechanism(each).curve.repeat(steps))
+        left = self.account.remaining()
+        if type(left) in (PureDP, ZCDP):
+            epsilon = _epsilon_of_each(self.account.currency.name, *_amount(left), steps, rate)
+        else:
+            epsilon = largest_epsilon(self.account, lambda each: mechanism(each).curve.repeat(steps))
         permit = self.account.permit(mechanism(epsilon), times=steps, label="frank_wolfe")
         return epsilon, lambda t, scores: int(permit.release(scores))
+
+
+def _amount(left: PrivacyCurve) -> tuple[type[PrivacyCurve], Fraction]:
+    """A curve of one number, apart."""
+    exact = left.as_pure() if isinstance(left, PureDP) else left.as_zcdp()
+    assert exact is not None
+    return type(left), exact
+
+
+@lru_cache(maxsize=256)  # each of many fits asks for the same
+def _epsilon_of_each(
+    currency: str, kind: Callable[[Fraction], PrivacyCurve], amount: Fraction, steps: int, rate: float | None
+) -> float:
+    """The largest epsilon of a choice, so many of which fit: their curve is that of epsilon and the rate alone."""
+
+    def curve(epsilon: float) -> PrivacyCurve:
+        choice = Exponential(epsilon=epsilon, sensitivity=1.0)
+        return choice.curve if rate is None else SubsampledPure(base=choice, rate=rate).curve
+
+    account = Account(kind(amount), currency=currency)
+    return largest_epsilon(account, lambda each: curve(each).repeat(steps))
 
 
 def full(asked: Asked) -> RowSampling:
@@ -277,7 +306,7 @@ def poisson_rows(asked: Asked) -> RowSampling:
             base=base, rate=rate, adjacency=asked.account.adjacency, arithmetic=asked.arithmetic
         )
 
-    epsilon, choose = asked.composed(mechanism, steps=steps)
+    epsilon, choose = asked.composed(mechanism, steps=steps, rate=rate)
     return RowSampling(
         steps=steps, divisor=divisor,
         rows=lambda: poisson_sample(asked.rows, asked.account.source, rate=Fraction(rate)),

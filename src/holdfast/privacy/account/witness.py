@@ -12,7 +12,7 @@ meets the same coins. A `Tape` gives outputs back instead of noise (soundness, s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -112,9 +112,14 @@ class Witness(Source):
 
     def drawn(self, account: Any, mechanism: Mechanism, value: Any) -> Any:
         """Draw, or take the tape's word, and remember; the account calls this where it would have drawn."""
-        asked = Draw(number=len(self.seen.steps), mechanism=mechanism, value=value, account=account)
-        output = mechanism.sample(value, self._noise) if self._tape is None else self._tape(asked)
-        self.seen.steps.append(replace(asked, output=output))
+        number = len(self.seen.steps)
+        if self._tape is None:
+            output = mechanism.sample(value, self._noise)
+        else:
+            output = self._tape(Draw(number=number, mechanism=mechanism, value=value, account=account))
+        self.seen.steps.append(
+            Draw(number=number, mechanism=mechanism, value=value, output=output, account=account)
+        )
         self.seen.order.append("draw")
         return output
 

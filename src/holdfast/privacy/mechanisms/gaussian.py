@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -57,7 +58,7 @@ class Gaussian(Mechanism):
         >>> round(float(Gaussian.within(ApproxDP(1.0, 1e-6), l2_sensitivity=1.0).sigma), 4)
         4.2247
         """
-        ratio = calibrate(lambda sigma: GaussianDP(1 / as_written(sigma)), limit)
+        ratio = _within_rho(limit.as_zcdp()) if type(limit) is ZCDP else _least_sigma(limit)
         return cls(
             sigma=as_written(ratio) * as_written(l2_sensitivity), l2_sensitivity=l2_sensitivity, **options
         )
@@ -90,10 +91,11 @@ class Gaussian(Mechanism):
         sigma, sensitivity = as_written(self.sigma), as_written(self.l2_sensitivity)
         if is_whole(value):
             return None, width("sigma", sigma)
-        root = root_above(value.size)
-        grid = Grid.for_noise(sigma, sensitivity / root)
-        enlarged = sigma * (sensitivity + root * grid.step) / sensitivity
-        return grid, width("sigma", enlarged / grid.step)
+        return _among_reals(sigma, sensitivity, value.size)
+
+    def _rounding(self, size: int) -> tuple[Grid, float]:
+        """The grid of so many numbers, and by how much rounding to it makes sigma larger."""
+        return _grid_and_growth(as_written(self.sigma), as_written(self.l2_sensitivity), size)
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A shift by the whole sensitivity."""
@@ -109,11 +111,8 @@ class Gaussian(Mechanism):
         if is_whole(value):
             return np.asarray(ndtr((np.floor(at) + 0.5 - centre) / sigma))
         # Soundness, section 16: sigma grows as the sensitivity does, by sqrt(d) g.
-        root = root_above(value.size)
-        sensitivity = as_written(self.l2_sensitivity)
-        grid = Grid.for_noise(as_written(self.sigma), sensitivity / root)
+        grid, growth = self._rounding(value.size)
         steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
-        growth = float(1 + root * grid.step / sensitivity)
         return np.asarray(ndtr((steps + 0.5) * float(grid.step) / (sigma * growth)))
 
     def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
@@ -128,10 +127,8 @@ class Gaussian(Mechanism):
         elif first.dtype == np.int64:
             cell = 1.0
         else:
-            root = root_above(first.size)
-            sensitivity = as_written(self.l2_sensitivity)
-            grid = Grid.for_noise(as_written(self.sigma), sensitivity / root)
-            sigma *= float(1 + root * grid.step / sensitivity)
+            grid, growth = self._rounding(first.size)
+            sigma *= growth
             cell, centres = float(grid.step), [grid.values(grid.nearest(one)) for one in centres]
         near, far = (np.subtract(output, centre, dtype=float) / sigma for centre in centres)
         return float(np.sum(log_normal_cell(near, cell / sigma) - log_normal_cell(far, cell / sigma)))
@@ -235,6 +232,34 @@ class DiscreteGaussian(OnGrid):
             cls(sigma=3.0, l2_sensitivity=4),
             cls(sigma=1.0, l2_sensitivity=1.0, dimension=1, grid=0.125),
         )
+
+
+def _least_sigma(limit: PrivacyCurve) -> float:
+    """For a sensitivity of 1."""
+    return calibrate(lambda sigma: GaussianDP(1 / as_written(sigma)), limit)
+
+
+@lru_cache(maxsize=1024)
+def _within_rho(rho: Fraction) -> float:
+    """The same for a limit that is nothing but its rho: an account asks again for every model that it pays for."""
+    return _least_sigma(ZCDP(rho))
+
+
+@lru_cache(maxsize=1024)  # every step of a run asks for the same; all of it is public
+def _among_reals(sigma: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
+    """The grid for so many real numbers, and sigma in its steps."""
+    root = root_above(size)
+    grid = Grid.for_noise(sigma, sensitivity / root)
+    enlarged = sigma * (sensitivity + root * grid.step) / sensitivity
+    return grid, width("sigma", enlarged / grid.step)
+
+
+@lru_cache(maxsize=1024)
+def _grid_and_growth(sigma: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, float]:
+    """The same grid, and the growth that the declared law has: written down by itself, so that the two are compared."""
+    root = root_above(size)
+    grid = Grid.for_noise(sigma, sensitivity / root)
+    return grid, float(1 + root * grid.step / sensitivity)
 
 
 FINE_CELL = 1e-4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -199,8 +200,13 @@ def placed(value: NDArray[Any], *, scale: Number, l1_sensitivity: Number) -> tup
     exact, sensitivity = as_written(scale), as_written(l1_sensitivity)
     if is_whole(value):
         return None, width("scale", exact)
-    grid = Grid.for_noise(exact, sensitivity / value.size)
-    enlarged = exact * (sensitivity + value.size * grid.step) / sensitivity
+    return _reals_placed(exact, sensitivity, value.size)
+
+
+@lru_cache(maxsize=1024)  # many draws ask for the same; all of it is public
+def _reals_placed(exact: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
+    grid = Grid.for_noise(exact, sensitivity / size)
+    enlarged = exact * (sensitivity + size * grid.step) / sensitivity
     return grid, width("scale", enlarged / grid.step)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -42,7 +42,7 @@ class SampledGaussian(Mechanism):
             0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
         )
 
-    @property
+    @cached_property
     def _noise(self) -> Gaussian:
         return Gaussian(sigma=self.sigma, l2_sensitivity=self.l2_sensitivity, arithmetic=self.arithmetic)
 
@@ -236,9 +236,7 @@ class FixedSizeGaussian(SampledGaussian):
     def curve(self) -> RenyiDP:
         """The theorem's bound at whole orders; never above the Gaussian without sampling."""
         rho = (as_written(self.l2_sensitivity) / as_written(self.sigma)) ** 2 / 2
-        return RenyiDP.of(
-            lambda order: sampled_divergence(int(order), rho=round_up(rho), rate=self.rate), ORDERS
-        )
+        return _fixed_size_curve(round_up(rho), self.rate)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -247,6 +245,11 @@ class FixedSizeGaussian(SampledGaussian):
             cls(sigma=1.0, l2_sensitivity=1.0, batch=9, population=10),
             cls(sigma=1.0, l2_sensitivity=1.0, batch=10, population=10, arithmetic="idealised"),
         )
+
+
+@lru_cache(maxsize=256)  # a charge asks for it several times, and each fit with the same noise again
+def _fixed_size_curve(rho: float, rate: float) -> RenyiDP:
+    return RenyiDP.of(lambda order: sampled_divergence(int(order), rho=rho, rate=rate), ORDERS)
 
 
 def sampled_divergence(order: int, *, rho: float, rate: float) -> float:
