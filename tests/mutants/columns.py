@@ -37,6 +37,13 @@ FAULTS: tuple[Fault, ...] = (
         tests=(f"{DRAFT}test_the_level_follows_from_public_numbers_alone",),
     ),
     Fault(
+        name="columns: a model's level is chosen from the largest true count",
+        target="learn/rows/prepare:at_learned_levels",
+        old="schema.visible_levels(rows=rows, noise=noise)",
+        new="schema.visible_levels(rows=int(table.counts([['code']])[0].max()), noise=noise)",
+        tests=("tests/learn/estimators/test_levels.py::test_the_level_follows_from_public_numbers_alone",),
+    ),
+    Fault(
         name="columns: a type moves values to other cells",
         target="synth:as_type",
         old="if not moved.any(): return made",

@@ -194,7 +194,7 @@ def _codes(evidence: Evidence) -> Guess | None:
     evidence.say(
         f"a hierarchy: {distinct} codes of {length} letters; coarser levels are their first {levels} letters"
     )
-    evidence.say("level: left out, so that a synthesiser takes the finest one that noise leaves visible")
+    evidence.say("level: left out, so that a release takes the finest one that noise leaves visible")
     words = sorted(evidence.counted)
     made = Hierarchy(
         evidence.name, words, other="(other)", null="(missing)" if evidence.missing else None, coarser=levels,
