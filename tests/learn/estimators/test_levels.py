@@ -62,6 +62,7 @@ def test_a_coarse_model_reads_fine_codes_and_is_told_so_after_loading(tmp_path: 
     model = PrivateLogisticRegression(1.0, random_state=1).fit(open_table(people, SCHEMA), target="ill")
     assert level_of(model) == 2
     assert model.score({name: people[name] for name in ("code", "age")}, people["ill"]) > 0.85
+    assert model.release_ is not None
     model.release_.save(tmp_path / "model.holdfast")
     loaded = load_model(tmp_path / "model.holdfast")
     assert (
@@ -77,6 +78,7 @@ def test_a_named_level_is_kept() -> None:
     table = open_table(rows(400), SCHEMA.at_levels({"code": 1}))
     model = PrivateLogisticRegression(1.0, random_state=1).fit(table, target="ill")
     assert level_of(model) == 1
+    assert model.release_ is not None
     assert "levels" not in model.release_.provenance.parameters
     assert "'code' is taken at level 1 with 100 names\n" in model.summary()
     with pytest.raises(ParameterError, match=r"a hierarchy of the schema, which has \['code'\]"):
@@ -102,6 +104,7 @@ def test_a_count_that_was_read_is_said_once() -> None:
             open_table(rows(400), private), target="ill"
         )
     assert sum("number of privacy units" in str(one.message) for one in told) == 1
+    assert model.release_ is not None
     assert sum("number of privacy units" in one for one in model.release_.guarantee.assumptions) == 1
 
 
