@@ -52,7 +52,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns: a private copy of a database reads amounts as plain numbers",
-        target="data:Statements._number",
+        target="data/sql:Statements._number",
         old="self.dialect.read_amount(column, f'c{i}', self.kinds[name])",
         new="self.dialect.read_number(f'c{i}', self.kinds[name])",
         tests=(ENGINES,),

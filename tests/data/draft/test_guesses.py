@@ -349,3 +349,20 @@ def test_names_and_scales_of_other_languages() -> None:
     )
     assert answer.categories == ("Somewhat disagree", "Agree", "Strongly agree")
     assert answer.nulls == ("Prefer not to say",)
+
+
+def test_what_nothing_can_read_is_left_out_and_said(tmp_path: Path) -> None:
+    """Nested columns and empty ones; words are listed as people list them."""
+    rows = pa.table({
+        "who": [{"id": 1}] * 40, "tags": [["a"], None] * 20, "empty": pa.nulls(40, pa.string()),
+        "class": ["10A", "9B", "9a", "b"] * 10,
+    })  # fmt: skip
+    parquet.write_table(rows, tmp_path / "rows.parquet")
+    for source in (rows, tmp_path / "rows.parquet"):
+        draft = draft_of(source)
+        assert draft.schema.names == ("class",)
+        assert draft.schema["class"].labels[:4] == ("9a", "9B", "10A", "b")
+        said = " ".join(draft.reasons[""])
+        assert "left out: 'who' is stored as struct<id: int64>, which no kind of column reads" in said
+        assert "left out: 'tags' is stored as list<" in said
+        assert "left out: 'empty' holds no value" in said

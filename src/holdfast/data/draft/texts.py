@@ -144,7 +144,17 @@ def spellings(words: Mapping[str, int]) -> tuple[list[str], bool, bool, int]:
     trim = any(word != word.strip(BLANKS) for word in words)
     trimmed = {word.strip(BLANKS) for word in words}
     fold = len({spelled(word, trim=False, fold=True) for word in trimmed}) < len(trimmed)
-    return sorted(word.strip(BLANKS) for word in chosen), trim, fold, len(words) - len(groups)
+    return sorted((word.strip(BLANKS) for word in chosen), key=_natural), trim, fold, len(words) - len(groups)
+
+
+def _natural(word: str) -> tuple[list[tuple[bool, int, str]], str]:
+    """The order in which people list words: numbers in them by their size, letters of either case together.
+
+    >>> sorted(["10A", "b", "9A", "B", "a"], key=_natural)
+    ['9A', '10A', 'a', 'B', 'b']
+    """
+    parts = re.findall(r"[0-9]{1,15}|[^0-9]+", word)
+    return [(not one[0].isdigit(), int(one) if one[0].isdigit() else 0, one.lower()) for one in parts], word
 
 
 def yes_and_no(labels: list[str]) -> tuple[list[str], dict[str, str]] | None:
