@@ -53,8 +53,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="columns: a private copy of a database reads amounts as plain numbers",
         target="data/sql:Statements._number",
-        old="self.dialect.read_amount(column, f'c{i}', self.kinds[name])",
-        new="self.dialect.read_number(f'c{i}', self.kinds[name])",
+        old='self.dialect.read_amount(column, f"c{i}", self.kinds[name])',
+        new='self.dialect.read_number(f"c{i}", self.kinds[name])',
         tests=(ENGINES,),
     ),
     Fault(

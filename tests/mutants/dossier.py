@@ -189,7 +189,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: a method's own count is taken for the certificate's",
         target="dossier/verification:check_certificates",
-        old="[entry for entry in charges if _KEY in str(entry.body['key'])] or charges",
+        old='[entry for entry in charges if _KEY in str(entry.body["key"])] or charges',
         new="charges",
         tests=(
             "tests/dossier/verification/test_alphas.py::"
