@@ -17,7 +17,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, clip_rows, open_table
-from holdfast.errors import DataError, ParameterError
+from holdfast.errors import AssumptionWarning, DataError, ParameterError
+from holdfast.privacy.adjacency import PrivacyUnit
 from holdfast.privacy.rounding import NORM_SLACK
 
 SCHEMA = Schema(
@@ -134,3 +135,15 @@ def test_parameters() -> None:
     with pytest.raises(DataError, match="missing or repeated"):
         Encoder(SCHEMA).transform({"age": [1]})
     assert Encoder(SCHEMA).transform({name: [] for name in DATA}).shape == (0, 7)
+
+
+def test_who_encodes_rows_of_users_is_told_that_they_become_single_rows() -> None:
+    """In a pipeline, where the model cannot know whose rows they are; not where a table is fitted or rows predicted."""
+    users = Schema([Numeric("age", 0, 100), Identifier("who")], unit=PrivacyUnit.user("who", max_rows=3))
+    rows = {"age": [20.0, 30.0]}
+    with pytest.warns(
+        AssumptionWarning, match="one who, with at most 3 rows, and encoded rows do not say whose"
+    ):
+        Encoder(users).fit_transform(rows)
+    Encoder(users).fit().transform(rows)
+    Encoder(Schema([Numeric("age", 0, 100)])).fit_transform(rows)

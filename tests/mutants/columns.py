@@ -37,6 +37,27 @@ FAULTS: tuple[Fault, ...] = (
         tests=(f"{DRAFT}test_the_level_follows_from_public_numbers_alone",),
     ),
     Fault(
+        name="columns: a model's level is chosen from the largest true count",
+        target="learn/rows/prepare:at_learned_levels",
+        old="schema.visible_levels(rows=rows, noise=noise)",
+        new="schema.visible_levels(rows=int(table.counts([['code']])[0].max()), noise=noise)",
+        tests=("tests/learn/estimators/test_levels.py::test_the_level_follows_from_public_numbers_alone",),
+    ),
+    Fault(
+        name="columns: a point of thousands is read as a decimal point",
+        target="data/moments:column_numbers",
+        old="form.cleaned(texts(values)) if text else values",
+        new="values",
+        tests=("tests/data/schema/test_columns.py::test_an_amount_is_never_read_by_another_form",),
+    ),
+    Fault(
+        name="columns: a private copy of a database reads amounts as plain numbers",
+        target="data/sql:Statements._number",
+        old='self.dialect.read_amount(column, f"c{i}", self.kinds[name])',
+        new='self.dialect.read_number(f"c{i}", self.kinds[name])',
+        tests=(ENGINES,),
+    ),
+    Fault(
         name="columns: a type moves values to other cells",
         target="synth:as_type",
         old="if not moved.any(): return made",

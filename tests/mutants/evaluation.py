@@ -8,6 +8,13 @@ ROWS = "tests/synth/evaluation/"
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
+        name="evaluation: pairs inside a group are those of all rows",
+        target="synth/evaluation:_pairs_inside",
+        old="rows.codes[rows.code(by) == cell]",
+        new="rows.codes",
+        tests=("tests/synth/evaluation/test_prediction.py::test_subgroups_find_what_averages_hide",),
+    ),
+    Fault(
         name="evaluation: real rows looked at, and the report called public",
         target="synth:EvaluationReport.audience",
         old='"public" if self.against_real is None else "internal"',

@@ -305,9 +305,11 @@ def _columns(typed: str) -> list[str]:
 
 def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | None, Callable[[Path], Any]]:
     """What was released, a file of rows or a release; the schema, where one is given; how files of people are read."""
+    from holdfast.data.engines.file_rows import number_names
     from holdfast.data.engines.files import read_table
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
+    from holdfast.synth.evaluation.compared_rows import read_synthetic
 
     frames = released.suffix in (".parquet", ".csv")
     if frames and schema_file is None:
@@ -315,8 +317,26 @@ def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | Non
             "--schema must be given with a Parquet or CSV file: it says how columns are read"
         )
     schema = None if schema_file is None else Schema.load(schema_file)
-    read = partial(read_table, csv=None if schema is None else schema.csv)
-    return (read(released) if frames else released), schema, read
+    written = _schema_inside(released) if schema is None else schema
+    if written is None:
+        return released, schema, read_table
+    read = partial(read_table, csv=written.csv, numbers=number_names(written))
+    return (read_synthetic(released, written) if frames else released), schema, read
+
+
+def _schema_inside(release: Path) -> Schema | None:
+    """How the table was declared that a release was made of: its files may be written in the same way."""
+    from holdfast.data.schema import Schema
+    from holdfast.errors import FormatError
+    from holdfast.release import Release
+    from holdfast.synth.contents import SyntheticContents
+
+    value = Release.load(release).value
+    try:
+        return SyntheticContents.of_value(value).schema
+    except FormatError:
+        stored = value.get("schema") if isinstance(value, dict) else None
+        return None if stored is None else Schema.from_dict(stored)
 
 
 def _require_places(output: Path | None, plot: Path | None) -> None:

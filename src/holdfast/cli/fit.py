@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,10 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
     type=click.Choice(["replace", "zero_out", "add_remove"]),
     help="Default: the schema's, else replace.",
 )
+@click.option(
+    "--level", "levels", multiple=True, metavar="COLUMN=LEVEL",
+    help="Take a hierarchy at this level, 0 for its categories; default: the finest that noise leaves visible.",
+)  # fmt: skip
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
 @click.option(
     "--ledger", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Pay from this ledger."
@@ -73,6 +78,7 @@ def fit(
     penalty: float | None,
     radius: float | None,
     adjacency: str | None,
+    levels: tuple[str, ...],
     n_public: int | None,
     ledger: Path | None,
     dataset: str | None,
@@ -110,7 +116,7 @@ def fit(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if ledger is None and epsilon is None:
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
-    schema = Schema.load(schema_file)
+    schema = Schema.load(schema_file).at_levels(asked_levels(levels))
     asked: dict[str, Any] = {
         "model": model, "penalty": penalty, "delta": delta, "method": method, "row_norm": row_norm, "radius": radius,
     }  # fmt: skip
@@ -144,6 +150,21 @@ def fit(
                 click.echo(FOUND, err=True)
     click.echo(load_model(output).summary())
     click.echo(f"release: {click.format_filename(output)}")
+
+
+def asked_levels(asked: Sequence[str]) -> dict[str, int]:
+    """Levels of hierarchies, as they are asked for.
+
+    >>> asked_levels(["postcode=1"])
+    {'postcode': 1}
+    """
+    from holdfast.errors import require
+
+    found = [one.rpartition("=") for one in asked]
+    for one, (name, _, level) in zip(asked, found, strict=True):
+        good = bool(name) and level.isascii() and level.isdigit()
+        require(good, "--level", one, "COLUMN=LEVEL, with a whole number, such as postcode=1")
+    return {name: int(level) for name, _, level in found}
 
 
 def _write(release: Release[Any], output: Path, weights: Path | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.fit import FOUND
+from holdfast.cli.fit import FOUND, asked_levels
 
 if TYPE_CHECKING:
     from holdfast.release import Release
@@ -57,6 +57,10 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
     "--adjacency", type=click.Choice(["replace", "zero_out", "add_remove"]),
     help="Default: the schema's, else replace.",
 )  # fmt: skip
+@click.option(
+    "--level", "levels", multiple=True, metavar="COLUMN=LEVEL",
+    help="Take a hierarchy at this level, 0 for its categories; default: the finest that noise leaves visible.",
+)  # fmt: skip
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
 @click.option("--ledger", type=_file, help="Pay from this ledger.")
 @click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
@@ -85,6 +89,7 @@ def synth(
     certificate_share: float,
     confidence: float,
     adjacency: str | None,
+    levels: tuple[str, ...],
     n_public: int | None,
     ledger: Path | None,
     dataset: str | None,
@@ -121,7 +126,7 @@ def synth(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if epsilon is None and (ledger is None or dry):
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
-    schema = Schema.load(schema_file)
+    schema = Schema.load(schema_file).at_levels(asked_levels(levels))
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     made = Synthesizer(
         1.0 if epsilon is None else epsilon, delta, method=method, columns=names, rows=rows,

@@ -8,6 +8,7 @@ for rounding that is checked on every row.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from holdfast.data.rows import Batch, Codes, arrow_column, encode_batch
 from holdfast.data.schema import Categorical, Numeric, Schema
-from holdfast.errors import DataError, ParameterError, require
+from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
 from holdfast.privacy.rounding import NORM_SLACK, clip_in_place, require_norm
 from holdfast.privacy.rounding import clip_rows as clip_rows
 
@@ -83,7 +84,14 @@ class Encoder(TransformerMixin, BaseEstimator):
         return (natural if self.row_norm is None else self.row_norm) * (1 + NORM_SLACK)
 
     def fit(self, X: Any = None, y: Any = None) -> Encoder:
-        """Check the parameters; the data are not looked at."""
+        """Check the parameters; the data are not looked at. Rows of users become single rows, and that is said."""
+        if X is not None and self.schema.unit.column is not None:
+            warnings.warn(
+                f"the schema protects {self.schema.unit.summary()}, and encoded rows do not say whose they are: a "
+                "model fitted to them promises about single rows; fit the table instead, "
+                "model.fit(open_table(...), target=...)",
+                AssumptionWarning, stacklevel=2,
+            )  # fmt: skip
         require(self.scale in _SCALES, "scale", self.scale, f"one of {_SCALES}")
         norm = self.row_norm
         require(

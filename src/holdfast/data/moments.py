@@ -1,5 +1,7 @@
 """Moments: stored dates, times and texts as the whole numbers that a `DateTime` counts, and back to dates.
 
+And amounts that are written with signs of currency and thousands (`Numeric.written_as`).
+
 Years from 1 to 9999 are read; whole numbers are read by their digits (`%Y%m%d`), other numbers are missing.
 """
 
@@ -11,14 +13,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.mixed import MixedColumn
-from holdfast.data.rows import Kind, kind_of, plain_array, texts
-from holdfast.data.schema import DateTime
+from holdfast.data.rows import Kind, kind_of, numbers, plain_array, texts
+from holdfast.data.schema import DateTime, Numeric
+from holdfast.data.schema.amounts import form_of
 from holdfast.data.schema.calendar import DAILY, ISO, packed_text, starts, unit_numbers, unit_of_seconds
 from holdfast.data.schema.spelling import BLANKS
 
 Floats = NDArray[np.float64]
 _READ = (Kind.text, Kind.integer, Kind.date, Kind.timestamp, Kind.zoned)
 _FIRST, _LAST = np.datetime64("0001-01-01", "s"), np.datetime64("9999-12-31T23:59:59", "s")
+
+
+def column_numbers(column: Numeric, values: Any) -> Floats:
+    """A number for each value, as the column declares them: moments, amounts as they are written, or plain numbers."""
+    if isinstance(column, DateTime):
+        return moment_numbers(column, values)
+    if column.written_as is None:
+        return numbers(values)
+    form = form_of(column.written_as)
+    if isinstance(values, MixedColumn):
+        read = numbers(form.cleaned(values.texts))
+        truth = np.isin(values.texts.to_numpy(zero_copy_only=False).astype(object), ["true", "false"])
+        return np.where(values.by_value | values.whole | truth, values.numbers, read)
+    values = plain_array(values)
+    text = kind_of(values.type) is Kind.text
+    return numbers(form.cleaned(texts(values)) if text else values)
 
 
 def moment_numbers(column: DateTime, values: Any) -> Floats:

@@ -4,8 +4,8 @@ No value can make it raise. This is the meaning of a schema; SQL engines compute
 (`holdfast.data.sql`) and the engine contract compares the two. The rules, in the order they apply:
 
 * a value is read as a number (`Numeric`) or as a text (`Categorical`, `Identifier`);
-* a number comes from numbers and truth values as they are, and from texts that are plain decimals
-  (`"12"`, `" -1.5e3 "`); NaN, other texts, dates and nested values are missing; infinities are clipped;
+* a number comes from numbers and truth values as they are, and from plain decimals (`"12"`, `" -1.5e3 "`) or texts
+  `written_as` is declared; NaN, other texts, dates and nested values are missing; infinities are clipped;
 * a `DateTime` comes from dates, timestamps (UTC) and texts (`moments`); markers of missing values are missing;
 * a text comes from whole numbers, truth values (`true`), dates and timestamps (ISO, UTC); a number of any type
   matches a category that is a numeral of the same value; nested and binary values are missing.
@@ -77,13 +77,12 @@ class Batch:
 
     def take(self, index: NDArray[np.intp] | slice) -> Batch:
         """These rows of the batch."""
-        rows = len(np.arange(self.rows)[index])
         return Batch(
             schema=self.schema,
             values={name: array[index] for name, array in self.values.items()},
             missing={name: mask[index] for name, mask in self.missing.items()},
             present=None if self.present is None else self.present[index],
-            rows=rows,
+            rows=len(np.arange(self.rows)[index]),
         )
 
 
@@ -201,9 +200,10 @@ def texts(values: Any) -> Any:
 
 def numeric_values(column: Numeric, values: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The column's values, clipped and filled, and where they were missing."""
-    if isinstance(column, DateTime):
-        from holdfast.data.moments import moment_numbers
-    raw = moment_numbers(column, values) if isinstance(column, DateTime) else numbers(values)
+    special = isinstance(column, DateTime) or column.written_as is not None
+    if special:
+        from holdfast.data.moments import column_numbers
+    raw = column_numbers(column, values) if special else numbers(values)
     for marker in column.nulls:  # those that are texts are no numbers, and missing already
         raw[raw == marker] = np.nan
     missing = np.isnan(raw)

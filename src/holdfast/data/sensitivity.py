@@ -11,6 +11,8 @@ from fractions import Fraction
 
 from holdfast.errors import AdjacencyError, require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.rounding import round_up
 
 _ROW = PrivacyUnit.row()
@@ -56,6 +58,25 @@ def counts_l2(
     _check_marginals(marginals)
     rows = unit.max_rows if distinct_cells else unit.max_rows**2
     return _root_up(Fraction(Adjacency.of(adjacency).gradient_factor * rows * marginals))
+
+
+def count_noise(
+    limit: PrivacyCurve, adjacency: Adjacency | str, unit: PrivacyUnit = _ROW, *, tables: int
+) -> float:
+    """Standard deviation of the noise in each cell where so many tables are counted once, for all of the limit.
+
+    A public number, for plans and for choices that must not look at the data; nothing is calibrated by it.
+
+    >>> from holdfast.privacy import PureDP
+    >>> round(count_noise(PureDP(1.0), "add_remove", tables=3), 4)
+    4.2426
+    """
+    pure = limit.as_pure()
+    if pure is None:
+        return float(
+            Gaussian.within(limit, l2_sensitivity=counts_l2(adjacency, unit, marginals=tables)).sigma
+        )
+    return math.sqrt(2) * counts_l1(adjacency, unit, marginals=tables) / float(pure)
 
 
 def sum_l2(

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import Any
 
-from holdfast.data.schema import Hierarchy, Schema
-from holdfast.data.schema.kinds import Column
-from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast.data.schema import Schema
+from holdfast.data.sensitivity import count_noise
 from holdfast.data.table import Table
 from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import limit_of
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit, resolve_adjacency
+from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.synth.certificate import GROUP_SHARE, certificate_noise
 from holdfast.synth.choice import choose_synthesis_method
 from holdfast.synth.exact_counts import ExactCounts
@@ -100,7 +98,7 @@ def estimate_synthesis(
         (part,) = check.split(1 - GROUP_SHARE) if len(sizes) > 1 else (check,)
         claim = certificate_noise(part, max_rows=unit.max_rows, adjacency=adjacency)[1]
     fixed, per_million = method.seconds
-    one_way = _noise(work, adjacency, unit, tables=len(domain))
+    one_way = count_noise(work.remaining(), adjacency, unit, tables=len(domain))
     modelled = _above_noise(task, one_way, rows) if method.selects else cells
     counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
     return SynthesisEstimate(
@@ -111,7 +109,7 @@ def estimate_synthesis(
         universe=math.prod(float(size) for size in domain.values()),
         rows=rows,
         one_way_noise=one_way,
-        workload_noise=_noise(work, adjacency, unit, tables=len(sizes)),
+        workload_noise=count_noise(work.remaining(), adjacency, unit, tables=len(sizes)),
         certificate_noise=claim,
         seconds=fixed + per_million * modelled / 1e6 + counting,
         # Exact counts are cached up to 256 MB; rows are 8 bytes a cell.
@@ -144,14 +142,8 @@ def chosen_levels(
     public, so the choice says nothing about the data; without a public number of rows it is the finest level.
     """
     names = schema.names if columns is None else columns
-    account = Account(limit, adjacency=adjacency, unit=schema.unit, seed=0)
-    noise = _noise(account, adjacency, schema.unit, tables=max(1, len(names)))
-    made: list[Column] = []
-    for column in schema.columns:
-        if isinstance(column, Hierarchy) and column.level is None:
-            column = column.at(0) if rows is None else column.finest(rows=rows, noise=noise)
-        made.append(column)
-    return replace(schema, columns=made)
+    noise = count_noise(limit, adjacency, schema.unit, tables=max(1, len(names)))
+    return schema.at_levels(schema.visible_levels(rows=rows, noise=noise))
 
 
 def at_visible_levels(table: Table, limit: PrivacyCurve, columns: Sequence[str] | None) -> Table:
@@ -162,15 +154,6 @@ def at_visible_levels(table: Table, limit: PrivacyCurve, columns: Sequence[str] 
     # Where the number of rows is private, that of users may be public: each of them has a row.
     rows = data.public_units if data.public_rows is None else data.public_rows
     return table.reopen(chosen_levels(table.schema, rows, limit, table.adjacency, columns=columns))
-
-
-def _noise(account: Account, adjacency: Adjacency, unit: PrivacyUnit, *, tables: int) -> float:
-    left = account.remaining()
-    pure = left.as_pure()
-    if pure is None:
-        l2 = counts_l2(adjacency, unit, marginals=tables)
-        return float(Gaussian.within(left, l2_sensitivity=l2).sigma)
-    return math.sqrt(2) * counts_l1(adjacency, unit, marginals=tables) / float(pure)
 
 
 def _time(seconds: float) -> str:

@@ -209,14 +209,14 @@ class Synthesizer(ReleasedTable):
         self._check_parameters(None)
         if isinstance(source, Schema):
             declared, count = source, rows or source.n_public or self.n_public
+            units = count
         else:
-            table = self._open(source, schema)
-            declared, count = table.schema, rows or ExactCounts(table, self.columns).public_rows
+            data = ExactCounts(self._open(source, schema), self.columns)
+            declared, count, units = data.table.schema, rows or data.public_rows, rows or data.public_units
         names = declared.names if self.columns is None else tuple(self.columns)
         adjacency = resolve_adjacency(self.adjacency, declared.adjacency)
         limit = limit_of(self.epsilon, self.delta)
-        if declared.open_levels:
-            declared = chosen_levels(declared, count, limit, adjacency, columns=names)
+        declared = chosen_levels(declared, count or units, limit, adjacency, columns=names)
         workload = self._asked(declared, names)
         workload.check(declared)
         task = SynthesisTask(

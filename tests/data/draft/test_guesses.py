@@ -300,3 +300,69 @@ def test_an_identifier_is_no_target() -> None:
     draft = draft_of({"id": [f"p{i}" for i in range(500)], "x": [1.0] * 500}, target="id")
     assert isinstance(draft.schema.columns[0], Identifier)
     assert "identifier" in draft.reasons[""][-1]
+
+
+@pytest.mark.filterwarnings("ignore:the schema is a draft")
+def test_amounts_are_drafted_as_they_are_written() -> None:
+    """With what the guess rests on; a column whose numbers are all plain, and texts with numbers in them, are not."""
+    euros = [f"{place % 9}.{place % 900 + 100},{place % 90 + 10} \u20ac" for place in range(300)]
+    thousands = [f"{place % 7 + 1},{place % 900 + 100}" for place in range(300)]
+    rows = {
+        "euros": euros, "thousands": thousands, "level": [f"Level {place % 4}" for place in range(300)],
+        "share": ["12 %", "7 %", None] * 100, "plain": [f"{place}.5" for place in range(300)],
+        "dollars": ["$5", "-$1,200.50", "n/a"] * 100, "code": [f"{place % 50:03d}" for place in range(300)],
+    }  # fmt: skip
+    draft = draft_of(rows)
+    found = {one.name: one for one in draft.schema.columns}
+    written = {name: getattr(one, "written_as", None) for name, one in found.items()}
+    assert written == {
+        "euros": "1.234,5 \u20ac", "thousands": "1,234.5", "level": None, "share": "1234.5 %", "plain": None,
+        "dollars": "$1,234.5", "code": None,
+    }  # fmt: skip
+    dollars = found["dollars"]
+    assert isinstance(dollars, Numeric)
+    assert (dollars.low, dollars.high, dollars.nulls) == (-1200.5, 5.0, ("n/a",))
+    assert "200 of 200 texts write numbers as '$1,234.5' is 1234.5, 0 plainly" in " ".join(
+        draft.reasons["dollars"]
+    )
+    assert "'1234,5' would fit as well" in " ".join(draft.reasons["thousands"])
+    assert not check_table(rows, draft.schema).findings
+
+
+def test_names_and_scales_of_other_languages() -> None:
+    rows = {
+        "Patienten-Nr": [f"P{place % 400:05d}" for place in range(800)],
+        "kundenNr": [f"K{place:05d}" for place in range(800)],
+        "Schweregrad": ["leicht", "mittel", "schwer", "k. A."] * 200,
+        "Q1": ["Agree", "Strongly agree", "Somewhat disagree", "Prefer not to say"] * 200,
+    }
+    draft = draft_of(rows)
+    assert draft.schema.identifiers == ("Patienten-Nr", "kundenNr")
+    assert draft.schema.unit.column == "Patienten-Nr"
+    grade, answer = draft.schema["Schweregrad"], draft.schema["Q1"]
+    assert isinstance(grade, Categorical)
+    assert isinstance(answer, Categorical)
+    assert (grade.ordered, grade.categories, grade.nulls) == (
+        True,
+        ("leicht", "mittel", "schwer"),
+        ("k. A.",),
+    )
+    assert answer.categories == ("Somewhat disagree", "Agree", "Strongly agree")
+    assert answer.nulls == ("Prefer not to say",)
+
+
+def test_what_nothing_can_read_is_left_out_and_said(tmp_path: Path) -> None:
+    """Nested columns and empty ones; words are listed as people list them."""
+    rows = pa.table({
+        "who": [{"id": 1}] * 40, "tags": [["a"], None] * 20, "empty": pa.nulls(40, pa.string()),
+        "class": ["10A", "9B", "9a", "b"] * 10,
+    })  # fmt: skip
+    parquet.write_table(rows, tmp_path / "rows.parquet")
+    for source in (rows, tmp_path / "rows.parquet"):
+        draft = draft_of(source)
+        assert draft.schema.names == ("class",)
+        assert draft.schema["class"].labels[:4] == ("9a", "9B", "10A", "b")
+        said = " ".join(draft.reasons[""])
+        assert "left out: 'who' is stored as struct<id: int64>, which no kind of column reads" in said
+        assert "left out: 'tags' is stored as list<" in said
+        assert "left out: 'empty' holds no value" in said

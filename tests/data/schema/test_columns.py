@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric
-from holdfast.data.rows import categorical_cells, numeric_cells, numeric_values
+from holdfast.data.rows import arrow_column, categorical_cells, numeric_cells, numeric_values
 from holdfast.errors import ParameterError
 
 finite = st.floats(-1e6, 1e6)
@@ -44,6 +44,24 @@ finite = st.floats(-1e6, 1e6)
         {"low": 0, "high": 1, "null": math.nan},
         {"low": 0, "high": 4, "null": 1.5, "integer": True},
         {"low": 0, "high": 1, "integer": 1},
+        *(
+            {"low": 0, "high": 1, "written_as": sample}
+            for sample in (
+                "",
+                "1",
+                "$1,234,5",
+                "1.234.5",
+                "12.345",
+                "(1234.5)",
+                "-1234.5",
+                "1|234.5",
+                "1234.5 a]",
+                "x1 234.5y2",
+                5,
+                ".1,234.5",
+                "1;234,5",
+            )
+        ),
     ],
 )
 def test_numeric_refuses(arguments: dict[str, Any]) -> None:
@@ -119,3 +137,40 @@ def test_every_number_has_the_cell_its_edges_say(
         else:
             assert column.edges[cell] <= value
             assert value < column.edges[cell + 1] or cell == bins - 1
+
+
+@given(
+    number=st.decimals(-(10**9), 10**9, places=2),
+    thousands=st.sampled_from(["", ",", ".", "'", "\u2019", " ", "\u00a0", "\u202f", "_"]),
+    decimal=st.sampled_from([".", ","]),
+    around=st.sampled_from(
+        [("", ""), ("$", ""), ("", "EUR"), ("CHF", ""), ("Rs.", ""), ("", "%"), ("Fr.", "p.a.")]
+    ),
+    blank=st.sampled_from(["", " ", "\u00a0"]),
+    sign_first=st.booleans(),
+)
+def test_amounts_are_read_as_they_are_written(
+    number: Any, thousands: str, decimal: str, around: tuple[str, str], blank: str, sign_first: bool
+) -> None:
+    """Whoever writes amounts in the declared form, with or without the signs around and between, reads them back."""
+    before, after = around
+    if thousands == decimal:
+        return
+    column = Numeric("x", -1e9, 1e9, written_as=f"{before}1{thousands}234{decimal}50 {after}")
+    digits = f"{abs(number):,.2f}".translate({ord(","): thousands, ord("."): decimal})
+    sign = "-" if number < 0 else ""
+    text = f"{sign}{before}{blank}{digits}" if sign_first else f"{before}{blank}{sign}{digits}"
+    plain = f"{sign}{abs(number):.2f}".replace(".", decimal)
+    for written in (f"{text}{blank}{after}", f"{sign}{digits}", plain):
+        values, missing = numeric_values(column, pa.array([written, "x", "1 2", None]))
+        assert values[0] == float(number)
+        assert missing.tolist() == [False, True, True, True]
+
+
+def test_an_amount_is_never_read_by_another_form() -> None:
+    """A point of thousands that holds fewer than three digits back is no point at all."""
+    column = Numeric("x", 0, 1e6, written_as="1.234,5", null=0.0)
+    for text in ("1.5", "12.34", "1.2345", "1,234,567", "1.234.56", "1e3", "0x1", "\u0661"):
+        assert numeric_values(column, pa.array([text]))[1].tolist() == [True], text
+    mixed = arrow_column(["1.500", 1.5, True, 7, "x", "2024-01-01"])
+    assert numeric_values(column, mixed)[0].tolist() == [1500.0, 1.5, 1.0, 7.0, 0.0, 0.0]

@@ -162,7 +162,7 @@ def test_unused_options_leave_the_hash_alone() -> None:
         (lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", format="%d %B %Y"), "format must be"),
         (lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", format="%Y-%d-%m"), "format must not"),
         (lambda: AnyDateTime("d", "0001-01-01", "9999-01-01", unit="second", bins="minute"), "a unit of which"),
-        (lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", decimals=2), "spacing must be left out"),
+        (lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", decimals=2), "decimals must be left out"),
         (lambda: AnyNumeric("n", 0, 9, spacing="log"), "smallest must be declared"),
         (lambda: AnyNumeric("n", 1, 9, spacing="sqrt"), "spacing must be one of"),
         (lambda: AnyNumeric("n", 1, 9, spacing="log", bins=[1, 9]), "spacing must be 'log' where"),

@@ -28,7 +28,9 @@ SCHEMA: list[Numeric | Categorical] = [
 ]
 
 
-def certified(folder: Path, limit: PrivacyCurve, currency: str, adjacency: str) -> tuple[Path, Release[Any]]:
+def certified(
+    folder: Path, limit: PrivacyCurve, currency: str, adjacency: str, method: str = "independent"
+) -> tuple[Path, Release[Any]]:
     """A synthetic table that a ledger paid for."""
     draw = np.random.default_rng(0)
     frame = {
@@ -39,7 +41,7 @@ def certified(folder: Path, limit: PrivacyCurve, currency: str, adjacency: str) 
     with Ledger.create(folder / "ledger.db") as ledger:
         ledger.dataset("clinic", limit=limit, currency=currency, adjacency=adjacency)
         account = ledger.account("clinic", name="rows", limit=limit)
-        made = Synthesizer(method="independent", key="rows", workload=Workload.of(PAIRS)).fit(
+        made = Synthesizer(method=method, key="rows", workload=Workload.of(PAIRS)).fit(
             frame, Schema(SCHEMA, adjacency=adjacency), account=account
         )
     assert made.release_ is not None
@@ -90,3 +92,13 @@ def test_alphas_follow_from_what_the_ledger_keeps(
     # Where no group can be asked again nothing is claimed to have been checked.
     unknown = replace(release, value=release.value | {"certified": []})
     assert not any("alphas follow" in text for text in problems(unknown, ledger)[1])
+
+
+def test_a_method_that_counted_rows_for_itself_is_not_mistaken_for_the_certificate(tmp_path: Path) -> None:
+    """Where the number of rows is private there are two noisy ones, and alpha follows from the certificate's own."""
+    ledger, release = certified(tmp_path, ApproxDP(4.0, 1e-6), "zcdp", "add_remove", method="adaptive")
+    with Ledger.open(ledger, read_only=True) as opened:
+        assert sum(entry.body.get("label") == "number of rows" for entry in opened.history()) == 2
+    wrong, held = problems(release, ledger)
+    assert wrong == []
+    assert any("number of rows is the noisy one that the ledger keeps" in text for text in held)

@@ -10,10 +10,17 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from holdfast.data import Categorical, DateTime, Hierarchy, Identifier, Numeric, Schema, open_table
+from holdfast.data import Categorical, CsvFormat, DateTime, Hierarchy, Identifier, Numeric, Schema, open_table
 from holdfast.errors import DataError, ParameterError
 from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.synth.evaluation.compared_rows import at_levels_of, plain_schema, read_compared
+from holdfast.synth.evaluation.compared_rows import (
+    as_synthetic,
+    at_levels_of,
+    plain_schema,
+    read_compared,
+    read_synthetic,
+)
+from holdfast.synth.evaluation.evaluator import evaluate_against_real
 from tests.synth.evaluation.samples import SCHEMA, people
 
 PLAIN = plain_schema(SCHEMA)
@@ -126,3 +133,48 @@ def test_columns_of_real_files_are_compared_as_they_are_declared(tmp_path: Path)
     assert not theirs.undeclared
     for pair in ours.pairs:
         np.testing.assert_array_equal(ours.pair(*pair), theirs.pair(*pair))
+
+
+def test_declared_marks_of_missing_values_are_no_undeclared_ones(tmp_path: Path) -> None:
+    """In numbers, dates and amounts, as texts and as numbers; what is no number at all is still counted."""
+    schema = Schema(
+        [
+            Numeric("age", 0, 100, nulls=["n/a", -9], null="category"),
+            Numeric("fee", 0, 5000, written_as="$1,234.5", nulls=["free"], null="category"),
+        ]
+    )
+    file = tmp_path / "real.csv"
+    file.write_text("age,fee\n" + '5,"$1,200"\n n/a ,free\n-9,$7\nold,7 EUR\n' * 2)
+    assert read_compared(file, schema, name="real").undeclared == {"age": 2, "fee": 2}
+    frame = {"age": ["n/a", 5, -9], "fee": ["free", 3.5, "$2"]}
+    found = read_compared(frame, schema, name="real")
+    assert not found.undeclared
+    assert np.isnan(found.values).sum() == 3
+    with pytest.raises(ParameterError, match="no value of column 'age' is that"):
+        read_compared({"age": ["old", "n/a"], "fee": [1, 2]}, schema, name="real")
+
+
+def test_synthetic_files_are_read_as_holdfast_writes_them(tmp_path: Path) -> None:
+    """Plain CSV, whatever the real files are; and a file in the declared form is read as declared."""
+    schema = Schema(
+        [
+            Numeric("kosten", 0, 5000, bins=5, written_as="1.234,50 EUR"),
+            Numeric("bmi", 10, 60, bins=5),
+            Categorical("ort", ["Köln", "Ulm"]),
+        ],
+        csv=CsvFormat(encoding="cp1252", delimiter=";", decimal=","),
+    )
+    real, made = tmp_path / "real.csv", tmp_path / "made.csv"
+    lines = "kosten;bmi;ort\n" + "1.200,50 EUR;22,5;Köln\n900 EUR;31,0;Ulm\n" * 10
+    real.write_text(lines, encoding="cp1252")
+    rows = {"kosten": [1200.5, 900.0] * 10, "bmi": [22.5, 31.0] * 10, "ort": ["Köln", "Ulm"] * 10}
+    pa.csv.write_csv(pa.table(rows), made)
+    ours = read_compared(real, schema, name="real")
+    for file in (made, real):
+        theirs = read_compared(file, as_synthetic(file, schema), name="synthetic")
+        assert not theirs.undeclared
+        np.testing.assert_array_equal(ours.values, theirs.values)
+        table = read_synthetic(file, schema)
+        assert table["kosten"].to_pylist() == rows["kosten"]
+        assert table["bmi"].to_pylist() == rows["bmi"]
+    assert evaluate_against_real(made, real, schema).against_real is not None

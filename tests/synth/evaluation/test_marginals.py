@@ -72,3 +72,15 @@ def test_tables_of_rows_against_rows() -> None:
     (moved,) = moved_columns(real, read_compared(older, PLAIN, name="synthetic"))
     assert moved.distance == pytest.approx(20, rel=0.05)
     assert moved.of_range == pytest.approx(moved.distance / 80)
+
+
+def test_ordered_categories_move_by_steps() -> None:
+    """Other and missing values have no place in an order, and count on neither side."""
+    column = Categorical("mood", ["bad", "fair", "good"], ordered=True, other="(other)", null="(missing)")
+    schema = Schema([column, Categorical("sex", ["F", "M"])])
+    real, made = (
+        read_compared({"mood": mood, "sex": ["F"] * 4}, schema, name="rows")
+        for mood in (["bad", "bad", "?", None], ["good", "fair", "good", "good"])
+    )
+    (moved,) = moved_columns(real, made)
+    assert (moved.column, moved.distance, moved.of_range, moved.steps) == ("mood", 1.75, 0.875, True)

@@ -72,6 +72,9 @@ def test_subgroups_find_what_averages_hide() -> None:
     assert islands.total_variation == pytest.approx(islands.worst_variation / 3)
     assert islands.small
     assert islands.rows == int(there.sum())
+    assert (north.two_way, north.worst_pair_variation < 0) == (0.0, True)
+    assert "sex" in islands.worst_pair
+    assert islands.two_way > islands.total_variation > islands.two_way / 3
     assert north.on_real == pytest.approx(0.8, abs=0.12)
 
 

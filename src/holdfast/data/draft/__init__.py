@@ -14,6 +14,7 @@ from typing import Any
 
 from holdfast.data.draft.guesses import Evidence, Guess, guessed_column
 from holdfast.data.draft.stored import StoredTable
+from holdfast.data.rows import Kind
 from holdfast.data.schema import Categorical, Identifier, Schema
 from holdfast.data.schema.schema import to_toml
 from holdfast.errors import NotPrivateWarning, require
@@ -53,16 +54,16 @@ def draft_of(source: Any, *, target: str | None = None) -> Draft:
     stored = StoredTable.of(source)
     known = target is None or target in stored.columns
     require(known, "target", target, f"one of the columns {list(stored.columns)}")
-    guesses = {
-        name: guessed_column(
-            Evidence(
-                name=name, values=values, dtype=stored.types.get(name), decimal=stored.csv.decimal,
-                target=name == target,
-            )
+    seen = [
+        Evidence(
+            name=name, values=values, dtype=stored.types.get(name), decimal=stored.csv.decimal, target=name == target,
         )
         for name, values in stored.columns.items()
-    }  # fmt: skip
+    ]  # fmt: skip
+    read = [one for one in seen if one.counted or one.target] or seen
+    guesses = {one.name: guessed_column(one) for one in read}
     unit, whole = _unit(guesses)
+    whole += tuple(_left_out(one) for one in seen if one.name not in guesses)
     if target is not None:
         whole += (_target(target, guesses[target]),)
     schema = Schema(
@@ -89,6 +90,14 @@ def _unit(guesses: Mapping[str, Guess]) -> tuple[PrivacyUnit | None, tuple[str, 
         "; ".join([f"unit: {name!r} has several rows; is it whoever is to be protected?", *others]),
         f"max_rows: nine of ten have at most {repeated[name]} rows (taken from the data: replace it)",
     )
+
+
+def _left_out(unread: Evidence) -> str:
+    """Why a column is not declared."""
+    stored = unread.dtype if unread.dtype is not None else getattr(unread.values, "type", "null")
+    nested = unread.kind is Kind.unknown and str(stored) != "null"
+    why = f"is stored as {stored}, which no kind of column reads" if nested else "holds no value"
+    return f"left out: {unread.name!r} {why}"
 
 
 def _target(name: str, found: Guess) -> str:

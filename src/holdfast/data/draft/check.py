@@ -18,8 +18,8 @@ from holdfast.data.draft.stored import StoredTable
 from holdfast.data.engines import open_table
 from holdfast.data.engines.file_rows import pointed
 from holdfast.data.mixed import MixedColumn
-from holdfast.data.moments import moment_numbers
-from holdfast.data.rows import Kind, kind_of, numbers, texts
+from holdfast.data.moments import column_numbers
+from holdfast.data.rows import Kind, kind_of, texts
 from holdfast.data.schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data.schema.kinds import Column
 
@@ -98,7 +98,10 @@ class SchemaCheck:
         lines += [line for column in self.columns for line in column.lines()]
         count = len(self.findings)
         return "\n".join(
-            [*lines, f"{count} findings" if count else "no findings: every value is as declared"]
+            [
+                *lines,
+                f"{count} finding{'s' * (count > 1)}" if count else "no findings: every value is as declared",
+            ]
         )
 
 
@@ -152,12 +155,10 @@ def _checked(column: Column, values: Any, schema: Schema) -> ColumnCheck:
 def _checked_number(
     column: Numeric, values: Any, words: list[str | None], gone: Any, *, decimal: str
 ) -> ColumnCheck:
-    if isinstance(column, DateTime):
-        read = moment_numbers(column, values)
-    else:
-        comma = decimal == "," and not isinstance(values, MixedColumn) and kind_of(values.type) is Kind.text
-        values = pointed(values) if comma else values
-        read = numbers(values)
+    plain = not isinstance(column, DateTime) and column.written_as is None
+    if plain and decimal == "," and not isinstance(values, MixedColumn) and kind_of(values.type) is Kind.text:
+        values = pointed(values)
+    read = column_numbers(column, values)
     marked = np.isin(read, [one for one in column.nulls if isinstance(one, float)])
     texts_meant = {one for one in column.nulls if isinstance(one, str)}
     named = np.array([word is not None and word.strip() in texts_meant for word in words], dtype=np.bool_)

@@ -16,6 +16,7 @@ from holdfast.data.mixed import MixedColumn
 from holdfast.data.moments import moment_numbers
 from holdfast.data.rows import Kind, kind_of, numbers, texts
 from holdfast.data.schema import Categorical, DateTime, Hierarchy, Identifier, Numeric
+from holdfast.data.schema.amounts import form_of
 from holdfast.data.schema.calendar import ISO, name_of, packed_text
 from holdfast.data.schema.kinds import Column
 
@@ -23,7 +24,8 @@ from holdfast.data.schema.kinds import Column
 MOST_CATEGORIES = 200
 MOST_CODES = 10_000
 _ID = re.compile(
-    r"(^|[_\- .])(id|ids|nr|no|number|key|uuid|guid|customer|patient|user|person|client|account)$|[a-z]ID$|Id$"
+    r"(?i:(^|[_\- .])(id|ids|nr|no|number|key|uuid|guid|customer|patient|user|person|client|account|pupil|student"
+    r"|visitor|session|kunde|fall|schüler)$)|(?i:nummer$)|[a-zäöü](ID|Nr|Id)$"
 )
 _CODES = re.compile(
     r"zip|post|plz|postal|area|region|district|naics|icd|fips|nuts|sic|isco|code", re.IGNORECASE
@@ -52,6 +54,7 @@ class Evidence:
     dtype: Any = None
     decimal: str = "."
     target: bool = False
+    written_as: str | None = None
     reasons: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -112,6 +115,8 @@ def guessed_column(evidence: Evidence) -> Guess:
                     f"format: {', '.join(others)} would fit as well; which of them is meant must be known"
                 )
             return _dates(evidence, form, markers)
+    if kind is Kind.text and (amounts := _amounts(evidence, markers)) is not None:
+        return amounts
     if (identifier := _identifier(evidence)) is not None:
         return identifier
     if (codes := _codes(evidence)) is not None:
@@ -145,6 +150,25 @@ def _dates(evidence: Evidence, form: str, markers: list[str]) -> Guess:
     null = "category" if lacking else "midpoint"
     made = DateTime(name, low, high, unit=unit, format=form, null=null, taken_from_data=True)
     return evidence.made(made)
+
+
+def _amounts(evidence: Evidence, markers: list[str]) -> Guess | None:
+    """Numbers with signs of currency or thousands around and between their digits."""
+    found = text_guesses.amount_form(evidence.counted, decimal=evidence.decimal)
+    plain = int(np.isfinite(evidence.numbers).sum())
+    if found is None or found[2] <= plain or isinstance(evidence.values, MixedColumn):
+        return None
+    sample, others, read = found
+    evidence.say(
+        f"written_as: {read} of {evidence.found} texts write numbers as {sample!r} is 1234.5, {plain} plainly"
+    )
+    if others:
+        evidence.say(
+            f"written_as: {', '.join(map(repr, others))} would fit as well; which of them is meant must be known"
+        )
+    evidence.written_as = sample
+    evidence.numbers = numbers(form_of(sample).cleaned(texts(evidence.values)))
+    return _numbers(evidence, evidence.numbers[np.isfinite(evidence.numbers)], markers)
 
 
 def _identifier(evidence: Evidence) -> Guess | None:
@@ -194,7 +218,7 @@ def _codes(evidence: Evidence) -> Guess | None:
     evidence.say(
         f"a hierarchy: {distinct} codes of {length} letters; coarser levels are their first {levels} letters"
     )
-    evidence.say("level: left out, so that a synthesiser takes the finest one that noise leaves visible")
+    evidence.say("level: left out, so that a release takes the finest one that noise leaves visible")
     words = sorted(evidence.counted)
     made = Hierarchy(
         evidence.name, words, other="(other)", null="(missing)" if evidence.missing else None, coarser=levels,
@@ -224,6 +248,7 @@ def _numbers(evidence: Evidence, finite: Any, markers: list[str]) -> Guess:
     low, high = max(low, -1e300), min(high, 1e300)
     integer = bool(whole) and math.floor(low) == low and math.floor(high) == high
     options: dict[str, Any] = {"nulls": [*nulls, *markers]} if nulls or markers else {}
+    options |= {"written_as": evidence.written_as} if evidence.written_as is not None else {}
     if (smallest := _skewed(finite, low, high)) is not None:
         options |= {"spacing": "log", "bins": SKEWED_BINS} | ({"smallest": smallest} if low <= 0 else {})
         evidence.say("spacing: the largest of a hundred values is more than twelve times the middle one")

@@ -196,8 +196,9 @@ class FileRows:
 
 
 def number_names(schema: Schema) -> list[str]:
-    """The columns that a text file writes as numbers: a date is counted in units, and written as a text."""
-    return [one.name for one in schema.columns if isinstance(one, Numeric) and not isinstance(one, DateTime)]
+    """The columns that a text file writes as plain numbers: no dates, which are texts, nor amounts with other signs."""
+    numeric = [one for one in schema.columns if isinstance(one, Numeric) and not isinstance(one, DateTime)]
+    return [one.name for one in numeric if one.written_as is None]
 
 
 def rows_of_files(source: str, *, csv: CsvFormat | None = None, numbers: Sequence[str] = ()) -> FileRows:

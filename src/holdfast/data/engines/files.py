@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.data.engines.file_rows import rows_of_files
+from holdfast.data.engines.file_rows import number_names, rows_of_files
+from holdfast.data.moments import column_numbers
 from holdfast.data.rows import Kind, kind_of, numbers
 from holdfast.data.schema import CsvFormat, DateTime, Numeric, Schema
 from holdfast.errors import DataError, ParameterError, withholding
@@ -17,16 +18,20 @@ WRITTEN = (".parquet", ".csv", ".arrow")
 
 
 def read_table(
-    path: Path, *, name: str = "file", kinds: Sequence[str] = TABLES, csv: CsvFormat | None = None
-) -> Any:
-    """A file as an Arrow table; `name` is what the caller calls it. All columns of a CSV file are texts."""
+    path: Path, *, name: str = "file", kinds: Sequence[str] = TABLES, csv: CsvFormat | None = None,
+    numbers: Sequence[str] = (),
+) -> Any:  # fmt: skip
+    """A file as an Arrow table; `name` is what the caller calls it.
+
+    All columns of a CSV file are texts; those of `numbers` have a decimal point, whatever the file writes.
+    """
     if path.suffix not in kinds:
         raise ParameterError(f"{name} must be a {' or '.join(kinds)} file, got {path.name!r}")
     import pyarrow.parquet as parquet
 
     with withholding("Arrow", f"read {path.name}"):
         if path.suffix == ".csv":
-            return rows_of_files(str(path), csv=csv).table()
+            return rows_of_files(str(path), csv=csv, numbers=numbers).table()
         return parquet.read_table(path)
 
 
@@ -71,16 +76,18 @@ def _labels(values: Any) -> Any:
 
 def read_columns(path: Path, schema: Schema, *, name: str) -> dict[str, Any]:
     """The schema's columns of a file, which must hold them, as arrays."""
-    table = read_table(path, name=name, csv=schema.csv)
+    table = read_table(path, name=name, csv=schema.csv, numbers=number_names(schema))
     missing = [column for column in schema.names if column not in table.column_names]
     if missing:
         raise ParameterError(f"{name} must hold the schema's columns, {', '.join(missing)} are not there")
-    number = {
-        column
-        for column in schema.names
-        if isinstance(schema[column], Numeric) and not isinstance(schema[column], DateTime)
-    }
-    return {c: numbers(table[c]) if c in number else table[c].to_numpy() for c in schema.names}
+    found = {}
+    for one in schema.names:
+        column = schema[one]
+        if isinstance(column, Numeric) and not isinstance(column, DateTime):
+            found[one] = column_numbers(column, table[one])
+        else:
+            found[one] = table[one].to_numpy()
+    return found
 
 
 def write_table(table: Any, path: Path) -> None:

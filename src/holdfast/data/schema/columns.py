@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from holdfast.data.schema.amounts import form_of
 from holdfast.data.schema.bins import MOST_BINS as MOST_BINS
 from holdfast.data.schema.bins import check_bins, geometric_edges, is_finite, is_real
 from holdfast.data.schema.spelling import (
@@ -69,7 +70,8 @@ class Numeric:
 
     `spacing="log"` makes bins of equal ratio, for amounts: between `low` and `high` if both are above 0, else from
     `smallest` on, with one cell for all that is smaller. `decimals` and `dtype` say how synthetic values are written:
-    so many digits behind the point, and an Arrow type such as `"int8"`.
+    so many digits behind the point, and an Arrow type such as `"int8"`. `written_as` is the number 1234.5 as a file
+    writes it in texts, such as `"$1,234.50"` or `"1.234,50 EUR"`; numbers come back as plain ones.
 
     >>> Numeric("price", 0, 1000, bins=4, spacing="log", smallest=1).labels
     ('[0, 1)', '[1, 10)', '[10, 100)', '[100, 1000]')
@@ -93,9 +95,12 @@ class Numeric:
     smallest: float | None = None
     decimals: int | None = None
     dtype: str | None = None
+    written_as: str | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        if self.written_as is not None:
+            form_of(self.written_as)
         for parameter in ("low", "high"):
             bound = getattr(self, parameter)
             require(is_finite(bound), parameter, bound, "a finite number")
@@ -200,7 +205,9 @@ class Numeric:
         if self.bins is not None:
             record["bins"] = list(self.bins) if isinstance(self.bins, tuple) else self.bins
         record |= {"integer": self.integer, "null": self.null} | _mark(self.taken_from_data)
-        return record | declared_options(self, ("nulls", "spacing", "smallest", "decimals", "dtype"))
+        return record | declared_options(
+            self, ("nulls", "spacing", "smallest", "decimals", "dtype", "written_as")
+        )
 
     def describe(self) -> str:
         """The declaration in words."""

@@ -62,8 +62,10 @@ class DateTime(Numeric):
             object.__setattr__(self, parameter, number_of(getattr(self, parameter), self.unit))
         if self.null not in _WORDS:
             object.__setattr__(self, "null", number_of(self.null, self.unit))
-        plain = self.spacing == "equal" and self.smallest is None and self.decimals is None
-        require(plain, "spacing", self.spacing, "left out, like smallest and decimals, in a column of dates")
+        for name in ("spacing", "smallest", "decimals", "written_as"):
+            given = getattr(self, name)
+            plain = given in (None, "equal")
+            require(plain, name, given, "left out in a column of dates, whose texts are declared by format")
         read = [
             one if isinstance(one, float) else read_moment(one, self.unit, self.format) for one in self.nulls
         ]

@@ -20,9 +20,10 @@ class Hierarchy(Categorical):
 
     `coarser` lists the levels above the categories, each coarser than the one before: a number is that many leading
     letters (the area of a postcode), a mapping gives the coarse name of every category. Level 0 are the categories
-    themselves. Without a `level`, it is 0 for whoever counts, and a `Synthesizer` chooses one: the finest at which a
-    cell holds, on average, several times the noise of a count. That needs the public number of rows and the budget, and
-    nothing of the data. A value that is already coarse (`"10*"`, or the name of an area) is read as what it says.
+    themselves. Without a `level`, it is 0 for whoever counts, and a `Synthesizer` or a model chooses one: the finest at
+    which a cell holds, on average, several times the noise of a count. That needs the public number of rows and the
+    budget, and nothing of the data. A value that is already coarse (`"10*"`, or the name of an area) is read as what it
+    says.
 
     >>> codes, regions = ["10115", "10117", "20095"], {"10*": "east", "20*": "north"}
     >>> place = Hierarchy("postcode", codes, coarser=[2, regions], level=1)
@@ -106,12 +107,12 @@ class Hierarchy(Categorical):
         """The same column, counted at this level."""
         return replace(self, level=level)
 
-    def finest(self, *, rows: int, noise: float) -> Hierarchy:
+    def finest(self, *, rows: int, noise: float) -> int:
         """The finest level whose cells hold on average `LEAST_SIGNAL` times this noise; public numbers decide."""
         fits = (
             level for level in range(len(self.steps)) if rows / self.at(level).cells >= LEAST_SIGNAL * noise
         )
-        return self.at(next(fits, len(self.steps) - 1))
+        return next(fits, len(self.steps) - 1)
 
     def to_dict(self) -> dict[str, Any]:
         """The declaration as plain values, for files."""
@@ -121,5 +122,5 @@ class Hierarchy(Categorical):
     def describe(self) -> str:
         """The declaration in words."""
         sizes = " > ".join(str(len(set(names))) for names in self.steps)
-        level = "level chosen by whoever synthesises" if self.level is None else f"level {self.level}"
+        level = "level chosen by whoever releases" if self.level is None else f"level {self.level}"
         return f"{super().describe()}; levels of {sizes} names, {level}"

@@ -89,9 +89,25 @@ class Schema:
 
     @property
     def open_levels(self) -> tuple[str, ...]:
-        """The hierarchies that leave their level to whoever synthesises."""
+        """The hierarchies that leave their level to whoever releases."""
         named = (one for one in self.columns if isinstance(one, Hierarchy) and one.level is None)
         return tuple(column.name for column in named)
+
+    def at_levels(self, levels: Mapping[str, int]) -> Schema:
+        """The same schema with these hierarchies counted at these levels; 0 are the categories themselves."""
+        for name in levels:
+            known = [one.name for one in self.columns if isinstance(one, Hierarchy)]
+            require(name in known, "levels", name, f"a hierarchy of the schema, which has {known or 'none'}")
+        made = [one.at(levels[one.name]) if one.name in levels else one for one in self.columns]  # type: ignore[union-attr]
+        return replace(self, columns=made)
+
+    def visible_levels(self, *, rows: int | None, noise: float) -> dict[str, int]:
+        """For every open hierarchy the finest level whose cells stand above this noise, by public numbers alone.
+
+        Without a public number of rows it is the finest of all.
+        """
+        opened = [one for one in self.columns if isinstance(one, Hierarchy) and one.level is None]
+        return {one.name: 0 if rows is None else one.finest(rows=rows, noise=noise) for one in opened}
 
     @property
     def domain(self) -> dict[str, int]:

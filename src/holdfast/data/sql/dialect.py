@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from holdfast.data.rows import NUMERAL, Kind, category_numbers, category_texts
 from holdfast.data.schema import Categorical, DateTime, Numeric
+from holdfast.data.schema.amounts import form_of
 from holdfast.data.schema.calendar import ISO, SECONDS, pattern_of
 from holdfast.data.schema.spelling import BLANKS, letters_of
 
@@ -85,6 +86,17 @@ class Dialect:
             good = self.matches.format(word, self.literal(NUMERAL))
             return f"CASE WHEN {good} THEN CAST({word} AS {self.double}) END"
         return f"CAST(NULL AS {self.double})"
+
+    def read_amount(self, column: Numeric, raw: str, kind: Kind) -> str:
+        """A value as a double, where the column declares how texts write it (`moments.column_numbers`)."""
+        if kind is not Kind.text or column.written_as is None:
+            return self.read_number(raw, kind)
+        form = form_of(column.written_as)
+        word = self.trim.format(f"CAST({raw} AS {self.text})", self.literal(BLANKS))
+        good, plain = self.matches.format(word, self.literal(form.pattern)), word
+        for old, new in form.replacements:
+            plain = f"replace({plain}, {self.literal(old)}, {self.literal(new)})"
+        return f"CASE WHEN {good} THEN CAST({plain} AS {self.double}) END"
 
     def read_text(self, raw: str, kind: Kind) -> str:
         """A value as text, NULL where it is missing (`rows.texts`, `rows.identifier_of_number`)."""

@@ -64,7 +64,7 @@ class Statements:
         if isinstance(column, DateTime):
             return f"{self.dialect.marked(column, self.dialect.moment(column, f'd{i}'))} AS r{i}"
         if self.reads_number(name):
-            number = self.dialect.read_number(f"c{i}", kind)
+            number = self._number(name)
             return f"{self.dialect.marked(column, number) if isinstance(column, Numeric) else number} AS r{i}"
         text = self.dialect.read_text(f"c{i}", kind)
         if isinstance(column, Categorical):
@@ -72,6 +72,13 @@ class Statements:
         if isinstance(column, Identifier):
             text = f"coalesce('v' || {text}, 'n')"
         return f"{text} AS r{i}"
+
+    def _number(self, name: str) -> str:
+        """A stored value as a double, as its column declares that it is written."""
+        i, column = self._column(name)
+        if isinstance(column, Numeric):
+            return self.dialect.read_amount(column, f"c{i}", self.kinds[name])
+        return self.dialect.read_number(f"c{i}", self.kinds[name])
 
     def reads_number(self, name: str) -> bool:
         """Whether a stored value is read as a double; a moment is read as a text first."""
@@ -243,9 +250,9 @@ class Statements:
         """Every declared column of every stored row, read as a number or a text: what a copy must hold."""
         fields = []
         for i, column in enumerate(self.schema.columns):
-            kind = self.kinds[column.name]
-            read = self.dialect.read_number if self.reads_number(column.name) else self.dialect.read_text
-            fields.append(f"{read(f'c{i}', kind)} AS r{i}")
+            text = self.dialect.read_text(f"c{i}", self.kinds[column.name])
+            number = self.reads_number(column.name)
+            fields.append(f"{self._number(column.name) if number else text} AS r{i}")
         raw = self._raw([column.name for column in self.schema.columns])
         return f"SELECT {', '.join(fields) or '0 AS nothing'} FROM {self._over(raw)}"
 

@@ -53,13 +53,15 @@ def check_certificates(releases: Sequence[Release[Any]], ledger: Ledger | None, 
         )
         if ledger is None or not same:
             continue
+        # A method may have counted rows for itself, before: the certificate's charges name the rows that it is about.
+        certified = [entry for entry in charges if _KEY in str(entry.body["key"])] or charges
         paid = [
             (
                 entry.body["label"],
                 mechanism_from_json(charge_of(entry).mechanism),
                 kept_value(ledger, entry.number),
             )
-            for entry in charges
+            for entry in certified
             if entry.body["label"] in (ERRORS, ROWS)
         ]
         _check_alphas(one, contents, paid, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,20 @@ from holdfast.data.order import Order
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
-from holdfast.errors import ParameterError, require
+from holdfast.errors import ParameterError
 from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import cells_of_columns
 from holdfast.learn.problem.problem import LabelCoding
-from holdfast.learn.rows.prepare import Bounds, count_of_array, declared_columns
+from holdfast.learn.rows.prepare import (
+    Bounds,
+    at_learned_levels,
+    count_of_array,
+    count_of_table,
+    declared_columns,
+)
 from holdfast.learn.rows.private_file import PrivateFile, has_room
 from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve
 
 Floats = NDArray[np.float64]
 FEATURE_BOUNDS = (-1.0, 1.0)
@@ -38,6 +45,8 @@ class AdditiveInput:
     read: tuple[str, ...] = ()
     declared: tuple[str, ...] = ()
     from_arrays: bool = False
+    levels: Mapping[str, int] | None = None
+    """Of hierarchies that left their level to the fit."""
 
 
 def additive_table(
@@ -46,18 +55,15 @@ def additive_table(
     *,
     coding: Callable[[Numeric | Categorical], LabelCoding],
     n_public: int | None,
+    limit: PrivacyCurve | None,
 ) -> AdditiveInput:
     """A table of any engine: every declared column but the target has a shape."""
     if target is None:
         raise ParameterError("target must be the name of a column where a Table is fitted, got target=None")
+    count, counted = count_of_table(table, n_public)
+    table, levels = at_learned_levels(table, rows=count, limit=limit)
     coded, name = coding(table.schema[target]), target
     columns = tuple(column for column in table.schema.names if column != target)
-    counted: tuple[str, ...] = ()
-    if n_public is not None and table.n_public is None and not table.adjacency.count_is_public:
-        count = n_public
-    else:
-        count, counted = table.public_count()
-        require(n_public in (None, count), "n_public", n_public, "what the table declares", "leave it out")
 
     def read() -> Iterator[tuple[Batch, Floats]]:
         for batch in table.batches([*columns, name], order=Order.irrelevant()):
@@ -68,8 +74,9 @@ def additive_table(
         unit=table.unit, public_count=count, file=_file(table, columns=len(columns), count=count),
     )  # fmt: skip
     return AdditiveInput(
-        rows=rows, coding=coded, schema=table.schema, columns=columns, declared=(*counted, *table.assumptions)
-    )
+        rows=rows, coding=coded, schema=table.schema, columns=columns, declared=(*counted, *table.assumptions),
+        levels=levels,
+    )  # fmt: skip
 
 
 def _file(table: Table, *, columns: int, count: int) -> PrivateFile | None:

@@ -31,6 +31,7 @@ from holdfast.learn.rows.prepare import (
     REFITS,
     Bounds,
     inside_model_selection,
+    limit_to_spend,
     numbers_only,
     selected,
     share_of,
@@ -133,7 +134,9 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         PAYERS.paid(self, account)
         self.release_ = Release.of(
             account, self.model_.value(), method=f"{type(self).__name__}, additive",
-            parameters=plain_parameters(dict(fit.parameters)),
+            parameters=plain_parameters(
+                dict(fit.parameters) | ({} if data.levels is None else {"levels": data.levels})
+            ),
             schema_hash=None if data.from_arrays else data.schema.hash(),
             assumptions=(*data.read, *data.declared, *chosen_by), theorem=THEOREM,
         )  # fmt: skip
@@ -170,7 +173,8 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
                 "its schema has them",
             )
             resolve_adjacency(self.adjacency, X.adjacency)
-            data = additive_table(X, target, coding=self._column, n_public=self.n_public)
+            limit = limit_to_spend(self.epsilon, self.delta, account)
+            data = additive_table(X, target, coding=self._column, n_public=self.n_public, limit=limit)
             self.n_features_in_ = len(data.columns)
             self.__dict__.pop("feature_names_in_", None)
             return data
@@ -268,10 +272,11 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             f"{type(self).__name__}: {len(model.columns)} shape functions and {len(model.pairs)} pairs, "
             "by the spread of what each adds to the score"
         )
-        from holdfast.learn.estimators.recommend import rare_class_advice
+        from holdfast.learn.estimators.recommend import rare_class_advice, told_levels
 
         told = rare_class_advice(model.constant) if model.classes is not None else ""
-        parts = (head, shape_table(model), told, self.release_.summary())
+        levels = told_levels(model.schema, self.release_)
+        parts = (head, shape_table(model), levels, told, self.release_.summary())
         return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:

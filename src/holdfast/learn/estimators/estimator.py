@@ -47,6 +47,7 @@ from holdfast.learn.rows.prepare import (
     design_norm,
     inside_model_selection,
     intercept_value,
+    limit_to_spend,
     numbers_only,
     of_arrays,
     of_table,
@@ -197,7 +198,8 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             )
             resolve_adjacency(self.adjacency, X.adjacency)
             prepared = of_table(
-                X, target, coding=self._column, row_norm=self.row_norm, intercept=constant, n_public=self.n_public
+                X, target, coding=self._column, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
+                limit=limit_to_spend(self.epsilon, self.delta, account),
             )  # fmt: skip
             self.n_features_in_ = len(prepared.columns or ())
             self.__dict__.pop("feature_names_in_", None)
@@ -263,6 +265,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             parameters=plain_parameters(
                 {"penalty": problem.penalty, "radius": problem.radius, "row_norm": self.row_norm}
                 | dict(fit.parameters)
+                | ({} if prepared.levels is None else {"levels": prepared.levels})
             ),
             schema_hash=prepared.schema_hash,
             assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method), *chosen_by),
@@ -353,12 +356,13 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         The interval beside a coefficient holds, with 95 % confidence for each alone, what the same fit would have given
         without noise: privacy noise only. Those of `conf_int` below, where there are any, cover sampling error too.
         """
-        from holdfast.learn.estimators.recommend import advice
+        from holdfast.learn.estimators.recommend import advice, told_levels
 
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.summary()
-        last = (self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", None)))
+        levels = told_levels(self.model_.schema, self.release_)
+        last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", None)))
         return "\n".join([head, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)])
 
     def to_json(self) -> str:

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from holdfast.data.encode import Encoder
-from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.data.schema import Categorical, Hierarchy, Numeric, Schema
+from holdfast.data.sensitivity import count_noise
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.privacy.account.request import limit_of
 from holdfast.release import Release
 
 FILE = Path(__file__).with_name("recommend_panel.json")
@@ -150,6 +153,10 @@ def recommend(
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     assert rows is not None
+    if schema.open_levels:  # as a fit would take them
+        adjacency = data.adjacency if isinstance(data, Table) else schema.adjacency or "replace"
+        noise = count_noise(limit_of(epsilon, delta), adjacency, schema.unit, tables=len(schema.names))
+        schema = schema.at_levels(schema.visible_levels(rows=rows, noise=noise))
     column, features, cells = schema[target], _features(schema, target), _cells(schema, target)
     task = "classes" if isinstance(column, Categorical) else "number"
     alike, near = _alike(task, rows * epsilon / features)
@@ -207,6 +214,27 @@ def rare_class_advice(constant: Any) -> str:
         f"a class seems rarer than {100 * RARE:.0f} %: on such tables a linear model (PrivateLogisticRegression) was "
         f"ahead in {ahead} of {len(tries)} tries (holdfast.learn.recommend)"
     )
+
+
+def told_levels(schema: Mapping[str, Any] | None, release: Release[Any] | None) -> str:
+    """At which levels a model takes the hierarchies of its table, and who said so; empty where there are none."""
+    declared = Schema.from_dict(schema).columns if schema is not None else ()
+    chosen = {} if release is None else release.provenance.parameters.get("levels") or {}
+    lines = []
+    for column in declared:
+        if not isinstance(column, Hierarchy):
+            continue
+        sizes = [len(set(names)) for names in column.steps]
+        level = column.level or 0
+        line = f"column {column.name!r} is taken at level {level} with {sizes[level]:,} names"
+        if column.name in chosen:
+            line += (
+                f" of {', '.join(f'{size:,}' for size in sizes)}: the finest whose cells stand above the noise, by the "
+                f"public number of rows and the budget; Schema.at_levels({{{column.name!r}: 0}}) or --level "
+                f"{column.name}=0 names another"
+            )
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def advice(model: LinearModel, release: Release[Any] | None, rows: int | None) -> str:

@@ -23,14 +23,17 @@ from numpy.typing import NDArray
 
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.data.sensitivity import count_noise
 from holdfast.data.table import Table
 from holdfast.errors import BudgetWarning, DataError, ParameterError, require
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.privacy.account import Account
+from holdfast.privacy.account.request import limit_of
 from holdfast.privacy.account.shared import FitShare, SharedAccount
 from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.rounding import clip_rows
 
 Floats = NDArray[np.float64]
@@ -68,6 +71,8 @@ class Prepared:
     columns: tuple[str, ...] | None = None
     schema: Mapping[str, Any] | None = None
     schema_hash: str | None = None
+    levels: Mapping[str, int] | None = None
+    """Of hierarchies that left their level to the fit."""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -165,20 +170,17 @@ def of_table(
     row_norm: float,
     intercept: float,
     n_public: int | None,
+    limit: PrivacyCurve | None,
 ) -> Prepared:
-    """A table of any engine: every declared column but the target is a feature."""
+    """A table of any engine: every declared column but the target is a feature; without a limit there is no noise."""
     if target is None:
         raise ParameterError("target must be the name of a column where a Table is fitted, got target=None")
+    count, counted = count_of_table(table, n_public)
+    table, levels = at_learned_levels(table, rows=count, limit=limit)
     coded = coding(table.schema[target])
     columns = tuple(name for name in table.schema.names if name != target)
     encoder = Encoder(table.schema, columns, intercept=False, row_norm=row_norm)
     encoder.fit()
-    counted: tuple[str, ...] = ()
-    if n_public is not None and table.n_public is None and not table.adjacency.count_is_public:
-        count = n_public
-    else:
-        count, counted = table.public_count()
-        require(n_public in (None, count), "n_public", n_public, "what the table declares", "leave it out")
     examples = TableExamples(
         table=table, encoder=encoder, target=target, coding=coded, public_count=count, intercept=intercept
     )
@@ -190,7 +192,40 @@ def of_table(
         columns=columns,
         schema=table.schema.to_dict(),
         schema_hash=table.schema.hash(),
+        levels=levels,
     )
+
+
+def count_of_table(table: Table, n_public: int | None) -> tuple[int, tuple[str, ...]]:
+    """The public number of units of a table, and what was read from the data for it."""
+    if n_public is not None and table.n_public is None and not table.adjacency.count_is_public:
+        return n_public, ()
+    count, counted = table.public_count()
+    require(n_public in (None, count), "n_public", n_public, "what the table declares", "leave it out")
+    return count, counted
+
+
+def limit_to_spend(epsilon: float, delta: float, account: Account | None) -> PrivacyCurve | None:
+    """What a fit may spend; None for a fit without privacy."""
+    if account is not None:
+        return account.remaining()
+    return None if epsilon == math.inf else limit_of(epsilon, delta)
+
+
+def at_learned_levels(
+    table: Table, *, rows: int, limit: PrivacyCurve | None
+) -> tuple[Table, dict[str, int] | None]:
+    """The table with open hierarchies at the finest level that is worth its weights, and which these are.
+
+    Each name is a weight, learned from the rows of its own cell and as noisy as a count of them in which every column
+    is counted once. Rows, budget and declarations are public, so the choice says nothing about the data.
+    """
+    schema = table.schema
+    if not schema.open_levels or table.reopen is None or limit is None:
+        return table, None
+    noise = count_noise(limit, table.adjacency, table.unit, tables=len(schema.names))
+    levels = schema.visible_levels(rows=rows, noise=noise)
+    return table.reopen(schema.at_levels(levels)), levels
 
 
 def intercept_value(row_norm: float, *, fit_intercept: bool) -> float:

@@ -15,14 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.schema import Numeric, Schema
+from holdfast.data.schema import Schema
 from holdfast.errors import ParameterError, require
 from holdfast.release import Release
 from holdfast.synth.certificate import OVERALL
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.evaluation.associations import association, kind_of_pair
 from holdfast.synth.evaluation.compared_rows import ComparedRows
-from holdfast.synth.evaluation.marginals import cell_words, earth_mover, largest_cell, numeric_places
+from holdfast.synth.evaluation.marginals import (
+    category_steps,
+    cell_words,
+    earth_mover,
+    largest_cell,
+    numeric_places,
+)
 from holdfast.synth.evaluation.workload_errors import shares
 from holdfast.synth.models.model import Measurement, on_simplex
 from holdfast.synth.released import released_intervals
@@ -75,11 +81,13 @@ class MeasuredStrength:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredMove:
-    """The earth mover's distance of a numeric column to its noisy counts, and what noise alone makes of it."""
+    """The earth mover's distance of an ordered column to its noisy counts, and what noise alone makes of it."""
 
     column: str
     distance: float
     noise: float
+    steps: bool = False
+    """Whether the unit is a step from one ordered category to the next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,10 +285,11 @@ def _moves(
     measured: Mapping[frozenset[str], Measurement], own: CodedRows, contents: SyntheticContents, noise: Noise
 ) -> list[MeasuredMove]:
     found = []
-    places = numeric_places(contents.schema)
+    steps = category_steps(contents.schema)
+    places = {**numeric_places(contents.schema), **steps}
     for name in own.domain:
         one = measured.get(frozenset([name]))
-        if one is None or not isinstance(contents.schema[name], Numeric) or _total(contents, one) <= 0:
+        if one is None or name not in places or _total(contents, one) <= 0:
             continue
         total, held = _total(contents, one), ~np.isnan(places[name])
         made = shares(own([name])) * total
@@ -293,7 +302,8 @@ def _moves(
                 *(made + noise.draw(made.shape, one.noise_std, coins) for _ in range(DRAWS)),
             )
         ]
-        found.append(MeasuredMove(column=name, distance=distances[0], noise=float(np.mean(distances[1:]))))
+        noise_alone = float(np.mean(distances[1:]))
+        found.append(MeasuredMove(column=name, distance=distances[0], noise=noise_alone, steps=name in steps))
     return found
 
 

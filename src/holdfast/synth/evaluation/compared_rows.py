@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.engines import open_table
-from holdfast.data.engines.file_rows import PLACE, number_names, rows_of_files
+from holdfast.data.engines.file_rows import CSV, PLACE, number_names, rows_of_files
+from holdfast.data.engines.files import read_table
 from holdfast.data.mixed import MixedColumn
-from holdfast.data.moments import moment_numbers
+from holdfast.data.moments import column_numbers
 from holdfast.data.order import Order
 from holdfast.data.rows import (
     Batch,
@@ -28,11 +31,11 @@ from holdfast.data.rows import (
     categorical_cells,
     encode_batch,
     kind_of,
-    numbers,
     texts,
 )
-from holdfast.data.schema import Categorical, DateTime, Hierarchy, Identifier, Numeric, Schema
+from holdfast.data.schema import Categorical, CsvFormat, DateTime, Hierarchy, Identifier, Numeric, Schema
 from holdfast.data.schema.kinds import Column
+from holdfast.data.schema.spelling import BLANKS
 from holdfast.data.table import Table
 from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
 
@@ -189,6 +192,43 @@ def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
         yield _encoded(schema, columns, rows)
 
 
+def as_synthetic(source: Any, schema: Schema) -> Schema:
+    """The schema as a CSV file of synthetic rows is written: plainly, by holdfast, whatever the table's own files are.
+
+    A file that has the columns in UTF-8 and between commas is read so, else as the schema declares; and an amount as a
+    plain number where more values of its column are plain numbers than are written as declared.
+    """
+    if not isinstance(source, str | PathLike) or not fspath(source).lower().endswith(CSV):
+        return schema
+    with suppress(DataError):
+        names = rows_of_files(fspath(source), csv=CsvFormat()).names
+        schema = replace(schema, csv=CsvFormat()) if set(schema.names) <= set(names) else schema
+    made: list[Column] = []
+    for column in schema.columns:
+        if isinstance(column, Numeric) and column.written_as is not None:
+            plain = replace(column, written_as=None)
+            first, _ = next(_as_stored(source, Schema([column], csv=schema.csv), "synthetic"))
+            as_declared, as_plain = (
+                np.isfinite(column_numbers(one, first[column.name])).sum() for one in (column, plain)
+            )
+            column = plain if as_plain > as_declared else column
+        made.append(column)
+    return replace(schema, columns=made)
+
+
+def read_synthetic(path: Path, schema: Schema) -> Any:
+    """A file of synthetic rows as an Arrow table, its numbers as numbers however it writes them."""
+    import pyarrow as pa
+
+    made = as_synthetic(path, schema)
+    table = read_table(path, csv=made.csv, numbers=number_names(made))
+    for place, name in enumerate(table.column_names):
+        column = made[name] if name in made.names else None
+        if isinstance(column, Numeric) and not isinstance(column, DateTime) and path.suffix == ".csv":
+            table = table.set_column(place, name, pa.array(column_numbers(column, table.column(place))))
+    return table
+
+
 def at_levels_of(source: Any, schema: Schema, *, name: str) -> Schema:
     """Open hierarchies at the finest level whose names the rows use: that of synthetic rows may be a coarse one."""
     opened = [one for one in schema.columns if isinstance(one, Hierarchy) and one.level is None]
@@ -258,11 +298,16 @@ def _declared(column: Numeric | Categorical, stored: Any, rows: int) -> tuple[in
     missing = texts(stored).null_count if isinstance(stored, MixedColumn) else stored.null_count
     if isinstance(column, Categorical):
         return (0 if column.other is not None else _outside(column, stored)), rows - missing
-    read = moment_numbers(column, stored) if isinstance(column, DateTime) else numbers(stored)
+    read = column_numbers(column, stored)
     unread = int(np.count_nonzero(np.isnan(read)))
     if not isinstance(stored, MixedColumn) and kind_of(stored.type) is Kind.floating:
         missing = unread  # NaN is how a file of numbers says missing
-    return unread - missing, rows - missing
+    else:
+        marks = {mark for mark in column.nulls if isinstance(mark, str)}
+        named = (word is not None and word.strip(BLANKS) in marks for word in texts(stored).to_pylist())
+        missing += sum(named) if marks else 0
+    marked = int(np.count_nonzero(np.isin(read, [mark for mark in column.nulls if isinstance(mark, float)])))
+    return unread - missing, rows - missing - marked
 
 
 def _outside(column: Categorical, stored: Any) -> int:

@@ -12,7 +12,13 @@ from holdfast.release import Release
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.evaluation.against_release import released_evidence
 from holdfast.synth.evaluation.associations import associations
-from holdfast.synth.evaluation.compared_rows import ComparedRows, at_levels_of, plain_schema, read_compared
+from holdfast.synth.evaluation.compared_rows import (
+    ComparedRows,
+    as_synthetic,
+    at_levels_of,
+    plain_schema,
+    read_compared,
+)
 from holdfast.synth.evaluation.distances import closest_records, told_apart_by_models
 from holdfast.synth.evaluation.marginals import marginal_errors, moved_columns
 from holdfast.synth.evaluation.prediction import predictions
@@ -50,9 +56,10 @@ def evaluate_against_real(
     """
     declared = plain_schema(schema, columns)
     _require_asked(declared, target, by)
-    declared = at_levels_of(synthetic, declared, name="synthetic")
+    made = at_levels_of(synthetic, as_synthetic(synthetic, declared), name="synthetic")
+    declared = declared.at_levels({one: made[one].level or 0 for one in declared.open_levels})  # type: ignore[union-attr]
     ours = read_compared(real, declared, name="real")
-    theirs = read_compared(synthetic, declared, name="synthetic")
+    theirs = read_compared(synthetic, made, name="synthetic")
     fresh = None if holdout is None else read_compared(holdout, declared, name="holdout")
     for name, rows in (("real", ours), ("synthetic", theirs), ("holdout", fresh)):
         if rows is not None:
@@ -98,7 +105,9 @@ def evaluate_against_release(
     rows = (
         None
         if synthetic is None
-        else read_compared(synthetic, plain_schema(contents.schema, names), name="synthetic")
+        else read_compared(
+            synthetic, as_synthetic(synthetic, plain_schema(contents.schema, names)), name="synthetic"
+        )
     )
     own = released_evidence(release, rows=rows, by=by, rows_are_public=rows_are_public)
     return EvaluationReport(title=title, against_release=own)

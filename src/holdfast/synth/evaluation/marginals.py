@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.schema import Numeric, Schema
+from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.synth.evaluation.compared_rows import ComparedRows
 from holdfast.synth.evaluation.workload_errors import shares
 
@@ -142,16 +142,19 @@ def _cumulated(places: Floats, values: Floats, weights: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class MovedColumn:
-    """The earth mover's distance of a numeric column, in its own unit and as a share of its declared range."""
+    """The earth mover's distance of an ordered column, in its own unit and as a share of its declared range."""
 
     column: str
     distance: float
     of_range: float
+    steps: bool = False
+    """Whether the unit is a step from one ordered category to the next."""
 
 
 def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedColumn, ...]:
-    """Every numeric column, from the numbers of the sampled rows; missing values are no numbers."""
+    """Numbers of the sampled rows, and ordered categories of all rows; missing and other values have no place."""
     found = []
+    steps = category_steps(real.schema)
     for place, name in enumerate(real.names):
         column = real.schema[name]
         if isinstance(column, Numeric):
@@ -161,7 +164,25 @@ def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedCol
             found.append(
                 MovedColumn(column=name, distance=distance, of_range=distance / (column.high - column.low))
             )
+        elif name in steps:
+            held = ~np.isnan(steps[name])
+            at = steps[name][held]
+            distance = earth_mover(at, real.counts[name,][held], at, synthetic.counts[name,][held])
+            most = max(1.0, float(at.max()))
+            found.append(MovedColumn(column=name, distance=distance, of_range=distance / most, steps=True))
     return tuple(found)
+
+
+def category_steps(schema: Schema) -> Mapping[str, Floats]:
+    """For each column of ordered categories the places of its cells; NaN for those of other and missing values."""
+    found = {}
+    for name in schema.names:
+        column = schema[name]
+        if isinstance(column, Categorical) and column.ordered:
+            places = np.full(column.cells, np.nan)
+            places[: len(column.listed)] = np.arange(len(column.listed))
+            found[name] = places
+    return found
 
 
 def numeric_places(schema: Schema) -> Mapping[str, Floats]:

@@ -178,7 +178,8 @@ def _of_groups(found: Subgroups, predicted: Predictions | None) -> list[str]:
         lines.append(
             f"  {found.by}={one.group} ({one.rows:,} rows, {100 * one.share:.1f} %, here "
             f"{100 * one.synthetic_share:.1f} %): total variation {_shown(one.total_variation)} "
-            f"({_shown(one.by_chance)} by chance){scores}{small}"
+            f"({_shown(one.by_chance)} by chance), of pairs {_shown(one.two_way)} ({_shown(one.two_way_by_chance)})"
+            f"{scores}{small}"
         )
     return [*lines, *([f"  and {found.left_out} groups more"] if found.left_out else [])]
 

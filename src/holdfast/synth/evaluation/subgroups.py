@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast.errors import require
-from holdfast.synth.evaluation.compared_rows import ComparedRows
-from holdfast.synth.evaluation.marginals import marginal_error
+from holdfast.synth.evaluation.compared_rows import Codes, ComparedRows, Floats
+from holdfast.synth.evaluation.marginals import TableError, marginal_error
 from holdfast.synth.evaluation.prediction import Predictions
 
 MOST_GROUPS = 30
+MOST_CELLS = 2**12
+"""Inside a group, larger tables of two columns are left out: they would show little but chance."""
 SMALL = 100
 """Groups of fewer real rows are named small: what is said of them is mostly chance."""
 
@@ -32,6 +34,12 @@ class SubgroupErrors:
     worst: str
     """The column that is worst inside, NaN groups have none."""
     worst_variation: float
+    two_way: float = math.nan
+    """Of the two-way tables of the other columns, on average, in the sampled rows of the group."""
+    two_way_by_chance: float = math.nan
+    worst_pair: str = ""
+    worst_pair_variation: float = math.nan
+    """Beyond what chance would show: small groups differ in large tables by chance alone."""
     on_real: float = math.nan
     on_synthetic: float = math.nan
 
@@ -71,6 +79,8 @@ def _group(
         if tables[0] is not None and tables[1] is not None and sizes[cell] and made[cell]:
             errors.append(marginal_error([name], tables[0][cell], tables[1][cell], real.schema))
     worst = max(errors, key=lambda one: one.total_variation, default=None)
+    pairs = _pairs_inside(real, synthetic, by, cell)
+    pair = max(pairs, key=lambda one: one.total_variation - one.by_chance, default=None)
     scores = (math.nan, math.nan)
     if predicted is not None:
         scores = predicted.inside(predicted.test_rows.code(by) == cell)
@@ -81,8 +91,34 @@ def _group(
         by_chance=_mean([one.by_chance for one in errors]),
         worst="" if worst is None else worst.name,
         worst_variation=math.nan if worst is None else worst.total_variation,
+        two_way=_mean([one.total_variation for one in pairs]),
+        two_way_by_chance=_mean([one.by_chance for one in pairs]),
+        worst_pair="" if pair is None else pair.name,
+        worst_pair_variation=math.nan if pair is None else pair.total_variation - pair.by_chance,
         on_real=scores[0], on_synthetic=scores[1],
     )  # fmt: skip
+
+
+def _pairs_inside(real: ComparedRows, synthetic: ComparedRows, by: str, cell: int) -> list[TableError]:
+    """The two-way tables of the other columns inside a group, from the sampled rows of both."""
+    ours, theirs = (rows.codes[rows.code(by) == cell] for rows in (real, synthetic))
+    if not len(ours) or not len(theirs):
+        return []
+    found = []
+    for pair in real.pairs:
+        shape = real.schema.shape(*pair)
+        if by in pair or math.prod(shape) > MOST_CELLS:
+            continue
+        at = [real.names.index(name) for name in pair]
+        tables = [_table(part[:, at[0]], part[:, at[1]], shape) for part in (ours, theirs)]
+        found.append(marginal_error(pair, tables[0], tables[1], real.schema))
+    return found
+
+
+def _table(first: Codes, second: Codes, shape: tuple[int, ...]) -> Floats:
+    """The joint count of two columns."""
+    cells = first.astype(np.int64) * shape[1] + second
+    return np.bincount(cells, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
 
 
 def _mean(values: list[float]) -> float:
