@@ -215,7 +215,7 @@ def counted() -> Iterator[list[float]]:
 
     def of_rows(risk: Any, *_: Any, every: int = 1, **__: Any) -> float:
         rows, wide = SIZE
-        return float(risk.rows) / every / rows * risk.examples.dimension / wide
+        return float(risk.rows * risk.examples.dimension / (every * rows * wide))
 
     count(ClippedGradients, "at", one)
     count(ClippedGradients, "l2_sensitivity", one)  # once a fit, as the lengths of whitened rows are
@@ -270,7 +270,7 @@ def measured(table: str, *, pure: bool, epsilon: float, repeats: int) -> dict[st
 def bandwidth(repeats: int) -> float:
     """Bytes a second that one thread reads from memory: a sum over an array that no cache holds."""
     numbers = np.ones(2**25)
-    return float(numbers.nbytes) / best({"sum": lambda: numbers.sum()}, max(5, repeats))["sum"]
+    return numbers.nbytes / float(best({"sum": lambda: numbers.sum()}, max(5, repeats))["sum"])
 
 
 def fits(repeats: int, speed: float) -> list[str]:

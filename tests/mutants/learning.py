@@ -199,6 +199,13 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="gathered rows: doubt of a longer block forgotten",
+        target="learn:Risk._sum",
+        old="size - BLOCK + math.ceil(len(y) / size)",
+        new="-BLOCK",
+        tests=("tests/learn/rows/test_gathered_sums.py::test_an_exact_minimiser_meets_the_same_risk",),
+    ),
+    Fault(
         name="gathered rows: lengths of an earlier form",
         target="learn:GatheredSums.lengths",
         old="not self._lengths or not np.array_equal(self._lengths[0][0], form)",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import holdfast.learn.risk.risk as risk_module
 import holdfast.learn.rows.examples as examples_module
 from holdfast.kernel import implementation
 from holdfast.kernel.lookup import MOST_GATHERED, GatheredRows
@@ -15,6 +16,7 @@ from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic, Loss, Softmax, Squared
 from holdfast.learn.risk.descent import ClippedGradients
+from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import BLOCK, ArrayExamples, ClippedBlocks, rounding_of_sum
 from holdfast.learn.rows.gathered_sums import GatheredSums, gathered_sums
 from holdfast.learn.whitening import Clip, DiagonalWhitener, FullWhitener, Standard, second_moment
@@ -164,3 +166,20 @@ def test_a_fit_is_the_same_but_for_rounding(monkeypatch: pytest.MonkeyPatch) -> 
     assert gathered == pytest.approx(
         PrivateLogisticRegression(**told).fit(rows.copy(), labels).coef_, rel=1e-6
     )
+
+
+def test_an_exact_minimiser_meets_the_same_risk(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, w = one_hot(), np.random.default_rng(7).normal(size=WIDE)
+    told: dict[str, Any] = {"examples": examples(rows), "problem": problem(), "penalty": 2.0}
+    gathered = Risk(**told)
+    gradient, doubt = gathered.gradient(w)
+    exact, wide_doubt = gathered.gradient(w, precise=True)
+    monkeypatch.setattr(risk_module, "GATHERED_ROWS", 10**9)
+    plain = Risk(**told)
+    assert np.linalg.norm(gradient - exact) <= doubt + wide_doubt
+    assert 0.5 * plain.gradient(w)[1] < doubt < 3.0 * plain.gradient(w)[1]
+    assert gathered.hessian(w) == pytest.approx(plain.hessian(w, precise=True), rel=1e-9, abs=1e-9)
+    assert gathered.hessian(w, every=4) == pytest.approx(
+        plain.hessian(w, every=4, precise=True), rel=1e-9, abs=1e-9
+    )
+    assert plain._gathered is None is not gathered._gathered
