@@ -6,35 +6,67 @@ CPU seconds, the best of interleaved repeats: other work on the machine adds tim
 
 from __future__ import annotations
 
-import argparse
 import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+
+import argparse
+import json
 import platform
 import subprocess
 import sys
+import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
+from benchmarks.learn_panel_tables import load
+from benchmarks.learning_data import adult
 
+from holdfast.data import Schema
+from holdfast.data.engines import open_table
 from holdfast.kernel import SgdOptions, StepSize, start
+from holdfast.learn import PrivateLogisticRegression, whitened_examples, whitening
 from holdfast.learn.methods.bolt_on import bolt_on
 from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
+from holdfast.learn.risk.descent import ClippedGradients
+from holdfast.learn.risk.multiclass_risk import MulticlassRisk
+from holdfast.learn.risk.risk import Risk
 from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
 from holdfast.privacy import Account, Adjacency, ApproxDP
 
-RESULTS = Path(__file__).parent / "results" / "learn_speed.md"
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "learn_speed.md"
 DIMENSION, PENALTY = 54, 1e-3
-EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
+FITS = {
+    "Adult": (0.15, (0.05, 0.1, 0.5, 1.0, 4.0, 8.0), 7), "Protein": (5.0, (1.0,), 3), "MNIST": (60.0, (1.0,), 1),
+}  # fmt: skip
+"""Tables, with the CPU seconds that a fit may take, the epsilons, and how often they are fitted at most."""
 Job = Callable[[], Any]
+
+
+def commit() -> str:
+    """What was measured."""
+
+    def git(*words: str) -> str:
+        told = ["git", "-C", str(ROOT), *words]
+        return subprocess.run(told, capture_output=True, text=True, check=True).stdout.strip()
+
+    edits = git("status", "--porcelain", "-uno", "--", "src", "benchmarks", ":!benchmarks/results")
+    return git("rev-parse", "HEAD") + (" with edits" if edits else "")
 
 
 def best(jobs: dict[str, Job], repeats: int) -> dict[str, float]:
@@ -64,8 +96,6 @@ def account(delta: float = 1e-7, currency: str = "gdp") -> Account:
 def epoch(x: Any, y: Any, repeats: int) -> list[str]:
     """One pass at b = 50, and how much of it is noise."""
     from sklearn.linear_model import SGDClassifier
-
-    from holdfast.learn import PrivateLogisticRegression
 
     examples = ArrayExamples(features=x, labels=y, adjacency=Adjacency.replace, public_count=len(x))
     problem = Problem(loss=Logistic(), dimension=DIMENSION, penalty=PENALTY, row_norm=1.0)
@@ -153,52 +183,122 @@ def baselines(x: Any, y: Any, repeats: int) -> list[str]:
     return [*lines, ""]
 
 
-MEMORY = """
-import sys, threading, time, warnings, psutil
-sys.path.insert(0, {root!r})
-warnings.simplefilter("ignore")
-from benchmarks.learning_data import adult
-from holdfast.learn import PrivateLogisticRegression
-data = adult()
-told = dict(epsilon={epsilon}, delta=0.0 if {pure} else len(data.train) ** -1.5, classes=[-1.0, 1.0],
-            fit_intercept=False, adjacency="replace" if {pure} else "zero_out")
-PrivateLogisticRegression(**told).fit(data.train[:500], data.train_labels[:500])
-me, top, on = psutil.Process(), [0], [True]
-base = me.memory_info().rss
-def watch():
-    while on[0]:
-        top[0] = max(top[0], me.memory_info().rss)
-        time.sleep(0.001)
-thread = threading.Thread(target=watch); thread.start()
-seconds = []
-for _ in range({repeats}):
-    start = time.thread_time()
-    PrivateLogisticRegression(**told).fit(data.train, data.train_labels)
-    seconds.append(time.thread_time() - start)
-on[0] = False; thread.join()
-print(min(seconds), (top[0] - base) / 2**20, data.train.nbytes / 2**20)
-"""
+def loaded(table: str, *, pure: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Rows, what `fit` is told beside them, and what the estimator is. Adult is an array, the others are tables."""
+    adjacency, told = "replace" if pure else "zero_out", dict[str, Any]()
+    if table == "Adult":
+        data = adult()
+        told = {"classes": [-1.0, 1.0], "fit_intercept": False, "adjacency": adjacency}
+        return data.train, {"y": data.train_labels}, told
+    panel = load(table)
+    rows = open_table(panel.split(0)[0], Schema(panel.schema.columns, adjacency=adjacency))
+    return rows, {"target": panel.target}, told
 
 
-def fits(repeats: int, *, pure: bool) -> list[str]:
-    """A whole fit on Adult, in a fresh process each: CPU seconds and memory beyond the data."""
-    promise = "delta = 0, replace" if pure else "delta = n^-1.5, zero_out"
-    lines = [f"## PrivateLogisticRegression on Adult, auto, {promise}", "",
-             "| epsilon | CPU s | MB beyond the data |", "|---|---|---|"]  # fmt: skip
-    data = 0.0
-    for epsilon in EPSILONS:
-        code = MEMORY.format(
-            root=str(Path(__file__).resolve().parents[1]), epsilon=epsilon, repeats=repeats, pure=pure
-        )
-        made = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-        seconds, extra, data = (float(v) for v in made.stdout.split())
-        lines.append(f"| {epsilon:g} | {seconds:.3f} | {extra:.0f} |")
-    return [
-        *lines,
-        "",
-        f"The rows themselves are {data:.0f} MB. Memory is the growth of the resident set.",
-        "",
-    ]
+@contextmanager
+def counted() -> Iterator[list[float]]:
+    """Counts passes over the rows while it lasts, parts of them as parts; what a method reads, not what it copies."""
+    passes, undo = [0.0], list[tuple[Any, str, Any]]()
+
+    def count(owner: Any, name: str, share: Callable[..., float]) -> None:
+        whole = getattr(owner, name)
+
+        def counting(*told: Any, **named: Any) -> Any:
+            passes[0] += share(*told, **named)
+            return whole(*told, **named)
+
+        undo.append((owner, name, whole))
+        setattr(owner, name, counting)
+
+    def one(*_: Any, **__: Any) -> float:
+        return 1.0
+
+    def of_rows(risk: Any, *_: Any, every: int = 1, **__: Any) -> float:
+        rows, wide = SIZE
+        return float(risk.rows * risk.examples.dimension / (every * rows * wide))
+
+    count(ClippedGradients, "at", one)
+    count(ClippedGradients, "l2_sensitivity", one)  # once a fit, as the lengths of whitened rows are
+    count(whitening, "second_moment", one)
+    count(whitened_examples, "row_moments", one)
+    for name in ("value", "gradient", "hessian", "_turned"):
+        for risk in (Risk, MulticlassRisk):
+            count(risk, name, of_rows)
+    try:
+        yield passes
+    finally:
+        for owner, name, whole in undo:
+            setattr(owner, name, whole)
+
+
+SIZE = [1, 1]
+"""Rows and columns of the table that is fitted."""
+
+
+def measured(table: str, *, pure: bool, epsilon: float, repeats: int) -> dict[str, float]:
+    """One fit in this process: CPU seconds of the main thread, memory beyond the data, passes."""
+    rows, fitted, told = loaded(table, pure=pure)
+    count = len(rows) if isinstance(rows, np.ndarray) else rows.count()
+    told |= {"epsilon": epsilon, "delta": 0.0 if pure else count**-1.5}
+    few = np.tile(np.eye(2), (200, 1)), np.tile([-1.0, 1.0], 200)
+    PrivateLogisticRegression(**told | {"classes": [-1.0, 1.0]}).fit(*few)  # what is imported late
+    me, top, on = psutil.Process(), [0], [True]
+    base, seconds = me.memory_info().rss, []
+
+    def watch() -> None:
+        while on[0]:
+            top[0] = max(top[0], me.memory_info().rss)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    for _ in range(repeats):
+        began = time.thread_time()
+        model = PrivateLogisticRegression(**told).fit(rows, **fitted)
+        seconds.append(time.thread_time() - began)
+    on[0] = False
+    thread.join()
+    SIZE[:] = count, int(np.shape(model.coef_)[-1]) + told.get("fit_intercept", True)
+    with counted() as passes:
+        PrivateLogisticRegression(**told).fit(rows, **fitted)
+    return {
+        "seconds": min(seconds), "beyond": (top[0] - base) / 2**20, "passes": passes[0],
+        "bytes": 8.0 * SIZE[0] * SIZE[1],
+    }  # fmt: skip
+
+
+def bandwidth(repeats: int) -> float:
+    """Bytes a second that one thread reads from memory: a sum over an array that no cache holds."""
+    numbers = np.ones(2**25)
+    return numbers.nbytes / float(best({"sum": lambda: numbers.sum()}, max(5, repeats))["sum"])
+
+
+def fits(repeats: int, speed: float) -> list[str]:
+    """Whole fits by `auto`, in a fresh process each, beside the time that reading their rows takes."""
+    lines = [
+        "## PrivateLogisticRegression, auto", "",
+        f"The floor is the time that memory takes: the rows in float64, times the passes over them, at the "
+        f"{speed / 1e9:.1f} GB/s that one thread read in the same run. Adult is an array; MNIST and Protein are tables "
+        "in memory (the learning panel's), whose encoding is in the time. With delta = n^-1.5 neighbours are zero_out, "
+        "with delta = 0 replace. Memory is the growth of the resident set while fitting.", "",
+        "| table | promise | epsilon | CPU s | allowed | passes | floor, s | ratio | MB of rows | MB beyond the data |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]  # fmt: skip
+    for table, (allowed, epsilons, most) in FITS.items():
+        for pure in (False, True):
+            for epsilon in epsilons:
+                asked = [table, "pure" if pure else "delta", str(epsilon), str(min(repeats, most))]
+                code = [sys.executable, "-m", "benchmarks.learn_speed", "--fit", *asked]
+                made = subprocess.run(code, check=True, capture_output=True, text=True, cwd=ROOT)
+                found = json.loads(made.stdout)
+                floor = found["passes"] * found["bytes"] / speed
+                lines.append(
+                    f"| {table} | {'delta = 0' if pure else 'delta > 0'} | {epsilon:g} | {found['seconds']:.3f} | "
+                    f"{allowed:g} | {found['passes']:.1f} | {floor:.3f} | {found['seconds'] / floor:.1f} | "
+                    f"{found['bytes'] / 2**20:.0f} | {found['beyond']:.0f} |"
+                )
+                print(lines[-1], flush=True)
+    return [*lines, ""]
 
 
 def main() -> None:
@@ -206,20 +306,27 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=581_012)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--save", action="store_true")
+    parser.add_argument(
+        "--fit", nargs=4, metavar=("TABLE", "KIND", "EPSILON", "REPEATS"), help="one fit, as JSON"
+    )
     options = parser.parse_args()
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
     warnings.simplefilter("ignore")
+    if options.fit:
+        table_name, kind, epsilon, repeats = options.fit
+        told: Any = {"pure": kind == "pure", "epsilon": float(epsilon), "repeats": int(repeats)}
+        print(json.dumps(measured(table_name, **told)))
+        return
     x, y = table(options.rows)
     head = [
         "# Learning: time and memory", "",
         f"Made by `python -m benchmarks.learn_speed --rows {options.rows} --save`, one thread, CPU time, best of "
         f"{options.repeats} interleaved runs. Made-up rows of norm up to 1.3 (NumPy seed 0), so that clipping has "
         f"work. {platform.machine()}, {os.cpu_count()} shared cores, Python {platform.python_version()}, NumPy "
-        f"{np.__version__}, scikit-learn {version('scikit-learn')}.", "",
+        f"{np.__version__}, scikit-learn {version('scikit-learn')}, commit {commit()}.", "",
     ]  # fmt: skip
-    whole = [line for pure in (False, True) for line in fits(options.repeats, pure=pure)]
-    text = "\n".join([*head, *epoch(x, y, options.repeats), *baselines(x, y, options.repeats), *whole])
+    parts = [*epoch(x, y, options.repeats), *baselines(x, y, options.repeats)]
+    del x, y
+    text = "\n".join([*head, *parts, *fits(options.repeats, bandwidth(options.repeats))])
     print(text)
     if options.save:
         RESULTS.write_text(text, encoding="utf-8")

@@ -181,6 +181,38 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="gathered rows: what rounding takes from a length forgotten",
+        target="learn:form_margin",
+        old="float(np.trace(form))",
+        new="0.0",
+        tests=(
+            "tests/learn/rows/test_gathered_sums.py::test_no_row_adds_more_than_the_clip_where_its_length_drowns_in_rounding",
+        ),
+    ),
+    Fault(
+        name="gathered rows: second moment not clipped",
+        target="learn:GatheredSums.gram",
+        old="norm / np.maximum(self.lengths(form), norm)",
+        new="np.ones(len(self.labels))",
+        tests=(
+            "tests/learn/rows/test_gathered_sums.py::test_no_row_adds_more_than_the_clip_to_the_second_moment",
+        ),
+    ),
+    Fault(
+        name="gathered rows: doubt of a longer block forgotten",
+        target="learn:Risk._sum",
+        old="size - BLOCK + math.ceil(len(y) / size)",
+        new="-BLOCK",
+        tests=("tests/learn/rows/test_gathered_sums.py::test_an_exact_minimiser_meets_the_same_risk",),
+    ),
+    Fault(
+        name="gathered rows: lengths of an earlier form",
+        target="learn:GatheredSums.lengths",
+        old="not self._lengths or not np.array_equal(self._lengths[0][0], form)",
+        new="not self._lengths",
+        tests=("tests/learn/rows/test_gathered_sums.py::test_lengths_follow_the_form",),
+    ),
+    Fault(
         name="second moment in new units: rows not clipped there",
         target="learn:second_moment",
         old="rows if clip is None else rows * clip.scales(rows)[:, None]",

@@ -75,7 +75,9 @@ class Encoder(TransformerMixin, BaseEstimator):
     @property
     def width(self) -> int:
         """The number of features."""
-        return len(self.get_feature_names_out())
+        columns = [self.schema[name] for name in self.columns_]
+        wide = (1 + c.has_null_cell if isinstance(c, Numeric) else c.cells for c in columns)
+        return sum(wide) + bool(self.intercept)
 
     @property
     def row_norm_bound(self) -> float:

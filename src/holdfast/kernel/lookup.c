@@ -125,3 +125,95 @@ void hf_lookup_gradient(const hf_lookup *o, int32_t loss, const uint16_t *codes,
         }
     }
 }
+
+/* Rows of mostly zeros. Sums are taken over blocks of rows, and those added up: fewer roundings than one after the
+ * other, and the bound that callers have for them. */
+
+int64_t hf_gather(const double *rows, size_t count, size_t columns, size_t stride, int64_t room, int64_t *first,
+                  uint16_t *column, double *value)
+{
+    int64_t found = 0;
+    size_t i, j;
+
+    for (i = 0; i < count; i++) {
+        const double *x = rows + i * stride;
+
+        first[i] = found;
+        for (j = 0; j < columns; j++) {
+            if (x[j] == 0)
+                continue;
+            if (found == room)
+                return -1;
+            column[found] = (uint16_t)j;
+            value[found++] = x[j];
+        }
+    }
+    first[count] = found;
+    return found;
+}
+
+void hf_gathered_products(const hf_gathered *o, const double *weights, double *out)
+{
+    size_t i;
+    int64_t k;
+
+    for (i = 0; i < o->rows; i++) {
+        double sum = 0;
+        for (k = o->first[i]; k < o->first[i + 1]; k++)
+            sum += o->value[k] * weights[o->column[k]];
+        out[i] = sum;
+    }
+}
+
+void hf_gathered_forms(const hf_gathered *o, const double *form, double *out)
+{
+    size_t i;
+    int64_t k, l;
+
+    for (i = 0; i < o->rows; i++) {
+        double sum = 0;
+        for (k = o->first[i]; k < o->first[i + 1]; k++) {
+            const double *line = form + o->column[k] * o->columns;
+            double inner = 0;
+            for (l = o->first[i]; l < o->first[i + 1]; l++)
+                inner += line[o->column[l]] * o->value[l];
+            sum += o->value[k] * inner;
+        }
+        out[i] = sum;
+    }
+}
+
+void hf_gathered_sum(const hf_gathered *o, const double *a, size_t block, double *part, double *out)
+{
+    size_t i, j, start;
+    int64_t k;
+
+    for (start = 0; start < o->rows; start += block) {
+        for (j = 0; j < o->columns; j++)
+            part[j] = 0;
+        for (i = start; i < o->rows && i < start + block; i++)
+            for (k = o->first[i]; k < o->first[i + 1]; k++)
+                part[o->column[k]] += a[i] * o->value[k];
+        for (j = 0; j < o->columns; j++)
+            out[j] += part[j];
+    }
+}
+
+void hf_gathered_gram(const hf_gathered *o, const double *t, size_t block, double *part, double *out)
+{
+    size_t cells = o->columns * o->columns, i, j, start;
+    int64_t k, l;
+
+    for (start = 0; start < o->rows; start += block) {
+        for (j = 0; j < cells; j++)
+            part[j] = 0;
+        for (i = start; i < o->rows && i < start + block; i++)
+            for (k = o->first[i]; k < o->first[i + 1]; k++) {
+                double *line = part + o->column[k] * o->columns, own = t[i] * o->value[k];
+                for (l = k; l < o->first[i + 1]; l++)
+                    line[o->column[l]] += own * (t[i] * o->value[l]);
+            }
+        for (j = 0; j < cells; j++)
+            out[j] += part[j];
+    }
+}

@@ -7,7 +7,7 @@ What comes back is private until a mechanism has released it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -110,6 +110,59 @@ class CellPlan:
         wide = len(self.cells)
         require(codes.ndim == 2 and codes.shape[1] == wide, "codes", codes.shape, f"(rows, {wide})")
         require(table.shape == (self.total, self.outputs + 1), "table", table.shape, "(cells, outputs + 1)")
+
+
+MOST_GATHERED = 0.25
+"""Of a matrix's numbers: with more that are not 0, products of whole matrices are faster."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GatheredRows:
+    """Rows of which most numbers are 0, as the others: which column each is of, and what it is; compiled only.
+
+    Row i has those from first[i] to first[i + 1]. One-hot columns cost one look-up each, not one product per category.
+    """
+
+    columns: int
+    first: NDArray[np.int64]
+    column: Codes
+    value: Floats
+
+    @classmethod
+    def of(cls, blocks: list[Floats], columns: int) -> GatheredRows | None:
+        """The rows of these blocks; None where too few numbers are 0, or without the compiled kernel."""
+        name, native = implementation_module()
+        if name != "c" or columns > MOST_CODES:
+            return None
+        room = int(MOST_GATHERED * sum(map(len, blocks)) * columns)
+        found = native.gather(blocks, columns, room)
+        return found and cls(columns=columns, first=found[0], column=found[1], value=found[2])
+
+    def products(self, weights: Floats) -> Floats:
+        """<x, w> for each row."""
+        return self._each(weights)
+
+    def forms(self, form: Floats) -> Floats:
+        """x^T F x for each row; of a vector, the sum of F x^2."""
+        return self._each(form) if form.ndim == 2 else self.squared()._each(form)
+
+    def squared(self) -> GatheredRows:
+        """Every number squared."""
+        return replace(self, value=self.value * self.value)
+
+    def total(self, weights: Floats, *, block: int) -> Floats:
+        """The sum of a x: over blocks of so many rows, then of those."""
+        made: Floats = implementation_module()[1].gathered_total(self, weights, block, gram=False)
+        return made
+
+    def gram(self, scales: Floats, *, block: int) -> Floats:
+        """The sum of t^2 x x^T, in the same order."""
+        upper = implementation_module()[1].gathered_total(self, scales, block, gram=True)
+        return np.asarray(upper + np.triu(upper, 1).T)
+
+    def _each(self, numbers: Floats) -> Floats:
+        made: Floats = implementation_module()[1].gathered_each(self, numbers)
+        return made
 
 
 def _kernel() -> Any:

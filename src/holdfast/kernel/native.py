@@ -22,7 +22,7 @@ from holdfast.kernel.options import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.kernel.lookup import CellPlan
+    from holdfast.kernel.lookup import CellPlan, GatheredRows
 
 _SHARED = ("dimension", "batch", "width", "label_bound", "row_norm", "penalty", "radius", "average_from")
 
@@ -148,4 +148,51 @@ def lookup_gradient(
         _address(constant), clip, steps_per_unit, _address(kept[-1], "int64_t *"), _address(work),
         _address(out, "int64_t *"),
     )  # fmt: skip
+    return out
+
+
+# Rows of mostly zeros (lookup.c); `GatheredRows` says what for.
+
+
+def gather(blocks: list[Any], columns: int, room: int) -> tuple[Any, Any, Any] | None:
+    """first, column and value of all blocks behind each other; None where there are more than `room`."""
+    first = np.zeros(sum(map(len, blocks)) + 1, dtype=np.int64)
+    column, value = np.empty(room, dtype=np.uint16), np.empty(room)
+    rows = found = 0
+    for part in blocks:
+        x = part if part.strides[1] == part.itemsize else np.ascontiguousarray(part)
+        place = first[rows:]
+        count = lib.hf_gather(
+            _address(x), len(x), columns, x.strides[0] // x.itemsize, room - found, _address(place, "int64_t *"),
+            _address(column[found:], "uint16_t *"), _address(value[found:]),
+        )  # fmt: skip
+        if count < 0:
+            return None
+        place[: len(x) + 1] += found
+        rows, found = rows + len(x), found + int(count)
+    return first, column[:found].copy(), value[:found].copy()
+
+
+def _gathered(rows: GatheredRows) -> Any:
+    made = ffi.new("hf_gathered *")
+    made.rows, made.columns = len(rows.first) - 1, rows.columns
+    made.first, made.column = _address(rows.first, "int64_t *"), _address(rows.column, "uint16_t *")
+    made.value = _address(rows.value)
+    return made
+
+
+def gathered_each(rows: GatheredRows, numbers: FloatArray) -> FloatArray:
+    """<x, w> for a vector, x^T F x for a matrix: one number per row."""
+    out, told = np.empty(len(rows.first) - 1), np.ascontiguousarray(numbers)
+    compute = lib.hf_gathered_products if told.ndim == 1 else lib.hf_gathered_forms
+    compute(_gathered(rows), _address(told), _address(out))
+    return out
+
+
+def gathered_total(rows: GatheredRows, weights: FloatArray, block: int, *, gram: bool) -> FloatArray:
+    """The sum of a x, or the upper triangle of that of t^2 x x^T."""
+    shape = (rows.columns,) * (2 if gram else 1)
+    out, part, told = np.zeros(shape), np.empty(shape), np.ascontiguousarray(weights)
+    compute = lib.hf_gathered_gram if gram else lib.hf_gathered_sum
+    compute(_gathered(rows), _address(told), block, _address(part), _address(out))
     return out

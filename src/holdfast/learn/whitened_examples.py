@@ -43,7 +43,7 @@ FLOOR = 0.2
 OFF_CENTRE = 0.5
 """Columns are centred where their mean is most of their square: a one-hot column that is mostly 0 stays sparse."""
 BLOCK = 2_048
-KEPT_BYTES = 2**25
+KEPT_BYTES = 2**28
 """Mapped rows up to this size are kept; larger tables are mapped again in every pass."""
 PUBLIC_COINS = 1
 """The seed of the public directions: the same for everybody."""

@@ -13,6 +13,7 @@ import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +126,15 @@ class Schema:
         )
 
     def __getitem__(self, name: str) -> Numeric | Categorical:
-        for column in self.columns:
-            if column.name == name and not isinstance(column, Identifier):
-                return column
+        found = self._by_name.get(name)
+        if found is not None:
+            return found
         hint = " (it is an identifier, which is never encoded)" if name in self.identifiers else ""
         raise ParameterError(f"columns must be among {list(self.names)}, got {name!r}{hint}")
+
+    @cached_property
+    def _by_name(self) -> dict[str, Numeric | Categorical]:
+        return {column.name: column for column in self.columns if not isinstance(column, Identifier)}
 
     def __contains__(self, name: object) -> bool:
         return any(column.name == name for column in self.columns)

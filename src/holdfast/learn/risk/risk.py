@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,18 @@ from numpy.typing import NDArray
 from holdfast.errors import require
 from holdfast.learn.problem import Problem
 from holdfast.learn.risk.curvature import DENSE, Curvature, Dense, Dual, Products
-from holdfast.learn.rows.examples import Chunk, Examples, clipped, out_of_bounds, signed
+from holdfast.learn.rows.examples import (
+    GATHERED_COLUMNS,
+    GATHERED_ROWS,
+    Chunk,
+    Examples,
+    clipped,
+    out_of_bounds,
+    signed,
+)
+
+if TYPE_CHECKING:
+    from holdfast.kernel.lookup import GatheredRows
 
 Floats = NDArray[np.float64]
 BLOCK = 256
@@ -153,6 +164,18 @@ class Risk(PenalisedRisk):
         """Whether every row already is as declared: one reading, so that the others need not look again."""
         return not any(out_of_bounds(chunk, self.problem).any() for chunk in self.examples.chunks())
 
+    @cached_property
+    def _gathered(self) -> tuple[GatheredRows, Floats] | None:
+        """Rows of mostly zeros and their labels, for the look-up kernel; None for other rows."""
+        large = self.rows >= GATHERED_ROWS and self.weights >= GATHERED_COLUMNS
+        if not (large and self.examples.resident):
+            return None
+        from holdfast.kernel.lookup import GatheredRows  # the way of some tables only
+
+        parts = list(self.admissible())
+        found = GatheredRows.of([x for x, _ in parts], self.weights)
+        return None if found is None else (found, np.concatenate([y for _, y in parts]))
+
     def value(self, w: Floats) -> float:
         """The risk, for line searches."""
         total = math.fsum(float(np.sum(self.problem.loss.values(x @ w, y))) for x, y in self.admissible())
@@ -214,6 +237,12 @@ class Risk(PenalisedRisk):
     def hessian(self, w: Floats, *, every: int = 1, precise: bool = False) -> Floats:
         """The second derivative as a matrix, or an estimate from every so many-th row; `precise` in doubles."""
         total = np.zeros((w.size, w.size))
+        if self._gathered is not None:
+            rows, y = self._gathered
+            scales = np.zeros(len(y))
+            scales[::every] = np.sqrt(self.problem.loss.curvatures(rows.products(w), y)[::every])
+            total = rows.gram(scales, block=BLOCK)
+            return np.asarray(total * (every / self.divisor) + self.penalty * np.eye(w.size))
         for block, labels in self._cached():
             scaled = self._scaled(w, block[::every], labels[::every], np.float64 if precise else np.float32)
             total += scaled.T @ scaled  # one matrix with itself: half the work of two
@@ -227,13 +256,18 @@ class Risk(PenalisedRisk):
 
     def _sum(self, w: Floats) -> tuple[Floats, float]:
         """Blocks by the machine's matrix product, then in long doubles; and what those cost, in float64's units."""
+        if self._gathered is not None:  # blocks and their sum in doubles
+            rows, y = self._gathered
+            size = max(BLOCK, math.isqrt(len(y)))
+            total = rows.total(self.problem.loss.slopes(rows.products(w), y), block=size)
+            return total, size - BLOCK + math.ceil(len(y) / size)
         blocks = [np.zeros((1, w.size))]
         for x, y in self._cached():
             blocks.append(_block_sums(self.problem.loss.slopes(x @ w, y), x))
         stacked = np.concatenate(blocks)
         wide = float(np.finfo(np.longdouble).eps / np.finfo(np.float64).eps)
-        total: Any = stacked.astype(np.longdouble).sum(axis=0)
-        return total.astype(np.float64), wide * len(stacked)
+        summed: Any = stacked.astype(np.longdouble).sum(axis=0)
+        return summed.astype(np.float64), wide * len(stacked)
 
     def _precise_sum(self, w: Floats) -> tuple[Floats, float]:
         """All of it in long doubles."""

@@ -21,7 +21,8 @@ from holdfast.data.table import Table
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Loss
 from holdfast.learn.problem.problem import LabelCoding
-from holdfast.learn.rows.examples import BLOCK, UNIT_ROUNDOFF
+from holdfast.learn.rows.examples import BLOCK
+from holdfast.learn.rows.gathered_sums import form_margin
 from holdfast.learn.rows.sql_labels import SLOPES, sql_label, within
 
 Floats = NDArray[np.float64]
@@ -83,13 +84,6 @@ def _lengths(x: Floats, form: Floats, margin: float) -> Floats:
     """sqrt(x^T form x + margin) for each row."""
     turned = x @ form if form.ndim == 2 else x * form
     return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->i", turned, x) + margin, 0.0)))
-
-
-def _margin(form: Floats, norm_bound: float) -> float:
-    """What rounding may take from a quadratic form: the sum of d^2 products, relative to | |A| | |x|^2 <= |A|_F X^2."""
-    if form.ndim == 1:
-        return 0.0
-    return 4.0 * (len(form) + 16) * UNIT_ROUNDOFF * float(np.linalg.norm(form)) * norm_bound**2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -285,7 +279,7 @@ class EngineSums:
         return self.table.sums(
             GradientSum(
                 rows=self.rows, loss=self.problem.loss, weights=weights, form=form, clip=clip, bound=largest,
-                margin=_margin(form, self.problem.norm_bound),
+                margin=form_margin(form, self.problem.norm_bound),
             )
         )  # fmt: skip
 
@@ -298,7 +292,7 @@ class EngineSums:
     ) -> Floats:
         """The sum of x x^T, or a part of it (`GramSum`)."""
         bound = self.problem.norm_bound
-        margin = 0.0 if form is None else _margin(form, bound)
+        margin = 0.0 if form is None else form_margin(form, bound)
         return self.table.sums(
             GramSum(rows=self.rows, kind=kind, bound=2.0 * bound**2, form=form, norm=norm, margin=margin)
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -32,6 +32,8 @@ Visit = tuple[Floats, Floats, NDArray[np.int64]]
 UNIT_ROUNDOFF = 2.0**-53
 BLOCK = 2_048
 """Rows that are summed at once: few enough to stay in a processor's cache; a fixed number."""
+GATHERED_ROWS, GATHERED_COLUMNS = 4_096, 32
+"""Tables in memory of that size are tried for rows of mostly zeros; smaller ones are as fast as they are."""
 SIGNED = ("logistic", "huber", "hinge")
 """Losses whose labels count by their sign, as in the kernel."""
 
@@ -312,10 +314,19 @@ class ClippedBlocks:
         self._examples, self._problem = examples, problem
         self.resident = examples.resident
         """Whether every pass meets the same arrays."""
-        self.engine = examples.sums(problem)
-        """Where the rows stay in an engine that takes sums itself; then no block need be read."""
         self._within = False
         self._kept = list(self._cut()) if self.resident else None
+
+    @cached_property
+    def engine(self) -> RowSums | None:
+        """What takes sums by itself, so that no block need be read: an engine, or a kernel for rows of mostly zeros."""
+        made = self._examples.sums(self._problem)
+        rows = sum(len(labels) for _, labels in self._kept or ())
+        if made is not None or rows < GATHERED_ROWS or self._problem.dimension < GATHERED_COLUMNS:
+            return made
+        from holdfast.learn.rows.gathered_sums import gathered_sums  # the way of some tables only
+
+        return gathered_sums(self._kept or [], self._problem, block=BLOCK)
 
     @property
     def repeats(self) -> bool:

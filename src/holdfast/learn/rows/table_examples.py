@@ -21,7 +21,7 @@ from holdfast.learn.rows.examples import BLOCK, ArrayExamples, Chunk, Examples, 
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
-IN_MEMORY_BYTES = 2**28
+IN_MEMORY_BYTES = 2**29
 """Encoded rows up to this size are kept, so that a method of many passes reads the table once."""
 CHUNK_BYTES = 2**21
 """Of encoded rows read at a time: encoding makes several copies of them, which should stay in a processor's cache."""

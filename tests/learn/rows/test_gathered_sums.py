@@ -1,0 +1,185 @@
+"""Rows of mostly zeros: the compiled sums equal matrix products, and no row adds more than it may."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import holdfast.learn.risk.risk as risk_module
+import holdfast.learn.rows.examples as examples_module
+from holdfast.kernel import implementation
+from holdfast.kernel.lookup import MOST_GATHERED, GatheredRows
+from holdfast.learn import PrivateLogisticRegression
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic, Loss, Softmax, Squared
+from holdfast.learn.risk.descent import ClippedGradients
+from holdfast.learn.risk.risk import Risk
+from holdfast.learn.rows.examples import BLOCK, ArrayExamples, ClippedBlocks, rounding_of_sum
+from holdfast.learn.rows.gathered_sums import GatheredSums, gathered_sums
+from holdfast.learn.whitening import Clip, DiagonalWhitener, FullWhitener, Standard, second_moment
+from holdfast.privacy.adjacency import Adjacency
+
+COUNT, WIDE = 2 * BLOCK + 1_000, 40
+pytestmark = pytest.mark.skipif(implementation != "c", reason="the sums are compiled only")
+
+
+def one_hot(count: int = COUNT, *, long: float = 1.0) -> Any:
+    """Two numbers, two categories of 18 and 19 cells, and a constant; some rows are empty, some too long."""
+    random = np.random.default_rng(0)
+    rows = np.zeros((count, WIDE))
+    rows[:, :2] = random.normal(size=(count, 2)) * 0.3 * long
+    rows[np.arange(count), 2 + random.integers(0, 18, count)] = 0.5
+    rows[np.arange(count), 20 + random.integers(0, 19, count)] = -0.4
+    rows[:, -1] = 0.5
+    rows[::97] = 0.0
+    return rows
+
+
+def examples(rows: Any, labels: Any = None) -> ArrayExamples:
+    if labels is None:
+        labels = np.where(np.random.default_rng(1).normal(size=len(rows)) > 0, 1.0, -1.0)
+    return ArrayExamples(
+        features=rows, labels=labels, adjacency=Adjacency.zero_out, public_count=max(1, len(rows))
+    )
+
+
+def problem(loss: Loss | None = None) -> Problem:
+    return Problem(loss=loss or Logistic(), dimension=WIDE, row_norm=1.0, constant=0.5)
+
+
+def whitenings() -> list[Any]:
+    random = np.random.default_rng(2)
+    full = random.normal(size=(WIDE, WIDE)) * np.logspace(-2, 2, WIDE)
+    return [
+        FullWhitener(full, 1e3, 20.0),
+        DiagonalWhitener(np.logspace(-1, 2, WIDE), 20.0),
+    ]
+
+
+@pytest.mark.parametrize("whitening", whitenings())
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("loss", [Logistic(), Squared(target_bound=1.0)])
+def test_gradients_are_those_of_matrix_products(
+    whitening: Any, order: Any, loss: Loss, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.asarray(one_hot(long=4.0), order=order)
+    weights = np.random.default_rng(3).normal(size=(1, WIDE))
+    sums = []
+    for least in (examples_module.GATHERED_ROWS, 10**9):
+        monkeypatch.setattr(examples_module, "GATHERED_ROWS", least)
+        passes = ClippedBlocks(examples(rows), problem(loss))
+        assert isinstance(passes.engine, GatheredSums) == (least < 10**9)
+        sums.append(
+            ClippedGradients(problem=problem(loss), passes=passes, whitening=whitening, clip=0.4).at(weights)
+        )
+    assert sums[0] == pytest.approx(sums[1], rel=1e-9, abs=1e-8)
+    assert np.abs(sums[0]).max() > 1.0
+
+
+@pytest.mark.parametrize("kind", ["full", "diagonal", "arrow"])
+@pytest.mark.parametrize("clipped", [False, True])
+def test_second_moments_are_those_of_matrix_products(
+    kind: Any, clipped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(4)
+    clip = Clip(Standard(random.uniform(0.5, 20.0, WIDE), random.normal(size=WIDE)), 3.0)
+    told = {"kind": kind, "dimension": WIDE, "clip": clip if clipped and kind == "full" else None}
+    gathered = second_moment(ClippedBlocks(examples(one_hot()), problem()), **told)
+    monkeypatch.setattr(examples_module, "GATHERED_ROWS", 10**9)
+    assert gathered == pytest.approx(
+        second_moment(ClippedBlocks(examples(one_hot()), problem()), **told), rel=1e-9, abs=1e-9
+    )
+
+
+def alone(row: Any) -> GatheredSums:
+    made = gathered_sums([(row[None, :], np.ones(1))], problem(), block=BLOCK)
+    assert made is not None
+    return made
+
+
+def test_no_row_adds_more_than_the_clip_where_its_length_drowns_in_rounding() -> None:
+    # P takes two large numbers from each other: x^T P^T P x is a difference of numbers of 1e14.
+    random = np.random.default_rng(5)
+    for _ in range(300):
+        size = 10.0 ** random.uniform(5, 8)
+        matrix = np.eye(WIDE)
+        matrix[0, :2] = size, -size * (1.0 + random.uniform(-1, 1) * 2.0**-40)
+        row = np.zeros(WIDE)
+        row[:2] = math.sqrt(0.5)
+        row[2] = random.uniform(0.0, 1e-4)
+        form, clip = matrix.T @ matrix, 1e-6
+        moved = alone(row).gradient(np.zeros(WIDE), form=form, clip=clip, largest=1.0)
+        whitened = matrix.astype(np.longdouble) @ moved.astype(np.longdouble)
+        assert float(np.linalg.norm(whitened.astype(np.float64))) <= clip * (1.0 + 1e-9)
+
+
+def test_no_row_adds_more_than_the_clip_to_the_second_moment() -> None:
+    standard = Standard(np.logspace(-1, 2, WIDE), np.full(WIDE, 0.3))
+    for row in one_hot(50):
+        moment = alone(row).gram("full", form=standard.form(), norm=1.5)
+        inner = standard.matrix @ moment @ standard.matrix.T
+        assert float(np.linalg.norm(inner)) <= 1.5**2 * (1.0 + 1e-9)
+
+
+def test_the_rounding_bound_covers_the_sums() -> None:
+    rows, random = one_hot(), np.random.default_rng(6)
+    found = GatheredRows.of([rows], WIDE)
+    assert found is not None
+    weights = random.uniform(0.5, 1.0, len(rows))
+    exact = (weights.astype(np.longdouble)[:, None] * rows).sum(axis=0)
+    sizes = np.abs(weights[:, None] * rows).sum(axis=0)
+    error = np.abs(found.total(weights, block=BLOCK) - exact).astype(np.float64)
+    assert (error <= rounding_of_sum(len(rows)) * sizes).all()
+
+
+def test_lengths_follow_the_form() -> None:
+    sums = alone(one_hot(5)[1])
+    first = sums.lengths(np.eye(WIDE))
+    assert sums.lengths(4.0 * np.eye(WIDE)) == pytest.approx(2.0 * first)
+    assert sums.lengths(np.full(WIDE, 4.0)) == pytest.approx(2.0 * first)
+
+
+def test_other_tables_are_left_to_matrix_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ClippedBlocks(examples(np.full((COUNT, WIDE), 0.1)), problem()).engine is None
+    assert ClippedBlocks(examples(one_hot(100)), problem()).engine is None
+    several = problem(Softmax(classes=3))
+    assert ClippedBlocks(examples(one_hot(), np.zeros(COUNT)), several).engine is None
+    edge = np.zeros((COUNT, WIDE))
+    edge[:, : int(MOST_GATHERED * WIDE)] = 0.1
+    assert GatheredRows.of([edge], WIDE) is not None
+    edge[0, -1] = 0.1
+    assert GatheredRows.of([edge], WIDE) is None
+    monkeypatch.setenv("HOLDFAST_KERNEL", "numpy")
+    assert ClippedBlocks(examples(one_hot()), problem()).engine is None
+
+
+@pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
+def test_a_fit_is_the_same_but_for_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = one_hot()
+    labels = np.where(rows[:, 0] + rows[:, 5] > 0.1, 1, 0)
+    told: dict[str, Any] = {"epsilon": 1.0, "classes": [0, 1], "adjacency": "zero_out", "random_state": 3}
+    gathered = PrivateLogisticRegression(**told).fit(rows, labels).coef_
+    monkeypatch.setattr(examples_module, "GATHERED_ROWS", 10**9)
+    assert gathered == pytest.approx(
+        PrivateLogisticRegression(**told).fit(rows.copy(), labels).coef_, rel=1e-6
+    )
+
+
+def test_an_exact_minimiser_meets_the_same_risk(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, w = one_hot(), np.random.default_rng(7).normal(size=WIDE)
+    told: dict[str, Any] = {"examples": examples(rows), "problem": problem(), "penalty": 2.0}
+    gathered = Risk(**told)
+    gradient, doubt = gathered.gradient(w)
+    exact, wide_doubt = gathered.gradient(w, precise=True)
+    monkeypatch.setattr(risk_module, "GATHERED_ROWS", 10**9)
+    plain = Risk(**told)
+    assert np.linalg.norm(gradient - exact) <= doubt + wide_doubt
+    assert 0.5 * plain.gradient(w)[1] < doubt < 3.0 * plain.gradient(w)[1]
+    assert gathered.hessian(w) == pytest.approx(plain.hessian(w, precise=True), rel=1e-9, abs=1e-9)
+    assert gathered.hessian(w, every=4) == pytest.approx(
+        plain.hessian(w, every=4, precise=True), rel=1e-9, abs=1e-9
+    )
+    assert plain._gathered is None is not gathered._gathered
