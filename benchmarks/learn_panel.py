@@ -213,6 +213,13 @@ def of_worker(line: str) -> Kept:
     return {key: {"seconds": round(found["seconds"], 3), "score": found["score"]}}
 
 
+def forgotten(key: str, asked: argparse.Namespace) -> bool:
+    """Whether `--drop` forgets a cell: of the methods named and, where they are, of the tables and kinds."""
+    table, _, kind, method, _ = key.split("|")
+    wanted = ((method, asked.method or []), (table, asked.table or [table]), (kind, asked.kind or [kind]))
+    return all(one in named for one, named in wanted)
+
+
 def main() -> None:
     """Run what was asked for, and write the page from all that is kept."""
     warnings.simplefilter("ignore")
@@ -231,12 +238,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one repetition, epsilon .1, 1, 8")
     parser.add_argument("--lines", type=Path, help="take in lines of the peers' worker, run elsewhere")
     parser.add_argument("--page", action="store_true", help="only make the page")
-    parser.add_argument("--drop", action="store_true", help="forget what is kept of the methods named, first")
+    parser.add_argument(
+        "--drop",
+        action="store_true",
+        help="forget first what is kept of the methods named, of --table and --kind if given",
+    )
     asked = parser.parse_args()
     methods, kinds = asked.method or names, asked.kind or list(KINDS)
     epsilons = asked.epsilon or list((0.1, 1.0, 8.0) if asked.quick else EPSILONS)
     if asked.drop:
-        kept = {k: v for k, v in kept_cells().items() if k.split("|")[3] not in (asked.method or [])}
+        kept = {k: v for k, v in kept_cells().items() if not forgotten(k, asked)}
         STORE.write_text(json.dumps(kept), encoding="utf-8")
         keep({})
     if asked.lines:
