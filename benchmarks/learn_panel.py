@@ -241,7 +241,7 @@ def main() -> None:
     parser.add_argument(
         "--drop",
         action="store_true",
-        help="forget first what is kept of the methods named, of --table and --kind if given",
+        help="forget the --method named first (of --table, --kind)",
     )
     asked = parser.parse_args()
     methods, kinds = asked.method or names, asked.kind or list(KINDS)
