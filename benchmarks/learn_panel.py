@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from benchmarks.learn_panel_page import page
 from benchmarks.learn_panel_tables import TABLES, PanelTable, load
-from benchmarks.learn_peers_worker import measures
+from benchmarks.learn_panel_worker import measure
 
 from holdfast.data.encode import Encoder, cells_of
 from holdfast.data.engines import open_table
@@ -94,7 +94,7 @@ def score(table: PanelTable, model: Any, test: pd.DataFrame) -> float:
         return float(1.0 - np.mean((model.predict(test) - wanted) ** 2) / np.var(wanted))
     if table.metric == "area":
         signs = np.where(wanted == table.classes[1], 1.0, -1.0)
-        return measures(np.ones((1, 1)), model.decision_function(test)[:, None], signs)["area"]
+        return measure("area", np.ones((1, 1)), model.decision_function(test)[:, None], signs)
     declared: Any = table.schema[table.target]
     return float(np.mean(cells_of(declared, model.predict(test)) == cells_of(declared, wanted)))
 

@@ -109,11 +109,10 @@ def test_a_rare_class_is_seen_along_fewer_directions_with_a_larger_ridge() -> No
         for name, labels in (("even", even), ("rare", rare))
     }
     assert made["even"].turned.directions is None
-    directions = made["rare"].turned.directions
+    directions, classes = made["rare"].turned.directions, made["rare"].classes
     assert directions is not None
-    expected = row_plan(
-        wide, epsilon=2.0, adjacency="replace", count=4_000, evenness=made["rare"].classes.evenness
-    )
+    assert classes is not None
+    expected = row_plan(wide, epsilon=2.0, adjacency="replace", count=4_000, evenness=classes.evenness)
     assert len(directions) == expected.directions
     penalties = [
         OBJECTIVE.fit(
@@ -125,7 +124,7 @@ def test_a_rare_class_is_seen_along_fewer_directions_with_a_larger_ridge() -> No
         for labels in (even, rare)
     ]
     assert penalties[1] > 1.2 * penalties[0]
-    assert made["rare"].curvature == made["rare"].classes.curvature < 0.1
+    assert made["rare"].curvature == classes.curvature < 0.1
 
 
 def test_several_classes_start_from_their_shares() -> None:
