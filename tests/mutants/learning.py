@@ -352,21 +352,27 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:release_shares",
         old="counts_l1(account.adjacency, examples.unit)",
         new="1.0",
-        tests=("tests/learn/methods/test_pure_rows.py::test_a_class_that_noise_hides_is_not_taken_to_be_rarer",),
+        tests=(
+            "tests/learn/methods/test_pure_rows.py::test_a_class_that_noise_hides_is_not_taken_to_be_rarer",
+        ),
     ),
     Fault(
         name="classes: blank rows counted",
         target="learn:class_counts",
         old="codes[rows.any(axis=1)]",
         new="codes",
-        tests=("tests/learn/methods/test_pure_rows.py::test_one_row_moves_the_counts_by_as_much_as_is_charged",),
+        tests=(
+            "tests/learn/methods/test_pure_rows.py::test_one_row_moves_the_counts_by_as_much_as_is_charged",
+        ),
     ),
     Fault(
         name="classes: the least count forgotten",
         target="learn:release_shares",
         old="LEAST_COUNT * math",
         new="1e-9 * math",
-        tests=("tests/learn/methods/test_pure_rows.py::test_a_class_that_noise_hides_is_not_taken_to_be_rarer",),
+        tests=(
+            "tests/learn/methods/test_pure_rows.py::test_a_class_that_noise_hides_is_not_taken_to_be_rarer",
+        ),
     ),
     Fault(
         name="softmax objective: noise compared at another point than the release",
