@@ -94,7 +94,7 @@ notebooks: $(VENV)/.dev
 
 benchmarks: $(VENV)/.dev
 	for name in kernel noise accounting ledger data spark; do $(BIN)/python benchmarks/$$name.py --save || exit 1; done
-	for name in attack duckdb_passes postgres postgres_sgd learn_speed learn_accuracy learn_peers learn_further; do \
+	for name in attack duckdb_passes postgres postgres_sgd learn_speed; do \
 	  $(BIN)/python -m benchmarks.$$name --save || exit 1; done
 	$(BIN)/python -m benchmarks.synth
 

@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 import sklearn
-from benchmarks.learn_peers import environment
-from benchmarks.learning_data import adult, data_folder
+from benchmarks.learning_data import adult, data_folder, environment
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression

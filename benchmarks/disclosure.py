@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 import pyarrow.csv as csv
 import pyarrow.parquet as parquet
-from benchmarks.learn_peers import environment
-from benchmarks.learning_data import data_folder
+from benchmarks.learning_data import data_folder, environment
 
 from holdfast.attack import DISCLOSURES, synthetic_disclosure
 from holdfast.data.datasets import adult_schema

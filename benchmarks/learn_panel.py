@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from benchmarks.learn_panel_page import page
 from benchmarks.learn_panel_tables import TABLES, PanelTable, load
-from benchmarks.learn_peers_worker import measures
+from benchmarks.learn_panel_worker import measure
 
 from holdfast.data.encode import Encoder, cells_of
 from holdfast.data.engines import open_table
@@ -94,7 +94,7 @@ def score(table: PanelTable, model: Any, test: pd.DataFrame) -> float:
         return float(1.0 - np.mean((model.predict(test) - wanted) ** 2) / np.var(wanted))
     if table.metric == "area":
         signs = np.where(wanted == table.classes[1], 1.0, -1.0)
-        return measures(np.ones((1, 1)), model.decision_function(test)[:, None], signs)["area"]
+        return measure("area", np.ones((1, 1)), model.decision_function(test)[:, None], signs)
     declared: Any = table.schema[table.target]
     return float(np.mean(cells_of(declared, model.predict(test)) == cells_of(declared, wanted)))
 
@@ -213,6 +213,13 @@ def of_worker(line: str) -> Kept:
     return {key: {"seconds": round(found["seconds"], 3), "score": found["score"]}}
 
 
+def forgotten(key: str, asked: argparse.Namespace) -> bool:
+    """Whether `--drop` forgets a cell: of the methods named and, where they are, of the tables and kinds."""
+    table, _, kind, method, _ = key.split("|")
+    wanted = ((method, asked.method or []), (table, asked.table or [table]), (kind, asked.kind or [kind]))
+    return all(one in named for one, named in wanted)
+
+
 def main() -> None:
     """Run what was asked for, and write the page from all that is kept."""
     warnings.simplefilter("ignore")
@@ -231,12 +238,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one repetition, epsilon .1, 1, 8")
     parser.add_argument("--lines", type=Path, help="take in lines of the peers' worker, run elsewhere")
     parser.add_argument("--page", action="store_true", help="only make the page")
-    parser.add_argument("--drop", action="store_true", help="forget what is kept of the methods named, first")
+    parser.add_argument(
+        "--drop",
+        action="store_true",
+        help="forget the --method named first (of --table, --kind)",
+    )
     asked = parser.parse_args()
     methods, kinds = asked.method or names, asked.kind or list(KINDS)
     epsilons = asked.epsilon or list((0.1, 1.0, 8.0) if asked.quick else EPSILONS)
     if asked.drop:
-        kept = {k: v for k, v in kept_cells().items() if k.split("|")[3] not in (asked.method or [])}
+        kept = {k: v for k, v in kept_cells().items() if not forgotten(k, asked)}
         STORE.write_text(json.dumps(kept), encoding="utf-8")
         keep({})
     if asked.lines:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +47,15 @@ def data_folder() -> Path:
     """HOLDFAST_DATA, or the folder beside the checkout."""
     named = os.environ.get("HOLDFAST_DATA")
     return Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def environment(folder: Path, packages: Sequence[str]) -> Path:
+    """The interpreter of the peers' environment, made if it is not there."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "-q", *packages], check=True)
+    return python
 
 
 def adult() -> Split:

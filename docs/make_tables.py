@@ -152,23 +152,28 @@ def peers() -> str:
 
 
 def losses() -> str:
-    """Where peers are better, counted over the learning panel: all its tables and budgets, seeds averaged."""
+    """Where peers are better, over the learning panel: all its tables and budgets, means over splits that both have."""
     kept = json.loads((RESULTS / "learn_panel.json").read_text(encoding="utf-8"))
-    runs: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    runs: dict[tuple[str, str, str], dict[str, dict[str, float]]] = {}
     for key, cell in kept.items():
-        table, epsilon, kind, method, _ = key.split("|")
+        table, epsilon, kind, method, split = key.split("|")
         if "score" in cell:
-            runs.setdefault((table, epsilon, kind), {}).setdefault(method, []).append(cell["score"])
+            runs.setdefault((table, epsilon, kind), {}).setdefault(method, {})[split] = cell["score"]
     words = []
     for kind, peer, promise in (("delta", "Opacus", "(ε, δ)"), ("pure", "diffprivlib", "pure ε")):
         behind: list[tuple[float, str]] = []
         cells = 0
         for (table, epsilon, asked), found in runs.items():
-            theirs = [np.mean(scores) for method, scores in found.items() if method.startswith(peer.lower())]
-            if asked != kind or not theirs or "auto" not in found:
+            ours = found.get("auto", {})
+            ahead = [
+                np.mean([scores[split] - ours[split] for split in scores if split in ours])
+                for method, scores in found.items()
+                if method.startswith(peer.lower()) and set(scores) & set(ours)
+            ]
+            if asked != kind or not ahead:
                 continue
             cells += 1
-            gap = float(max(theirs) - np.mean(found["auto"]))
+            gap = float(max(ahead))
             behind += [(gap, f"{table}, ε = {epsilon}")] if gap > 0 else []
         largest, where = max(behind, default=(0.0, "nowhere"))
         words.append(
@@ -184,12 +189,12 @@ def losses() -> str:
 
 
 def _panel(*methods: str, epsilons: tuple[float, ...] = (0.1, 1.0, 8.0)) -> list[str]:
-    """Mean accuracy on Adult in the learning panel, of the better method at each epsilon."""
+    """Mean accuracy on Adult in the first three splits of the learning panel, of the better method at each epsilon."""
     kept = json.loads((RESULTS / "learn_panel.json").read_text(encoding="utf-8"))
 
     def mean(method: str, epsilon: float) -> float:
-        head = f"Adult|{epsilon:g}|delta|{method}|"
-        return float(np.mean([cell["score"] for key, cell in kept.items() if key.startswith(head)]))
+        splits = [f"Adult|{epsilon:g}|delta|{method}|{split}" for split in range(3)]
+        return float(np.mean([kept[split]["score"] for split in splits]))
 
     return [f"{max(mean(method, epsilon) for method in methods):.4f}" for epsilon in epsilons]
 

@@ -19,7 +19,6 @@ STARTED_BY_OTHERS = {
     "attribute_peers_worker",
     "disclosure_peers_worker",
     "learn_panel_worker",
-    "learn_peers_worker",
     "nist_scorer_worker",
     "synth_runs",
 }

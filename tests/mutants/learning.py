@@ -380,6 +380,40 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="classes: a replaced row counted once",
+        target="learn:release_shares",
+        old="counts_l1(account.adjacency, examples.unit)",
+        new="1.0",
+        tests=(
+            "tests/learn/methods/test_pure_rows.py::test_a_class_that_noise_hides_is_not_taken_to_be_rarer",
+        ),
+    ),
+    Fault(
+        name="classes: blank rows counted",
+        target="learn:class_counts",
+        old="codes[rows.any(axis=1)]",
+        new="codes",
+        tests=(
+            "tests/learn/methods/test_pure_rows.py::test_one_row_moves_the_counts_by_as_much_as_is_charged",
+        ),
+    ),
+    Fault(
+        name="classes: the least count forgotten",
+        target="learn:release_shares",
+        old="LEAST_COUNT * math",
+        new="1e-9 * math",
+        tests=(
+            "tests/learn/methods/test_pure_rows.py::test_a_class_that_noise_hides_is_not_taken_to_be_rarer",
+        ),
+    ),
+    Fault(
+        name="softmax objective: noise compared at another point than the release",
+        target="learn:SoftmaxLosses.gradient",
+        old="at + self.origin",
+        new="at + 0.0",
+        tests=("tests/learn/methods/test_pure_rows.py::test_penalty_and_noise_are_counted_from_the_origin",),
+    ),
+    Fault(
         name="whitening: squares take everything",
         target="learn:release_units",
         old="(left * Fraction(SHARE))",

@@ -48,6 +48,15 @@ SHARED = (
         "sum_l2(problem.norm_bound, account.adjacency, examples.unit)", "problem.norm_bound",
         "a user of several rows moves the score of a column by one row's length", "projected_histogram add_remove",
     ),
+    (
+        "classes_replace_counts_once", "learn.methods.pure_rows:release_shares",
+        "counts_l1(account.adjacency, examples.unit)", "1.0", "a replaced row leaves one class and enters another",
+        "objective replace",
+    ),
+    (
+        "classes_count_blank_rows", "learn.methods.pure_rows:class_counts", "codes[rows.any(axis=1)]", "codes",
+        "a blanked row leaves its class for that of its new label, which is not counted", "objective zero_out",
+    ),
 )  # fmt: skip
 
 

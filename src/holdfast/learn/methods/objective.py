@@ -195,7 +195,7 @@ def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, a
     chosen = objective_mechanism(
         rows.problem, limit=account.remaining(), adjacency=account.adjacency,
         public_count=rows.examples.public_count, penalty_factor=penalty_factor, arithmetic=arithmetic,
-        l1_factor=rows.reach, effective_dimension=rows.turned.effective_dimension,
+        l1_factor=rows.reach, effective_dimension=rows.turned.effective_dimension, curvature=rows.curvature,
     )  # fmt: skip
     fit = objective_perturbation(rows.examples, rows.problem, account=account, mechanism=chosen)
     how = "by Laplace-noised moments of columns and clipped" if rows.turned.units else "publicly and clipped"
@@ -229,13 +229,15 @@ def objective_mechanism(
     arithmetic: Arithmetic | None = None,
     l1_factor: float | None = None,
     effective_dimension: float | None = None,
+    curvature: float | None = None,
 ) -> ObjectivePerturbation | PureObjectivePerturbation:
     """The least noise inside the objective that stays within the limit.
 
     The penalty on the sum of losses is n times the problem's, and never below
     penalty_factor * smoothness / (1 - e^-epsilon). The default is 10, so that determinants take about a tenth of
     epsilon; without delta, where noise is larger by the root of the dimension, `noise_ridge`. `l1_factor`: gradients
-    are known to have L1 norms of at most that many times their Euclidean bound.
+    are known to have L1 norms of at most that many times their Euclidean bound. `curvature` is what the loss is known
+    to curve by on average, where that is less than it can.
 
     >>> from holdfast.learn.problem.losses import Logistic
     >>> mechanism = objective_mechanism(Problem(loss=Logistic(), dimension=5), limit=ApproxDP(1.0, 1e-6),
@@ -259,7 +261,7 @@ def objective_mechanism(
                 epsilon, deviation=spread * problem.gradient_change(adjacency),
                 determinants=lambda penalty: math.log1p(problem.smoothness / penalty),
                 effective_dimension=effective_dimension or float(problem.dimension), count=public_count,
-                curvature=problem.loss.curvature, least=least,
+                curvature=curvature or problem.loss.curvature, least=least,
             )  # fmt: skip
     else:
         factor = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor

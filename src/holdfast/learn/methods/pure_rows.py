@@ -1,6 +1,6 @@
 """The rows, and the penalty, that objective perturbation without delta works with; rules in public quantities.
 
-Three ideas, each with its reason (docs/decisions/learning-default.md says on which tables the constants were chosen):
+Four ideas, each with its reason (docs/decisions/learning-default.md says on which tables the constants were chosen):
 
 * *Laplace noise for the sum of sizes.* A record moves gradients by at most A in the L1 norm, so independent Laplace
   numbers of scale A / epsilon will do. The usual law, for the Euclidean norm X, has deviation sqrt(d) X / epsilon in
@@ -8,6 +8,10 @@ Three ideas, each with its reason (docs/decisions/learning-default.md says on wh
 * *Units of columns* from a share of epsilon, where that says enough about them.
 * *Few directions.* Noise in d numbers is d long, not sqrt(d) as with delta. Random sums of columns keep sqrt(k / d) of
   a direction and are only k long: where noise would drown d numbers, fewer say more.
+* *Shares of classes* from a share of epsilon. n rows of which a share p is of one class have a gradient, and a
+  curvature, of n p (1 - p): two classes of which one is rare say as much as 4 p (1 - p) n rows of equal ones, so rows
+  are seen along fewer directions and the ridge is larger. Several classes start from the model that predicts the
+  shares, not from equal ones: where columns say nothing, weights that shrink to nothing are the best there is.
 """
 
 from __future__ import annotations
@@ -16,11 +20,17 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.sensitivity import counts_l1
 from holdfast.errors import require
 from holdfast.learn.problem import Problem
-from holdfast.learn.rows.examples import Examples
+from holdfast.learn.problem.losses import as_codes
+from holdfast.learn.rows.examples import SIGNED, Examples, clipped
 from holdfast.learn.whitened_examples import (
     SHARE,
     RowMap,
@@ -31,8 +41,11 @@ from holdfast.learn.whitened_examples import (
 )
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy.rounding import as_written
 
+Floats = NDArray[np.float64]
 Whitening = Literal["diagonal", "none"]
 NORM = 0.5
 """The Euclidean norm of rows in units of their own, over the root of the effective dimension."""
@@ -46,6 +59,10 @@ SEEN = 0.03
 """Directions that noise leaves visible, per epsilon n / (factor sqrt(K))."""
 CROWDED = 2.0
 """Rows are projected where their noise is that of so many times more directions."""
+CLASS_SHARE = 0.04
+"""Of epsilon, spent on how many rows each class has."""
+LEAST_COUNT = 2.0
+"""Of a class, in standard deviations of its noise: a class that noise hides is not taken to be rarer."""
 LEAST_PENALTY = 2.0
 """In units of smoothness / (1 - e^-epsilon): determinants take half of a small epsilon at most."""
 
@@ -59,8 +76,10 @@ class RowPlan:
     reason: str
 
 
-def row_plan(problem: Problem, *, epsilon: float, adjacency: Adjacency | str, count: int) -> RowPlan:
-    """The rule.
+def row_plan(
+    problem: Problem, *, epsilon: float, adjacency: Adjacency | str, count: int, evenness: float = 1.0
+) -> RowPlan:
+    """The rule; `evenness` is that of the classes, where it is known.
 
     >>> from holdfast.learn.problem.losses import Logistic
     >>> few = Problem(loss=Logistic(), dimension=20)
@@ -69,31 +88,109 @@ def row_plan(problem: Problem, *, epsilon: float, adjacency: Adjacency | str, co
     >>> wide = Problem(loss=Logistic(), dimension=800, constant=0.5)
     >>> row_plan(wide, epsilon=1.0, adjacency="replace", count=5_000).directions
     75
+    >>> row_plan(wide, epsilon=1.0, adjacency="replace", count=5_000, evenness=0.04).directions
+    3
     """
     factor = Adjacency.of(adjacency).gradient_factor
     strength = epsilon * count / (problem.dimension * factor)
     enough = LEAST_SIGNAL * moments_bound(problem) / problem.row_norm**2
     kind: Whitening = "diagonal" if strength >= enough else "none"
-    seen = SEEN * epsilon * count / (factor * math.sqrt(problem.predictions))
+    seen = SEEN * epsilon * evenness * count / (factor * math.sqrt(problem.predictions))
     directions = max(1, int(seen))
     crowded = math.sqrt(problem.active_columns * problem.dimension) > CROWDED * seen
     few = crowded and problem.constant > 0 and directions < problem.dimension - 1
     reason = f"the signal epsilon n / (d factor) is {strength:.3g}: preconditioner {kind}"
     if few:
-        reason += f", and rows are seen along {directions} public directions"
+        reason += f", and rows are seen along at most {directions} public directions"
     return RowPlan(preconditioner=kind, directions=directions if few else None, reason=reason)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class ClassShares:
+    """What share of the rows each class has, as released.
+
+    >>> equal, rare = ClassShares(shares=np.array([0.5, 0.5])), ClassShares(shares=np.array([0.99, 0.01]))
+    >>> equal.curvature, round(rare.curvature, 4), equal.evenness, round(rare.evenness, 4)
+    (0.25, 0.0099, 1.0, 0.0396)
+    """
+
+    shares: Floats
+
+    @property
+    def curvature(self) -> float:
+        """p (1 - p), of two classes: the second derivative of their loss where the model predicts the shares."""
+        return float(self.shares[0] * self.shares[1])
+
+    @property
+    def evenness(self) -> float:
+        """4 p (1 - p): how many rows of equal classes say as much as one of these, on average."""
+        return 4.0 * self.curvature
+
+    @property
+    def scores(self) -> Floats:
+        """Of each class, for the model that predicts the shares; they add up to 0."""
+        logs = np.log(self.shares)
+        return np.asarray(logs - logs.mean())
+
+
+def class_counts(examples: Examples, problem: Problem) -> NDArray[np.int64]:
+    """How many rows each class has, null ones apart; private."""
+    classes = max(2, problem.predictions)
+    total = np.zeros(classes, dtype=np.int64)
+    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+        codes = as_codes(labels, classes) if problem.outputs == "several" else (labels > 0).astype(np.int64)
+        total += np.bincount(codes[rows.any(axis=1)], minlength=classes)
+    return total
+
+
+def release_shares(
+    examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic
+) -> ClassShares:
+    """Charge a share of what remains of a pure account, and release how many rows each class has."""
+    left = account.remaining().as_pure()
+    assert left is not None, "callers have refused accounts that are not pure"
+    moved = counts_l1(account.adjacency, examples.unit)
+    mechanism = Laplace(
+        scale=as_written(moved) / (left * Fraction(CLASS_SHARE)), l1_sensitivity=moved,
+        adjacency=account.adjacency, arithmetic=arithmetic,
+    )  # fmt: skip
+    released = account.release(mechanism, class_counts(examples, problem), label="objective: classes")
+    least = LEAST_COUNT * math.sqrt(2.0) * float(mechanism.scale)
+    counts = np.maximum(np.asarray(released, dtype=np.float64), least)
+    return ClassShares(shares=counts / counts.sum())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PureRows:
-    """Mapped rows within norm 1, the problem that they make, and their sizes' sum."""
+    """Mapped rows within norm 1, the problem that they make, and their sizes' sum.
+
+    `classes` are released where there is an intercept to hold them.
+    """
 
     examples: Examples
     problem: Problem
     turned: RowMap
     norm: float
     reach: float
+    constant: float
     assumptions: tuple[str, ...]
+    classes: ClassShares | None = None
+
+    @property
+    def curvature(self) -> float | None:
+        """Of the loss, as far as released shares say; several classes are taken to be equal."""
+        several = self.problem.outputs == "several"
+        return None if several or self.classes is None else self.classes.curvature
+
+    @property
+    def origin(self) -> Floats | float:
+        """Of several classes: weights of mapped rows that predict the released shares; of two, 0."""
+        if self.classes is None or self.problem.outputs == "one":
+            return 0.0
+        made = np.zeros((self.problem.predictions, self.problem.dimension))
+        made[:, -1] = 1.0
+        made[:, -1] = self.classes.scores / (self.weights(made)[:, -1] * self.constant)
+        return made.ravel()
 
     def weights(self, found: Any) -> Any:
         """As weights of the rows themselves, which are longer than those that were learnt from.
@@ -112,6 +209,7 @@ class PureRows:
             "preconditioner": "diagonal" if self.turned.units else "none",
             **({"share": SHARE, "clip": self.norm} if self.turned.units else {}),
             "row_sizes": self.reach,
+            **({} if self.classes is None else {"class_share": CLASS_SHARE}),
             **({} if directions is None else {"directions": len(directions)}),
         }
 
@@ -126,18 +224,28 @@ def pure_rows(
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
 ) -> PureRows:
-    """Pay for units where the rule, or the caller, wants them, and map the rows. For admitted pure accounts."""
+    """Pay for shares of classes, and for units where the rule, or the caller, wants them; map the rows.
+
+    For admitted pure accounts.
+    """
     left = account.remaining().as_pure()
     assert left is not None, "callers have refused accounts that are not pure"
-    plan = row_plan(problem, epsilon=float(left), adjacency=account.adjacency, count=examples.public_count)
-    kind = preconditioner or plan.preconditioner
-    few = plan.directions if directions is None else directions
-    if few is not None:
+    if directions is not None:
         most = problem.dimension - 1
         require(
-            isinstance(few, int) and 1 <= few <= most and problem.constant > 0, "directions", few,
+            isinstance(directions, int) and 1 <= directions <= most and problem.constant > 0, "directions", directions,
             f"a whole number of at least 1 and at most {most}, for rows with an intercept",
         )  # fmt: skip
+    classes = None
+    if problem.constant > 0 and (problem.outputs == "several" or problem.loss.name in SIGNED):
+        classes = release_shares(examples, problem, account, arithmetic=arithmetic)
+    two = classes is not None and problem.outputs == "one"
+    plan = row_plan(
+        problem, epsilon=float(left), adjacency=account.adjacency, count=examples.public_count,
+        evenness=classes.evenness if two and classes is not None else 1.0,
+    )  # fmt: skip
+    kind = preconditioner or plan.preconditioner
+    few = plan.directions if directions is None else directions
     most_rows, assumptions = examples.largest_count(count_bound)
     if kind == "diagonal":
         turned = release_units(examples, problem, account, most=most_rows, arithmetic=arithmetic)
@@ -151,8 +259,8 @@ def pure_rows(
     rows = WhitenedExamples(examples=examples, problem=problem, turned=turned, norm=norm, reach=reach)
     inner = dataclasses.replace(problem, row_norm=1.0, dimension=turned.dimension, constant=0.0, active=None)
     return PureRows(
-        examples=rows.kept(), problem=inner, turned=turned, norm=norm, reach=reach,
-        assumptions=assumptions,
+        examples=rows.kept(), problem=inner, turned=turned, norm=norm, reach=reach, constant=problem.constant,
+        assumptions=assumptions, classes=classes,
     )  # fmt: skip
 
 
@@ -181,7 +289,7 @@ def noise_ridge(
 
     Newton's step from noisy gradients has variance sigma^2 / (n h)^2 in a weight; with D weights whose squares add up
     to about 1, shrinking by a ridge of sigma^2 D / (n h) has the least error (a posterior mean); h, the curvature, is
-    1/4 for two classes.
+    p (1 - p) for two classes.
     What determinants cost is left out of epsilon, which the penalty itself decides: a few rounds settle it.
     """
     penalty = least

@@ -16,7 +16,8 @@ ln(1 + X^2 / (2 Lambda)), as if the Hessian had rank one, is too small for three
 Rows whose sizes add up to A at most (`pure_rows.py`) have gradients (p - e_y) x^T whose sizes add up to 2 A: whatever
 the number of classes, independent Laplace numbers of scale 2 A / epsilon will do for all K d weights W. The same change
 of variables holds in them, since the penalty acts on all: what every class shares meets noise and penalty alone, and
-no prediction.
+no prediction. Losses at W0 + V, with W0 public or released before, are as convex, as long in their gradients and as
+smooth in V: penalty and noise may be counted from any such W0, here the model that predicts released shares of classes.
 """
 
 from __future__ import annotations
@@ -138,6 +139,8 @@ class SoftmaxLosses:
     loss: Softmax
     whole: bool = False
     """All K d weights, rather than those that can be told apart."""
+    origin: Floats | float = 0.0
+    """W0, that V is counted from; public."""
 
     @property
     def dimension(self) -> int:
@@ -145,16 +148,20 @@ class SoftmaxLosses:
         return weights_of(self.problem, self.loss, l1=self.whole)
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
-        """A certified minimiser of sum + (penalty/2)|V|^2 + <linear, V>."""
-        return minimise_certified(self._risk(penalty, linear), tolerance=tolerance)
+        """A certified minimiser of the sum at W0 + V, + (penalty/2)|V|^2 + <linear, V>."""
+        # In W = W0 + V that is the sum at W, + (penalty/2)|W|^2 + <linear - penalty W0, W>.
+        found = minimise_certified(self._risk(penalty, linear - penalty * self.origin), tolerance=tolerance)
+        return np.asarray(found - self.origin)
 
     def gradient(self, at: Floats) -> Floats:
         """Of the sum of losses; private."""
-        return self._risk(1.0, -at).gradient(at)[0]
+        weights = at + self.origin
+        return self._risk(1.0, -weights).gradient(weights)[0]
 
     def log_determinant(self, at: Floats, *, penalty: float) -> float:
         """ln det(sum of second derivatives + penalty I); private."""
-        return float(np.linalg.slogdet(self._risk(penalty, None).hessian(at, precise=True))[1])
+        hessian = self._risk(penalty, None).hessian(at + self.origin, precise=True)
+        return float(np.linalg.slogdet(hessian)[1])
 
     def of_classes(self, found: Floats) -> Floats:
         """A row of weights for each class; what all classes share, which predicts nothing, is taken off."""
@@ -202,8 +209,9 @@ def softmax_objective(
     least = softmax_penalty(inner, loss, effective_dimension=effective, **told)
     penalty = max(least, examples.public_count * problem.penalty)
     mechanism = softmax_mechanism(inner, loss, penalty=penalty, **told)
-    losses = SoftmaxLosses(examples=rows, problem=inner, loss=loss, whole=mapped is not None)
-    found = np.asarray(account.release(mechanism, losses, label="softmax: objective"))
+    origin = 0.0 if mapped is None else mapped.origin
+    losses = SoftmaxLosses(examples=rows, problem=inner, loss=loss, whole=mapped is not None, origin=origin)
+    found = origin + np.asarray(account.release(mechanism, losses, label="softmax: objective"))
     weights = losses.of_classes(found)
     how = (
         ""

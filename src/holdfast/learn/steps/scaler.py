@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from holdfast.errors import require
 from holdfast.learn.rows.examples import BLOCK, ArrayExamples
-from holdfast.learn.steps.step import Floats, PrivateStep, lined_up, pairs_of_bounds, release_mean
+from holdfast.learn.rows.prepare import pairs_of_bounds
+from holdfast.learn.steps.step import Floats, PrivateStep, lined_up, release_mean
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.mechanism import Arithmetic

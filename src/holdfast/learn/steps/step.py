@@ -217,27 +217,6 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def pairs_of_bounds(bounds: Any, columns: int) -> Floats:
-    """One row (low, high) for each column; one pair holds for all.
-
-    >>> pairs_of_bounds((0.0, 1.0), 2).tolist()
-    [[0.0, 1.0], [0.0, 1.0]]
-    """
-    told = "a pair (low, high), or one for each column, of finite numbers with low < high"
-    try:
-        pairs = np.asarray(bounds, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"bounds must be {told}, got bounds={bounds!r}") from None
-    if pairs.shape == (2,):
-        pairs = np.tile(pairs, (columns, 1))
-    require(pairs.shape == (columns, 2), "bounds", bounds, f"{told}: {columns} of them here")
-    require(bool(np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()), "bounds", bounds, told)
-    with np.errstate(over="ignore"):
-        width = pairs[:, 1] - pairs[:, 0]
-    require(bool(np.isfinite(width).all()), "bounds", bounds, f"{told}, not too far apart for a float")
-    return pairs
-
-
 def names_after(kind: str, count: int) -> NDArray[Any]:
     """kind0, kind1, ..."""
     return np.asarray([f"{kind}{place}" for place in range(count)], dtype=object)

@@ -57,6 +57,9 @@ LOSSES: tuple[Any, ...] = (
     Softmax(classes=3),
     OneVsAll(classes=3, binary=HuberHinge()),
 )
+CONSTANT = 0.5
+CONSTANT_COUNTS = ("objective", "softmax")
+"""Methods that release more where rows have a constant column: origins of columns, and how many rows classes have."""
 LIMITS: tuple[PrivacyCurve, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-3))
 
 
@@ -89,6 +92,7 @@ class LearnerSetting:
         shown += [f"penalty {self.problem.penalty:g}"] if self.problem.penalty else []
         shown += [f"radius {self.problem.radius:g}"] if math.isfinite(self.problem.radius) else []
         shown += [f"{self.problem.dimension} columns"] if self.problem.dimension != COLUMNS else []
+        shown += [f"constant {self.problem.constant:g}"] if self.problem.constant else []
         shown += ["users"] if self.rows_per_unit > 1 else []
         shown += ["two fits"] if self.fits > 1 else []
         shown += [f"{self.declared} declared"] if self.declared else []
@@ -179,6 +183,8 @@ def _around(base: LearnerSetting, *, varied: bool) -> Iterator[LearnerSetting]:
         tried = (one, *_helped(one), _penalised(one, PENALTY))
         yield from itertools.islice((each for each in tried if each.works()), 1)
     yield from (one for one in _helped(base) if one.options != base.options and one.works())
+    if base.limit.as_pure() is not None and base.method.name in CONSTANT_COUNTS:
+        yield changed(base, problem=changed(base.problem, constant=CONSTANT))
     if base.problem.penalty > 0:
         # Weights are next to nothing, so that bounds on residuals and slopes are what one row alone can do.
         yield from (one for one in (_penalised(base, STRONG),) if one.works())

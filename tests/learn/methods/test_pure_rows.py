@@ -1,0 +1,165 @@
+"""Shares of classes at a pure price: what they cost, how far a row moves them, and what is made of them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.learn.methods.objective import METHOD as OBJECTIVE
+from holdfast.learn.methods.pure_rows import (
+    CLASS_SHARE,
+    LEAST_COUNT,
+    ClassShares,
+    class_counts,
+    pure_rows,
+    release_shares,
+    row_plan,
+)
+from holdfast.learn.methods.softmax import METHOD as SOFTMAX
+from holdfast.learn.methods.softmax_objective import SoftmaxLosses
+from holdfast.learn.problem import Problem
+from holdfast.learn.problem.losses import Logistic, Softmax
+from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.privacy import Account, Adjacency, PureDP
+
+CONSTANT = 0.5
+
+
+def table(labels: Any, *, columns: int = 3, adjacency: str = "replace", seed: int = 0) -> ArrayExamples:
+    """Columns that say nothing about the labels, and a constant."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    x = rng.uniform(-0.5, 0.5, size=(len(labels), columns))
+    rows = np.hstack([x / math.sqrt(columns), np.full((len(labels), 1), CONSTANT)])
+    return ArrayExamples(
+        features=rows, labels=np.asarray(labels, dtype=np.float64), adjacency=Adjacency.of(adjacency),
+        public_count=len(labels),
+    )  # fmt: skip
+
+
+def problem(classes: int = 2, columns: int = 3) -> Problem:
+    loss: Any = Logistic() if classes == 2 else Softmax(classes=classes)
+    return Problem(loss=loss, dimension=columns + 1, constant=CONSTANT)
+
+
+@settings(max_examples=30)
+@given(
+    labels=st.lists(st.integers(0, 2), min_size=1, max_size=12),
+    place=st.integers(0, 11),
+    new=st.integers(0, 2),
+)
+def test_one_row_moves_the_counts_by_as_much_as_is_charged(labels: list[int], place: int, new: int) -> None:
+    """Two under replace, one where a row is blanked, whatever label the blank has."""
+    place %= len(labels)
+    first = table(labels)
+    assert class_counts(first, problem(3)).tolist() == [labels.count(label) for label in range(3)]
+    other = first.labels.copy()
+    other[place] = new
+    replaced = class_counts(table(other), problem(3))
+    assert np.abs(replaced - class_counts(first, problem(3))).sum() <= 2
+    blank = first.features.copy()
+    blank[place] = 0.0
+    rows = ArrayExamples(features=blank, labels=other, adjacency=Adjacency.zero_out, public_count=len(labels))
+    assert np.abs(class_counts(rows, problem(3)) - class_counts(first, problem(3))).sum() == 1
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "zero_out"])
+def test_counts_take_their_share_and_the_fit_the_rest(adjacency: str) -> None:
+    rows = table(np.where(np.arange(400) % 4 == 0, 1.0, -1.0), adjacency=adjacency)
+    account = Account(PureDP(1.0), adjacency=adjacency, seed=0)
+    release_shares(rows, problem(), account, arithmetic="strict")
+    left = account.remaining().as_pure()
+    assert left is not None
+    assert left <= 1 - Fraction(CLASS_SHARE)
+    assert float(left) == pytest.approx(1.0 - CLASS_SHARE)
+    account = Account(PureDP(1.0), adjacency=adjacency, seed=0)
+    fit = OBJECTIVE.fit(rows, problem(), account=account)
+    assert fit.parameters["class_share"] == CLASS_SHARE
+    spent = account.remaining().as_pure()
+    assert spent is not None
+    assert 0 <= spent < 1e-9
+
+
+def test_a_class_that_noise_hides_is_not_taken_to_be_rarer() -> None:
+    """No class is below so many deviations of its noise, of which replace has twice; with little, shares are right."""
+    labels = np.full(20_000, -1.0)
+    for adjacency, moved in (("replace", 2.0), ("zero_out", 1.0)):
+        account = Account(PureDP(1.0), adjacency=adjacency, seed=0)
+        rows = table(labels, adjacency=adjacency)
+        found = release_shares(rows, problem(), account, arithmetic="strict")
+        least = LEAST_COUNT * math.sqrt(2.0) * moved / CLASS_SHARE
+        assert found.shares[1] == pytest.approx(least / (20_000 + least), rel=0.05)
+    labels = np.full(1_000, -1.0)
+    labels[:100] = 1.0
+    seen = release_shares(table(labels), problem(), Account(PureDP(1e5), seed=0), arithmetic="strict")
+    assert seen.shares == pytest.approx([0.9, 0.1], abs=1e-3)
+    assert seen.curvature == pytest.approx(0.09, abs=1e-3)
+
+
+def test_a_rare_class_is_seen_along_fewer_directions_with_a_larger_ridge() -> None:
+    even, rare = np.where(np.arange(4_000) % 2 == 0, 1.0, -1.0), np.where(np.arange(4_000) < 80, 1.0, -1.0)
+    wide = problem(columns=60)
+    made = {
+        name: pure_rows(table(labels, columns=60), wide, Account(PureDP(2.0), seed=0), preconditioner="none")
+        for name, labels in (("even", even), ("rare", rare))
+    }
+    assert made["even"].turned.directions is None
+    directions, classes = made["rare"].turned.directions, made["rare"].classes
+    assert directions is not None
+    assert classes is not None
+    expected = row_plan(wide, epsilon=2.0, adjacency="replace", count=4_000, evenness=classes.evenness)
+    assert len(directions) == expected.directions
+    penalties = [
+        OBJECTIVE.fit(
+            table(labels, columns=20),
+            problem(columns=20),
+            account=Account(PureDP(2.0), seed=0),
+            preconditioner="none",
+        ).parameters["sum_penalty"]
+        for labels in (even, rare)
+    ]
+    assert penalties[1] > 1.2 * penalties[0]
+    assert made["rare"].curvature == classes.curvature < 0.1
+
+
+def test_several_classes_start_from_their_shares() -> None:
+    """Columns that say nothing: the commonest class is predicted, and weights at W0 predict the shares."""
+    labels = np.repeat([0.0, 1.0, 2.0], [620, 330, 50])
+    rows = table(labels, columns=8)
+    several = problem(3, columns=8)
+    mapped = pure_rows(rows, several, Account(PureDP(50.0), seed=1))
+    assert mapped.classes is not None
+    at_start = mapped.weights(np.asarray(mapped.origin).reshape(3, 9))
+    scores = rows.features @ at_start.T
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    assert shares[0] == pytest.approx(mapped.classes.shares)
+    assert shares[0] == pytest.approx([0.62, 0.33, 0.05], abs=0.01)
+    right = []
+    for seed in range(5):
+        fit = SOFTMAX.fit(rows, several, account=Account(PureDP(1.0), seed=seed))
+        right.append(float(np.mean(np.argmax(rows.features @ fit.weights.T, axis=1) == labels)))
+    assert np.mean(right) > 0.55
+
+
+def test_penalty_and_noise_are_counted_from_the_origin() -> None:
+    """The minimiser V has gradient(W0 + V) + penalty V + linear = 0, and shares as scores add up to 0."""
+    rng = np.random.Generator(np.random.PCG64(3))
+    rows = table(np.repeat([0.0, 1.0, 2.0], [60, 30, 10]))
+    several, origin = problem(3), rng.normal(size=12)
+    losses: Any = SoftmaxLosses(
+        examples=rows, problem=several, loss=Softmax(classes=3), whole=True, origin=origin
+    )
+    plain: Any = SoftmaxLosses(examples=rows, problem=several, loss=Softmax(classes=3), whole=True)
+    linear = rng.normal(size=12)
+    found = losses.minimise(linear, penalty=2.0, tolerance=1e-8)
+    assert losses.gradient(found) + 2.0 * found + linear == pytest.approx(np.zeros(12), abs=1e-6)
+    assert losses.gradient(found) == pytest.approx(plain.gradient(found + origin))
+    assert losses.log_determinant(found, penalty=2.0) == pytest.approx(
+        plain.log_determinant(found + origin, penalty=2.0)
+    )
+    assert ClassShares(shares=np.array([0.6, 0.3, 0.1])).scores.sum() == pytest.approx(0.0, abs=1e-12)
