@@ -60,8 +60,20 @@ def _for_help(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
     for place, line in enumerate(lines):
         shown = line.lstrip().startswith(">>>") or (shown and bool(line.strip()))
         if not shown and not line.lstrip().startswith(".. "):
-            lines[place] = "".join(_restructured(piece) for piece in re.split(r"(`+[^`]+`+)", line))
+            lines[place] = _parted(re.split(r"(`+[^`]+`+)", line))
     lines[:] = _listed(lines)
+
+
+def _parted(pieces: list[str]) -> str:
+    """Text and code by turns: code that touches a letter or a sign, as in e^`loss`, is set off by an empty mark."""
+    line = ""
+    for place, piece in enumerate(pieces):
+        code, before = place % 2 == 1, pieces[place - 1][-1:]
+        touches = (
+            bool(re.match(r"[^\s(\[{<'\"/:-]", before)) if code else bool(re.match(r"\w", piece) and place)
+        )
+        line += ("\\ " if touches else "") + _restructured(piece)
+    return line
 
 
 def _restructured(piece: str) -> str:
