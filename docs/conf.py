@@ -48,6 +48,7 @@ html_css_files = ["figures.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+html_domain_indices = False  # four modules with a docstring on a page are no index
 html_theme_options: dict[str, Any] = {
     "light_css_variables": {"color-brand-primary": "#0b5c8a", "color-brand-content": "#0b5c8a"},
     "dark_css_variables": {"color-brand-primary": "#7cc4ee", "color-brand-content": "#7cc4ee"},
@@ -101,6 +102,14 @@ def _listed(lines: list[str]) -> list[str]:
     return out
 
 
+def _readable(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """A default that is no Python, such as `<factory>`, makes Sphinx print the whole signature unread."""
+    return signature and re.sub(r"= ?<[^=]*?>+(?=[,)])", "= ...", signature), returns
+
+
 def setup(app: Any) -> None:
-    """Hook the docstring filter in."""
+    """Hook the filters in."""
     app.connect("autodoc-process-docstring", _for_help)
+    app.connect("autodoc-process-signature", _readable)
