@@ -487,9 +487,22 @@ def synth_panel() -> Figure:
         axes.minorticks_off()
         axes.set_title(titles[place])
     panels[0].legend(fontsize=8.5, loc="upper left", ncols=4)
+    # One name for each table, below its budgets, which grow from left to right; a line between two tables.
+    tasks = [task for task, _ in means]
+    middles = {task: float(np.mean([at for at, one in enumerate(tasks) if one == task])) for task in tasks}
+    for axes in panels:
+        axes.grid(visible=False, axis="x")
+        for at in range(1, len(tasks)):
+            if tasks[at] != tasks[at - 1]:
+                axes.axvline(at - 0.5, color="#e3e8ed", lw=0.8)
     panels[1].set_xticks(
-        range(len(means)), [f"{task}, {epsilon:g}" for task, epsilon in means], rotation=90, fontsize=7.5
+        list(middles.values()),
+        [task.replace("_", " ") for task in middles],
+        rotation=40,
+        ha="right",
+        fontsize=9,
     )
+    panels[1].set_xlabel("table; from left to right ε = 0.1, 1, 10")
     return figure
 
 
