@@ -342,6 +342,9 @@ def test_the_site_builds_without_warnings_and_asks_for_nothing(tmp_path: Path) -
             r"<(?:script|img|link|iframe|source)\b[^>]*?(?:src|href)=[\"'](?:https?:)?//[^\"']+", text
         )
         assert not loaded, f"{page.name} loads {loaded}"
+    for page in (tmp_path / "notebooks").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert text.index("highlight-python") < text.index("<h2>"), f"{page.name} imports at its end"
     for style in tmp_path.rglob("*.css"):
         assert not re.search(r"url\([\"']?(?:https?:)?//|@import", style.read_text(encoding="utf-8")), (
             style.name
