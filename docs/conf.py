@@ -8,6 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
 
@@ -109,7 +111,16 @@ def _readable(
     return signature and re.sub(r"= ?<[^=]*?>+(?=[,)])", "= ...", signature), returns
 
 
+def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
+    """A name in a table is not broken at the end of a line; a path may be (figures.css)."""
+    for table in doctree.findall(nodes.table):
+        for code in table.findall(nodes.literal):
+            if len(code.astext()) <= 22:
+                code["classes"].append("whole")
+
+
 def setup(app: Any) -> None:
     """Hook the filters in."""
+    app.connect("doctree-resolved", _names_stay_whole)
     app.connect("autodoc-process-docstring", _for_help)
     app.connect("autodoc-process-signature", _readable)

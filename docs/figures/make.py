@@ -614,6 +614,19 @@ def evaluation() -> Figure:
     return figure
 
 
+def additive_shapes() -> Figure:
+    """What a private additive model of Adult has learnt, column by column."""
+    from holdfast import PrivateAdditiveClassifier, adult
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        model = PrivateAdditiveClassifier(epsilon=1.0, delta=1e-6, random_state=0).fit(
+            adult(), target="income"
+        )
+    figure: Figure = model.plot(most=5, pairs=1)
+    return figure
+
+
 def epsilons() -> Figure:
     """Accuracy of a private model of Adult against epsilon, as `holdfast compare` draws it."""
     from holdfast.data.datasets import _HERE, adult_schema
@@ -673,6 +686,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "example_membership_attack": example("membership_attack", seed=1),
     "example_dossier": example("dossier", seed=1),
     "evaluation": evaluation,
+    "additive_shapes": additive_shapes,
     "epsilons": epsilons,
 }
 
