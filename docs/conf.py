@@ -115,7 +115,7 @@ def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
     """A name in a table is not broken at the end of a line; a path may be (figures.css)."""
     for table in doctree.findall(nodes.table):
         for code in table.findall(nodes.literal):
-            if len(code.astext()) <= 22:
+            if len(code.astext()) <= 28:
                 code["classes"].append("whole")
 
 
