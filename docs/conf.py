@@ -111,6 +111,11 @@ def _readable(
     return signature and re.sub(r"= ?<[^=]*?>+(?=[,)])", "= ...", signature), returns
 
 
+def _not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Methods that scikit-learn writes into every estimator, with markup of its own site."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
 def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
     """A name in a table is not broken at the end of a line; a path may be (figures.css)."""
     for table in doctree.findall(nodes.table):
@@ -124,3 +129,4 @@ def setup(app: Any) -> None:
     app.connect("doctree-resolved", _names_stay_whole)
     app.connect("autodoc-process-docstring", _for_help)
     app.connect("autodoc-process-signature", _readable)
+    app.connect("autodoc-skip-member", _not_ours)

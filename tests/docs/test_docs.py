@@ -342,6 +342,7 @@ def test_the_site_builds_without_warnings_and_asks_for_nothing(tmp_path: Path) -
             r"<(?:script|img|link|iframe|source)\b[^>]*?(?:src|href)=[\"'](?:https?:)?//[^\"']+", text
         )
         assert not loaded, f"{page.name} loads {loaded}"
+        assert not re.search(r":(?:term|ref|func|class|meth|mod):", text), f"{page.name} shows markup"
     for page in (tmp_path / "notebooks").glob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert text.index("highlight-python") < text.index("<h2>"), f"{page.name} imports at its end"
