@@ -8,6 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
 
@@ -48,6 +50,7 @@ html_css_files = ["figures.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+html_domain_indices = False  # four modules with a docstring on a page are no index
 html_theme_options: dict[str, Any] = {
     "light_css_variables": {"color-brand-primary": "#0b5c8a", "color-brand-content": "#0b5c8a"},
     "dark_css_variables": {"color-brand-primary": "#7cc4ee", "color-brand-content": "#7cc4ee"},
@@ -60,8 +63,20 @@ def _for_help(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
     for place, line in enumerate(lines):
         shown = line.lstrip().startswith(">>>") or (shown and bool(line.strip()))
         if not shown and not line.lstrip().startswith(".. "):
-            lines[place] = "".join(_restructured(piece) for piece in re.split(r"(`+[^`]+`+)", line))
+            lines[place] = _parted(re.split(r"(`+[^`]+`+)", line))
     lines[:] = _listed(lines)
+
+
+def _parted(pieces: list[str]) -> str:
+    """Text and code by turns: code that touches a letter or a sign, as in e^`loss`, is set off by an empty mark."""
+    line = ""
+    for place, piece in enumerate(pieces):
+        code, before = place % 2 == 1, pieces[place - 1][-1:]
+        touches = (
+            bool(re.match(r"[^\s(\[{<'\"/:-]", before)) if code else bool(re.match(r"\w", piece) and place)
+        )
+        line += ("\\ " if touches else "") + _restructured(piece)
+    return line
 
 
 def _restructured(piece: str) -> str:
@@ -89,6 +104,29 @@ def _listed(lines: list[str]) -> list[str]:
     return out
 
 
+def _readable(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """A default that is no Python, such as `<factory>`, makes Sphinx print the whole signature unread."""
+    return signature and re.sub(r"= ?<[^=]*?>+(?=[,)])", "= ...", signature), returns
+
+
+def _not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Methods that scikit-learn writes into every estimator, with markup of its own site."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
+def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
+    """A name in a table is not broken at the end of a line; a path may be (figures.css)."""
+    for table in doctree.findall(nodes.table):
+        for code in table.findall(nodes.literal):
+            if len(code.astext()) <= 28:
+                code["classes"].append("whole")
+
+
 def setup(app: Any) -> None:
-    """Hook the docstring filter in."""
+    """Hook the filters in."""
+    app.connect("doctree-resolved", _names_stay_whole)
     app.connect("autodoc-process-docstring", _for_help)
+    app.connect("autodoc-process-signature", _readable)
+    app.connect("autodoc-skip-member", _not_ours)

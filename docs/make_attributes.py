@@ -102,7 +102,7 @@ def told(risk: AttributeRisk) -> str:
         if one.low > 0
         else "adds nothing that can be told from chance"
         if one.high >= 0
-        else f"adds nothing, and misleads by {points(one.value)} points"
+        else "adds nothing, and misleads"
         for one in (gain, small)
     )
     leak = (

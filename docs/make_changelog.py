@@ -18,16 +18,32 @@ UNRELEASED = "## Unreleased\n\nThe fragments in [`changes/`](changes/README.md).
 
 
 def section(fragments: Mapping[str, str], *, version: str, date: str) -> str:
-    """One section of the changelog; a fragment of no known kind is refused."""
+    """One section of the changelog; no fragment, or one of no known kind, is refused.
+
+    A fragment may have several parts, each with its kind, and links as the page of the site has them.
+    """
+    if not fragments:
+        raise ValueError("changes/ holds no fragment: there is nothing to release")
     kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for name, text in sorted(fragments.items()):
-        begun = re.match(r"\*\*(\w+)\*\*\s+", text)
-        if begun is None or begun[1] not in kinds:
+        before, *parts = re.split(rf"\*\*({'|'.join(KINDS)})\*\*\s+", text)
+        if before.strip() or not parts:
             raise ValueError(f"{name} must begin with one of {', '.join(f'**{kind}**' for kind in KINDS)}")
-        said = " ".join(text[begun.end() :].split())
-        kinds[begun[1]].append(f"- {said[0].upper()}{said[1:]}\n")
+        for kind, part in zip(parts[::2], parts[1::2], strict=True):
+            said = _linked(" ".join(part.split()))
+            kinds[kind].append(f"- {said[0].upper()}{said[1:]}\n")
     parts = [f"### {kind}\n\n{''.join(entries)}" for kind, entries in kinds.items() if entries]
     return f"## {version} ({date})\n\n" + "\n".join(parts)
+
+
+def _linked(said: str) -> str:
+    """Fragments are read on the site, from docs/; the changelog lies above it."""
+
+    def moved(link: re.Match[str]) -> str:
+        place = link[1].removeprefix("../docs/")
+        return f"](docs/{place})" if not re.match(r"https?:|\.\./|#", place) else link[0]
+
+    return re.sub(r"\]\(([^)\s]+)\)", moved, said)
 
 
 def gathered(changelog: str, new: str) -> str:
@@ -36,6 +52,14 @@ def gathered(changelog: str, new: str) -> str:
     if not found:
         raise ValueError("CHANGELOG.md has no section 'Unreleased' that points to the fragments")
     return f"{before}{found}\n{new.rstrip()}\n{after}"
+
+
+def site_page(text: str) -> str:
+    """The page of the site after a release: its opening words, then what CHANGELOG.md has."""
+    kept = re.split(r"\n(?:## Unreleased|```\{include\} \.\./CHANGELOG)", text)[0]
+    return (
+        f'{kept}\n```{{include}} ../CHANGELOG.md\n:start-after: "README.md)."\n:relative-docs: docs/\n```\n'
+    )
 
 
 def main() -> None:
@@ -47,10 +71,7 @@ def main() -> None:
     log = ROOT / "CHANGELOG.md"
     log.write_text(gathered(log.read_text(encoding="utf-8"), new), encoding="utf-8")
     page = ROOT / "docs" / "changelog.md"
-    kept = page.read_text(encoding="utf-8").partition("\n## Unreleased")[0]
-    page.write_text(
-        f'{kept}\n```{{include}} ../CHANGELOG.md\n:start-after: "README.md)."\n```\n', encoding="utf-8"
-    )
+    page.write_text(site_page(page.read_text(encoding="utf-8")), encoding="utf-8")
     for path in paths:
         path.unlink()
 

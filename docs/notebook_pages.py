@@ -51,9 +51,15 @@ class Notebook(Directive):
         text = as_markdown(json.loads(path.read_text(encoding="utf-8")))
         here = nodes.section()
         here.document = self.state.document
+        known = set(self.state.document.findall(nodes.section))
         self.state.nested_parse(StringList(text.splitlines(), source=str(path)), 0, here, match_titles=True)
-        parsed: list[nodes.Node] = here.children
-        return parsed
+        opening: list[nodes.Node] = here.children
+        # Sections of the notebook are the page's own and stand there already; what opens it belongs before the first.
+        first = next((one for one in self.state.document.findall(nodes.section) if one not in known), None)
+        if first is None:
+            return opening
+        first.parent[first.parent.index(first) : first.parent.index(first)] = opening
+        return []
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -69,7 +69,7 @@ def fourier(h: ArrayLike) -> Floats:
 
 def degrees(bits: int) -> NDArray[np.int64]:
     """|S| for every index."""
-    return np.bitwise_count(np.arange(2**bits)).astype(np.int64)
+    return np.array([word.bit_count() for word in range(2**bits)], dtype=np.int64)
 
 
 def noisy(values: ArrayLike, rho: float) -> Floats:

@@ -487,9 +487,22 @@ def synth_panel() -> Figure:
         axes.minorticks_off()
         axes.set_title(titles[place])
     panels[0].legend(fontsize=8.5, loc="upper left", ncols=4)
+    # One name for each table, below its budgets, which grow from left to right; a line between two tables.
+    tasks = [task for task, _ in means]
+    middles = {task: float(np.mean([at for at, one in enumerate(tasks) if one == task])) for task in tasks}
+    for axes in panels:
+        axes.grid(visible=False, axis="x")
+        for at in range(1, len(tasks)):
+            if tasks[at] != tasks[at - 1]:
+                axes.axvline(at - 0.5, color="#e3e8ed", lw=0.8)
     panels[1].set_xticks(
-        range(len(means)), [f"{task}, {epsilon:g}" for task, epsilon in means], rotation=90, fontsize=7.5
+        list(middles.values()),
+        [task.replace("_", " ") for task in middles],
+        rotation=40,
+        ha="right",
+        fontsize=9,
     )
+    panels[1].set_xlabel("table; from left to right ε = 0.1, 1, 10")
     return figure
 
 
@@ -601,6 +614,19 @@ def evaluation() -> Figure:
     return figure
 
 
+def additive_shapes() -> Figure:
+    """What a private additive model of Adult has learnt, column by column."""
+    from holdfast import PrivateAdditiveClassifier, adult
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        model = PrivateAdditiveClassifier(epsilon=1.0, delta=1e-6, random_state=0).fit(
+            adult(), target="income"
+        )
+    figure: Figure = model.plot(most=5, pairs=1)
+    return figure
+
+
 def epsilons() -> Figure:
     """Accuracy of a private model of Adult against epsilon, as `holdfast compare` draws it."""
     from holdfast.data.datasets import _HERE, adult_schema
@@ -660,6 +686,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "example_membership_attack": example("membership_attack", seed=1),
     "example_dossier": example("dossier", seed=1),
     "evaluation": evaluation,
+    "additive_shapes": additive_shapes,
     "epsilons": epsilons,
 }
 

@@ -89,19 +89,30 @@ def replay() -> Figure:
     left.plot(steps[rounds], outputs, "_", color=MUTED, ms=11, label="output, the same for both")
     left.set(title="A transcript, and its replay on a neighbour", xlabel="step")
     left.set_ylabel("one coordinate of the gradient sum")
-    left.legend(fontsize=8)
+    left.margins(y=0.1)
+    left.set_ylim(top=1.9 * max(outputs))
+    left.legend(fontsize=8, loc="upper right")
     right.axhline(1, color=MUTED, lw=1.2)
     right.plot(steps, apart, "o-", color=BLUE, ms=4, label="as shipped")
-    right.plot(
-        np.arange(1, len(broken) + 1), broken, "x--", color=RED, ms=5, label="divided by the private n"
-    )
+    right.plot(np.arange(1, len(broken) + 1), broken, "x--", color=RED, ms=5, label="divided by private n")
     right.set(
-        title="Distance at each step", xlabel="step", ylabel="in declared sensitivities", ylim=(0, None)
+        title="Distance at each step",
+        xlabel="step",
+        ylabel="in declared sensitivities",
+        ylim=(0, 1.25 * max(broken)),
     )
     right.annotate(
-        "what the proof allows", (1, 1), xytext=(2, 4), textcoords="offset points", fontsize=8, color=MUTED
+        "what the proof allows",
+        (len(apart), 1),
+        xytext=(0, 4),
+        textcoords="offset points",
+        fontsize=8,
+        color=MUTED,
+        ha="right",
     )
-    right.legend(fontsize=8)
+    right.legend(fontsize=8, loc="upper right")
+    for axes in (left, right):
+        axes.xaxis.get_major_locator().set_params(integer=True)
     return figure
 
 

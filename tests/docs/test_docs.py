@@ -282,6 +282,18 @@ def test_every_dependency_and_extra_has_its_reason() -> None:
         assert re.search(rf"^\| `?{re.escape(name)}`? \|", note, flags=re.M), f"{name} is not in the note"
 
 
+def test_the_note_names_the_parts_of_scipy_that_are_used() -> None:
+    note = (DOCS / "decisions" / "dependencies.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| scipy \|.*$", note, flags=re.M)
+    used = {
+        part
+        for path in (ROOT / "src").rglob("*.py")
+        for part in re.findall(r"^\s*from (scipy\.\w+)", path.read_text(encoding="utf-8"), flags=re.M)
+    }
+    assert "scipy.special" in used
+    assert set(re.findall(r"`(scipy\.\w+)`", row)) == used
+
+
 def test_the_readme_lists_the_commands_there_are() -> None:
     from holdfast.cli.app import COMMANDS
 
@@ -330,6 +342,10 @@ def test_the_site_builds_without_warnings_and_asks_for_nothing(tmp_path: Path) -
             r"<(?:script|img|link|iframe|source)\b[^>]*?(?:src|href)=[\"'](?:https?:)?//[^\"']+", text
         )
         assert not loaded, f"{page.name} loads {loaded}"
+        assert not re.search(r":(?:term|ref|func|class|meth|mod):", text), f"{page.name} shows markup"
+    for page in (tmp_path / "notebooks").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert text.index("highlight-python") < text.index("<h2>"), f"{page.name} imports at its end"
     for style in tmp_path.rglob("*.css"):
         assert not re.search(r"url\([\"']?(?:https?:)?//|@import", style.read_text(encoding="utf-8")), (
             style.name

@@ -28,10 +28,31 @@ def test_fragments_are_gathered_by_kind_with_security_first() -> None:
     )
     with pytest.raises(ValueError, match=r"d\.md"):
         CHANGELOG["section"]({"d.md": "**Improved** it."}, version="0.2.0", date="2027-01-01")
+    with pytest.raises(ValueError, match="nothing to release"):
+        CHANGELOG["section"]({}, version="0.2.0", date="2027-01-01")
+
+
+def test_a_fragment_of_several_kinds_is_parted_and_its_links_lead_on() -> None:
+    text = "**Added** a page ([it](synth.md#a)),\nand [names](../docs/api/index.md). **Fixed** *all* of [it](https://a.b)."
+    made = CHANGELOG["section"]({"a.md": text}, version="0.2.0", date="2027-01-01")
+    assert made.endswith(
+        "### Added\n\n- A page ([it](docs/synth.md#a)), and [names](docs/api/index.md).\n\n"
+        "### Fixed\n\n- *all* of [it](https://a.b).\n"
+    )
+
+
+def test_the_page_of_the_site_shows_each_release_once() -> None:
+    page = (ROOT / "docs" / "changelog.md").read_text(encoding="utf-8")
+    once = CHANGELOG["site_page"](page)
+    assert CHANGELOG["site_page"](once) == once
+    assert once.count("../CHANGELOG.md") == 1
+    assert "../changes/" not in once
 
 
 def test_the_fragments_there_are_can_be_gathered() -> None:
     paths = [path for path in (ROOT / "changes").glob("*.md") if path.name != "README.md"]
+    if not paths:  # just after a release
+        return
     texts = {path.name: path.read_text(encoding="utf-8") for path in paths}
     made = CHANGELOG["gathered"](
         (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),

@@ -63,8 +63,13 @@ def _as_view(path: Path, schema: Schema) -> Table:
     return open_table(connection, schema, table="rows")
 
 
+_OPEN: list[duckdb.DuckDBPyConnection] = []
+"""Relations of older versions of DuckDB do not keep their connections."""
+
+
 def _as_filtered(path: Path, schema: Schema) -> Table:
-    return open_table(duckdb.connect().sql(f"SELECT * FROM read_parquet('{path}') WHERE here"), schema)
+    _OPEN.append(duckdb.connect())
+    return open_table(_OPEN[-1].sql(f"SELECT * FROM read_parquet('{path}') WHERE here"), schema)
 
 
 WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {"pyarrow": parquet.write_table, "polars": _polars}

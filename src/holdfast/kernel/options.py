@@ -38,7 +38,7 @@ class Status(IntEnum):
 class StepSize:
     """The schedule eta_t = min(cap, scale / (offset + t)), t = 1, 2, ... counting batches.
 
-    It covers the schedules with a sensitivity bound (001, Algorithms 1 and 2, and Corollary 3.7).
+    It covers the schedules with a sensitivity bound (Wu 2016, Algorithms 1 and 2, and Corollary 3.7).
 
     >>> StepSize(cap=0.5).first(3)
     array([0.5, 0.5, 0.5])

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn.methods.objective import METHOD, PURE_OUTPUT_SHARE, Losses, objective_mechanism
@@ -75,7 +76,7 @@ def by_quadrature(mu: float, c: float, freedom: int, output_mu: float, epsilon: 
     for own, weight in zip(z, normal, strict=True):
         loss = c + mu**2 / 2 + mu * x + output_mu**2 / 2 + output_mu * own
         gain = np.maximum(0.0, 1.0 - np.exp(np.minimum(epsilon - loss, 0.0)))
-        total += weight * float(np.trapezoid(density * gain, x))
+        total += weight * float(trapezoid(density * gain, x))
     return total
 
 
@@ -157,11 +158,11 @@ def test_true_laws_of_neighbours_stay_below_the_curve(seed: int, adjacency: str)
         / (sigma * math.sqrt(2 * math.pi))
         for extra in changed
     )
-    assert np.trapezoid(p, at) == pytest.approx(1.0, abs=1e-3)
+    assert trapezoid(p, at) == pytest.approx(1.0, abs=1e-3)
     for epsilon in (0.0, 0.3, 1.0, 2.0):
         allowed = mechanism.curve.delta(epsilon)
         for one, two in ((p, q), (q, p)):
-            assert np.trapezoid(np.maximum(one - math.exp(epsilon) * two, 0.0), at) <= allowed + 1e-6
+            assert trapezoid(np.maximum(one - math.exp(epsilon) * two, 0.0), at) <= allowed + 1e-6
 
 
 def test_without_the_determinants_the_claim_is_false() -> None:
@@ -173,7 +174,7 @@ def test_without_the_determinants_the_claim_is_false() -> None:
         / (sigma * math.sqrt(2 * math.pi))
         for records in ([0.01, 1.0], [0.01])
     )
-    true = float(np.trapezoid(np.maximum(p - math.exp(1.0) * q, 0.0), at))
+    true = float(trapezoid(np.maximum(p - math.exp(1.0) * q, 0.0), at))
     assert true > 2 * ObjectiveCurve(mu=0.25, log_ratio=0.0, freedom=1).delta(1.0)
     assert true <= ObjectiveCurve(mu=0.25, log_ratio=math.log1p(0.25 / 0.02), freedom=1).delta(1.0)
 

@@ -18,6 +18,8 @@ from holdfast.learn.additive.model import AdditiveModel
 from holdfast.learn.additive.pairs import level_mass
 
 Floats = NDArray[np.float64]
+BARS = 12
+"""At most so many categories of one column in a picture."""
 NO_BANDS = (
     "no bands: those from the noise of single weights do not cover where columns are correlated, and those of "
     "replicated parts or phases miss what clipping and shrinkage do to a shape (docs/intervals.md)"
@@ -150,7 +152,7 @@ def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output:
 
     shapes, joint = shapes_of(model)[:most], pair_shapes_of(model)[:pairs]
     count = len(shapes) + len(joint)
-    across = min(4, max(count, 1))
+    across = min(3, max(count, 1))
     down = -(-count // across)
     figure = Figure(figsize=(3.4 * across, 2.6 * down), layout="constrained")
     panels = figure.subplots(down, across, squeeze=False).ravel()
@@ -162,10 +164,16 @@ def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output:
         values = pair.values[:, :, output]
         reach = max(float(np.abs(values).max()), 1e-12)
         axes.imshow(values.T, origin="lower", cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto")
-        axes.set_title(" x ".join(pair.names), fontsize=8)
-        axes.set_xticks(range(len(values)), [word[:8] for word in pair.ticks[0]], fontsize=6, rotation=45)
-        axes.set_yticks(range(len(values)), [word[:8] for word in pair.ticks[1]], fontsize=6)
+        axes.grid(visible=False)
+        axes.set_title(" x ".join(pair.names), fontsize=9)
+        words = [[_shortened(word, 14) for word in side] for side in pair.ticks]
+        axes.set_xticks(range(len(values)), words[0], fontsize=7, rotation=40, ha="right")
+        axes.set_yticks(range(len(values)), words[1], fontsize=7)
     return figure
+
+
+def _shortened(word: str, most: int) -> str:
+    return word if len(word) <= most else f"{word[: most - 1]}…"
 
 
 def _draw_shape(axes: Any, shape: Shape, output: int) -> None:
@@ -181,6 +189,10 @@ def _draw_shape(axes: Any, shape: Shape, output: int) -> None:
             axes.axhline(values[-1], color="#c8651b", linestyle=":", label="missing")
             axes.legend(fontsize=6)
         return
-    order = np.argsort(values)[-12:]
+    # Where there are many categories, those that move the score most, up or down.
+    order = np.sort(np.argsort(np.abs(values))[-BARS:])
+    order = order[np.argsort(values[order])]
+    if len(values) > BARS:
+        axes.set_title(f"{cells.name}: {BARS} of {len(values)}", fontsize=9)
     axes.barh(range(len(order)), values[order], color="#1f5a99")
-    axes.set_yticks(range(len(order)), [cells.labels[place][:16] for place in order], fontsize=6)
+    axes.set_yticks(range(len(order)), [_shortened(cells.labels[place], 20) for place in order], fontsize=7)

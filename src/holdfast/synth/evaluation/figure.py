@@ -21,7 +21,7 @@ def evaluation_figure(real: RealComparison | None, own: ReleasedEvidence | None)
     except ImportError as error:
         raise missing_extra("matplotlib", "plot") from error
     panels = 1 if real is None else 2 + (real.predictions is not None)
-    figure = Figure(figsize=(5.2 * panels, 4.8), layout="constrained")
+    figure = Figure(figsize=(5.2 if panels == 1 else 4.0 * panels, 4.4), layout="constrained")
     axes = np.atleast_1d(figure.subplots(1, panels))
     if real is not None:
         ranked = sorted(real.one_way.errors, key=lambda one: one.total_variation)[-MOST:]
@@ -51,7 +51,7 @@ def _differences(axis: Any, real: RealComparison, figure: Any) -> None:
     drawn = axis.imshow(real.associations.differences, cmap="RdBu_r", vmin=-0.3, vmax=0.3)
     axis.set_xticks([])
     axis.grid(visible=False)
-    axis.set_yticks(range(len(names)), names, fontsize=7)
+    axis.set_yticks(range(len(names)), names, fontsize=8)
     axis.set_title("correlations: synthetic minus real", fontsize=10)
     figure.colorbar(drawn, ax=axis, shrink=0.7)
 

@@ -82,6 +82,7 @@ def test_it_begins_with_the_columns_and_descends() -> None:
 
 
 def test_thinning_stops_it_as_it_stops_the_mixture() -> None:
+    pytest.importorskip("jax")
     measured = noisy(2)
     made, stopping = trained(
         lambda _: small(), measured, targets, halves=(noisy(2, 1), noisy(2, 2)), most_steps=20
