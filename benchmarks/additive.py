@@ -1,7 +1,7 @@
 """Additive models: accuracy on tables that the rule knew and four that it did not, beside DP-EBM and no privacy.
 
-Run with `python -m benchmarks.additive --save [--unseen] [--made] [--peer PYTHON]`; PYTHON is the interpreter of an environment
-with `interpret`, without which its rows are left out and the page says so. Every fit is written to
+Run with `python -m benchmarks.additive --save [--unseen] [--made] [--peer PYTHON]`; PYTHON is the interpreter
+of an environment with `interpret`, without which its rows are left out and the page says so. Every fit is written to
 `results/additive.json` as it is made, and a run that was stopped goes on from there; `--write` makes the page.
 """
 

@@ -505,7 +505,7 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:CellRows.sums",
         old="np.clip(labels, -1.0, 1.0)",
         new="labels",
-        tests=("tests/learn/additive/test_parts.py::test_a_row_moves_the_sums_of_a_target_by_one_at_most",),
+        tests=("tests/learn/additive/test_parts.py::test_targets_are_clipped_before_they_are_summed",),
     ),
     Fault(
         name="additive: a rare class counts as an even one",

@@ -62,6 +62,16 @@ def test_histograms_are_charged_for_every_column(adjacency: str, factor: float, 
         assert sigma == pytest.approx(factor * max_rows * math.sqrt(5 + more) / 0.5, rel=1e-12)
 
 
+def summed(values: list[float]) -> Any:
+    rows = coded(1)
+    rows._kept, rows._complete = [(np.zeros((len(values), 3), dtype=np.uint16), np.array(values))], True
+    return rows.sums()
+
+
+def test_targets_are_clipped_before_they_are_summed() -> None:
+    assert summed([9.0, -9.0, 9.0]).tolist() == [1, 3]
+
+
 @given(
     st.lists(st.floats(-1, 1), max_size=40),
     st.lists(st.floats(-9, 9), min_size=1, max_size=3),
@@ -70,11 +80,6 @@ def test_histograms_are_charged_for_every_column(adjacency: str, factor: float, 
 def test_a_row_moves_the_sums_of_a_target_by_one_at_most(
     labels: list[float], more: list[float], other: float
 ) -> None:
-    def summed(values: list[float]) -> Any:
-        rows = coded(1)
-        rows._kept, rows._complete = [(np.zeros((len(values), 3), dtype=np.uint16), np.array(values))], True
-        return rows.sums()
-
     whole, moved = summed(labels + more), summed(labels)
     assert (np.abs(whole - moved) <= len(more)).all()
     replaced = summed([*labels, other]) - summed(labels + more[:1])
