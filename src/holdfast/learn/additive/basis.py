@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from holdfast.learn.additive.cells import ColumnCells
 
 Floats = NDArray[np.float64]
-RESOLUTIONS = ((2, 6.0), (4, 2.0), (8, 1.0), (32, 0.7), (128, 0.5))
+RESOLUTIONS = ((2, 4.0), (4, 1.5), (8, 1.0), (32, 0.7), (128, 0.5))
 """Knots, and the weight of the hats on them: finer shapes must earn more to be seen, and where hardly anything can be
 seen, a slope is what is left."""
 UNIFORM = 0.3

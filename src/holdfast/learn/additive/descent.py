@@ -40,6 +40,8 @@ CURVATURES = {"logistic": 0.04, "squared": 0.3, "softmax": 0.6}
 """Of the loss at typical scores, of one class among several times their number."""
 SLOPE_SQUARES = {"logistic": 0.12, "squared": 1.0, "softmax": 0.12}
 """The mean square of slopes at typical scores, in units of the residual's."""
+SAMPLED = {"classes": 0.4, "numbers": 1.0}
+"""How much of it shrinkage believes: many small shapes of classes, each within it, may together be worth having."""
 STEPS_BY_LOSS = {"logistic": 3.0, "softmax": 3.0, "squared": 0.75}
 
 
@@ -100,7 +102,8 @@ class AdditiveTask:
         """
         curvature = self.evenness * SLOPE_SQUARES[self.loss] * variances
         way = 1.0 - np.maximum(1.0 - self.step * curvature, 0.0) ** steps
-        return np.asarray((way * residual) ** 2 / np.maximum(curvature, 1e-300) / self.count)
+        variance = (way * residual) ** 2 / np.maximum(curvature, 1e-300) / self.count
+        return np.asarray(SAMPLED[self.target] * variance)
 
     def residual(self, explained: float) -> float:
         """The root mean square of residuals, were shapes to explain so much; 1 for classes, whose slopes are bounded.
