@@ -177,8 +177,11 @@ def page(store: Store) -> str:
         "told the same bounds.",
         "",
     ]  # fmt: skip
-    seen = "All four were looked at while constants were chosen; Warfarin for one only, the clip of a regression."
-    once = "Run once, with the rule of an earlier commit; reported as they fell."
+    seen = "All four were looked at while constants were chosen, Adult most, Warfarin least."
+    once = (
+        "No constant was chosen on them. The rule has changed since their first run; this is the third, each with a rule "
+        "that an earlier commit had frozen, reported as they fell."
+    )
     mended = "Made up to find failures, and looked at while the rule was mended: not unseen any more."
     parts = (
         ("Tables that the rule was made on", TUNED, seen), ("Tables that it had not seen", UNSEEN, once),
@@ -191,13 +194,13 @@ def page(store: Store) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def cell(fits: list[dict[str, Any]]) -> str:
+def cell(fits: list[dict[str, Any]], *, wanted: int = FITS) -> str:
     fine = [one["scores"] for one in fits if "scores" in one]
     if not fine:
         return "failed" if fits else ""
     shown = " / ".join(f"{value:.4f}" for value in np.mean(fine, axis=0))
     spread = f" ({np.std([one[0] for one in fine]):.4f})" if len(fine) > 1 else ""
-    return shown + spread + ("" if len(fine) in (1, FITS) else f", {len(fine)} fits")
+    return shown + spread + ("" if len(fine) == wanted else f", {len(fine)} fit{'s' * (len(fine) > 1)}")
 
 
 def table_lines(store: Store, name: str) -> list[str]:
@@ -217,7 +220,7 @@ def table_lines(store: Store, name: str) -> list[str]:
         errors = sorted({one["error"] for each in fits for one in each if "error" in one})
         rows += [f"| {error} | | | | | |" for error in errors]
     known = store.get(f"{name}|{BOOSTED}")
-    rows += [f"| {BOOSTED} | | | | {cell(known)} | {known[0]['cpu']:.2f} |"] if known else []
+    rows += [f"| {BOOSTED} | | | | {cell(known, wanted=1)} | {known[0]['cpu']:.2f} |"] if known else []
     return [*rows, "", *verdicts(store, name), ""]
 
 
