@@ -179,8 +179,8 @@ def page(store: Store) -> str:
     ]  # fmt: skip
     seen = "All four were looked at while constants were chosen, Adult most, Warfarin least."
     once = (
-        "No constant was chosen on them. The rule has changed since their first run; this is the third, each with a rule "
-        "that an earlier commit had frozen, reported as they fell."
+        "No constant was chosen on them. The rule has changed since their first run; this is the third, each with a "
+        "rule that an earlier commit had frozen, reported as they fell."
     )
     mended = "Made up to find failures, and looked at while the rule was mended: not unseen any more."
     parts = (
