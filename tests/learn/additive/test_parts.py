@@ -18,11 +18,12 @@ from holdfast.kernel.lookup import CellPlan
 from holdfast.learn.additive.basis import column_features, principal_axes
 from holdfast.learn.additive.calibration import clipped_scores
 from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
-from holdfast.learn.additive.cells import ColumnCells
-from holdfast.learn.additive.descent import AdditiveTask, descend, gradient_sensitivity
-from holdfast.learn.additive.design import whitened
-from holdfast.learn.additive.histograms import projected, release_histograms, tree_shares
+from holdfast.learn.additive.cells import COARSE_GRID, FINE_GRID, ColumnCells
+from holdfast.learn.additive.descent import AdditiveTask, Descent, descend, gradient_sensitivity
+from holdfast.learn.additive.design import dimension_limit, whitened
+from holdfast.learn.additive.histograms import affordable_grid, projected, release_histograms, tree_shares
 from holdfast.learn.additive.pairs import levels_of, paired_columns
+from holdfast.learn.additive.phases import _believed
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.gaussian import GaussianDP
@@ -51,26 +52,100 @@ def account_of(rows: CellRows, mu: float = 1.0) -> Account:
 @pytest.mark.parametrize("max_rows", [1, 4])
 def test_histograms_are_charged_for_every_column(adjacency: str, factor: float, max_rows: int) -> None:
     rows = coded(columns=5, adjacency=adjacency, max_rows=max_rows)
-    for numbers in (False, True):
+    for classes, more in ((2, 1), (None, 3)):
         account = account_of(rows)
-        release_histograms(rows, account, square=Fraction(1, 4), arithmetic="strict", numbers=numbers)
+        release_histograms(rows, account, square=Fraction(1, 4), arithmetic="strict", classes=classes)
         (entry,) = account.journal.entries
         sigma = float(Fraction(str(entry.charge.mechanism["sigma"])))
-        # Soundness, section 24: sqrt(F), sqrt(2 F) under replace; c rows may share all cells. A numeric target's
-        # squares move by c at most, as one more column would.
-        assert sigma == pytest.approx(factor * max_rows * math.sqrt(5 + numbers) / 0.5, rel=1e-12)
+        # Soundness, section 24: sqrt(F), sqrt(2 F) under replace; c rows may share all cells. Classes are one column
+        # more; the sums of a numeric target and of its square move by (c, c), replaced by (2 c, c).
+        assert sigma == pytest.approx(factor * max_rows * math.sqrt(5 + more) / 0.5, rel=1e-12)
 
 
-@given(st.lists(st.floats(-1, 1), max_size=40), st.lists(st.floats(-9, 9), min_size=1, max_size=3))
-def test_a_row_moves_the_sum_of_squares_by_one_at_most(labels: list[float], more: list[float]) -> None:
-    def summed(values: list[float]) -> int:
-        rows = coded(1)
-        rows._kept, rows._complete = [(np.zeros((len(values), 3), dtype=np.uint16), np.array(values))], True
-        return rows.squares()
+def summed(values: list[float]) -> Any:
+    rows = coded(1)
+    rows._kept, rows._complete = [(np.zeros((len(values), 3), dtype=np.uint16), np.array(values))], True
+    return rows.sums()
 
+
+def test_targets_are_clipped_before_they_are_summed() -> None:
+    assert summed([9.0, -9.0, 9.0]).tolist() == [1, 3]
+
+
+@given(
+    st.lists(st.floats(-1, 1), max_size=40),
+    st.lists(st.floats(-9, 9), min_size=1, max_size=3),
+    st.floats(-9, 9),
+)
+def test_a_row_moves_the_sums_of_a_target_by_one_at_most(
+    labels: list[float], more: list[float], other: float
+) -> None:
     whole, moved = summed(labels + more), summed(labels)
-    assert 0 <= whole - moved <= len(more)
-    assert abs(summed(labels) - sum(value**2 for value in labels)) <= 1.001
+    assert (np.abs(whole - moved) <= len(more)).all()
+    replaced = summed([*labels, other]) - summed(labels + more[:1])
+    assert np.sum(replaced**2) <= 5  # within what three more histograms are charged under replace, 6
+    assert np.abs(moved - [sum(labels), sum(value**2 for value in labels)]).max() <= 1.001
+
+
+def test_classes_are_counted_and_rare_ones_tell_less() -> None:
+    rows = coded(5_000)
+    rows.read = lambda: iter(())  # no row is read again
+    codes = np.zeros((5_000, 3), dtype=np.uint16)
+    for positives, expected in ((2_500, 1.0), (50, 4 * 0.01 * 0.99 / 0.7)):
+        labels = np.where(np.arange(5_000) < positives, 1.0, -1.0)
+        rows._kept, rows._complete = [(codes, labels)], True
+        assert rows.class_counts(2).tolist() == [5_000 - positives, positives]
+        seen = release_histograms(
+            rows, account_of(rows, 50.0), square=Fraction(2500), arithmetic="strict", classes=2
+        )
+        assert seen.evenness == pytest.approx(expected, rel=0.05)
+    rows._kept = [(codes, np.full(5_000, -1.0))]
+    unsure = release_histograms(
+        rows, account_of(rows, 0.01), square=Fraction(1, 10**4), arithmetic="strict", classes=2
+    )
+    assert unsure.class_shares is not None
+    assert unsure.class_shares.min() > 0.02  # a class is never rarer than noise could hide
+
+
+def test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps() -> None:
+    task, _ = prepared()
+    rare = dataclasses.replace(task, evenness=0.04)
+    assert rare.signal == pytest.approx(0.04 * task.signal)
+    assert rare.telling_rows == pytest.approx(0.04 * task.count)
+    assert rare.clip(9.0, 1.0) == pytest.approx(0.2 * task.clip(9.0, 1.0))
+    assert rare.step == pytest.approx(25 * task.step)
+    assert dimension_limit(rare.signal, 1e6) < dimension_limit(task.signal, 1e6)
+
+
+def test_numbers_have_finer_cells_where_the_budget_tells_them_apart() -> None:
+    rows = coded(200)
+    assert affordable_grid(rows, account_of(rows), square=Fraction(1)) == COARSE_GRID
+    rows.public_count = 100_000
+    grid = affordable_grid(rows, account_of(rows), square=Fraction(1))
+    assert grid == FINE_GRID
+    coarse = rows.counts()
+    rows.regrid(grid)
+    fine = rows.counts()
+    assert all(len(b) > 3 * len(a) for a, b in zip(coarse, fine, strict=True))
+    for column, few, many in zip(
+        coded(1).cells, coarse, fine, strict=True
+    ):  # a fine cell lies in one coarse cell
+        inside = np.searchsorted(column.edges, rows.cells[0].middles, side="right")
+        assert np.bincount(inside, weights=many, minlength=len(few)).tolist() == few.tolist()
+
+
+def test_weights_that_noise_or_the_sample_explains_are_shrunk() -> None:
+    task, design = prepared()
+    loud = np.full((1, design.dimension), 3.0)
+    quiet = Descent(weights=loud, noise=0.01, clip=1.0, residual=1.0)
+    noisy = Descent(weights=loud, noise=8.9, clip=1.0, residual=1.0)
+    many = dataclasses.replace(task, count=1e9)
+    assert float(np.min(_believed(many, design, quiet, 10).weights)) > 2.9
+    shrunk = _believed(many, design, noisy, 10).weights
+    assert shrunk[0, 0] == 3.0  # the constant stays
+    assert float(np.max(shrunk[:, 1:])) < 0.2
+    few = dataclasses.replace(task, count=2.0)
+    assert float(np.max(_believed(few, design, quiet, 1000).weights[:, 1:4])) < 3.0
 
 
 def test_clips_follow_what_is_left_to_explain() -> None:
@@ -78,6 +153,8 @@ def test_clips_follow_what_is_left_to_explain() -> None:
     assert task.residual(0.9) == 1.0  # classes: a slope is bounded by itself
     numbers = dataclasses.replace(task, loss="squared", mean_square=0.09, square_noise=0.001)
     assert [round(numbers.residual(explained), 3) for explained in (0.0, 0.05, 1.0)] == [0.3, 0.2, 0.06]
+    off = dataclasses.replace(numbers, mean=0.28, square_noise=1e-6)
+    assert off.residual(1.0) == pytest.approx(math.sqrt(0.04 * (0.09 - 0.28**2)))  # around the mean
     unsure = dataclasses.replace(numbers, square_noise=5.0)
     assert unsure.residual(0.08) == pytest.approx(math.sqrt(0.1))  # what noise may hide is not taken away
     assert numbers.clip(16.0, 0.2) == pytest.approx(2 * numbers.clip(16.0, 0.1))
@@ -86,11 +163,13 @@ def test_clips_follow_what_is_left_to_explain() -> None:
 def test_the_mean_square_of_a_target_is_released() -> None:
     rows = coded(5_000)  # labels of size 1
     sure = release_histograms(
-        rows, account_of(rows, 50.0), square=Fraction(2500), arithmetic="strict", numbers=True
+        rows, account_of(rows, 50.0), square=Fraction(2500), arithmetic="strict", classes=None
     )
     assert sure.mean_square == pytest.approx(1.0, abs=0.01)
+    ((_, labels),) = rows.chunks()
+    assert sure.mean == pytest.approx(float(labels.mean()), abs=0.01)
     unsure = release_histograms(
-        rows, account_of(rows, 0.01), square=Fraction(1, 10**8), arithmetic="strict", numbers=True
+        rows, account_of(rows, 0.01), square=Fraction(1, 10**8), arithmetic="strict", classes=None
     )
     assert unsure.mean_square == pytest.approx(0.1, abs=0.06)
 
@@ -113,7 +192,7 @@ def prepared(**options: Any) -> tuple[AdditiveTask, Any]:
         outputs=1,
         account=account,
         count=200.0,
-        signal=2000.0,
+        told=2000.0,
         arithmetic="strict",
     )
     mass = [np.full(cells.count, 1.0 / cells.count) for cells in rows.cells]

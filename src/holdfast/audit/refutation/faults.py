@@ -341,7 +341,7 @@ FAULTS: tuple[PlantedFault, ...] = (
         "sum_l2(0.5 * clip * (1.0 + NORM_SLACK),", "half of what a clipped gradient moves", "additive zero_out",
     ),
     _fault(
-        "additive_histograms_as_one", "learn.additive.histograms:release_histograms", "marginals=len(rows.cells)",
+        "additive_histograms_as_one", "learn.additive.histograms:release_histograms", "marginals=marginals",
         "marginals=1", "all histograms at the price of one", "additive add_remove",
     ),
     # Prices.

@@ -1,4 +1,4 @@
-"""The features of one column: hats at three resolutions, or one-hot, turned so that they are uncorrelated.
+"""The features of one column: hats at five resolutions, or one-hot, turned so that they are uncorrelated.
 
 Hats stand at quantiles of a released histogram, blended with the declared range so that rare places are not
 forgotten: with u(c) the cumulated measure at cell c, m hats are linear in u between m equally spaced knots. Features
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from holdfast.learn.additive.cells import ColumnCells
 
 Floats = NDArray[np.float64]
-RESOLUTIONS = ((8, 1.0), (32, 0.7), (128, 0.5))
-"""Knots, and the weight of the hats on them: finer shapes must earn more to be seen."""
+RESOLUTIONS = ((2, 4.0), (4, 1.5), (8, 1.0), (32, 0.7), (128, 0.5))
+"""Knots, and the weight of the hats on them: finer shapes must earn more to be seen, and where hardly anything can be
+seen, a slope is what is left."""
 UNIFORM = 0.3
 """The share of the declared range itself in the measure whose quantiles the knots are."""
 NEGLIGIBLE = 1e-9

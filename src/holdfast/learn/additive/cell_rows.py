@@ -18,7 +18,7 @@ from holdfast.data.rows import Batch
 from holdfast.data.schema import Schema
 from holdfast.data.table import CHUNK_ROWS
 from holdfast.kernel.lookup import CellPlan, Loss
-from holdfast.learn.additive.cells import ColumnCells, code_rows
+from holdfast.learn.additive.cells import ColumnCells, cells_of_columns, code_rows
 from holdfast.learn.rows.private_file import PrivateFile
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 CodedChunk = tuple[NDArray[np.uint16], Floats]
 KEPT_BYTES = 2**30
 """Codes and labels up to this size are kept in memory."""
-SQUARE_STEP = 2.0**-20
+SUM_STEP = 2.0**-20
 GRID_BITS = 30
 """Gradients are summed in whole multiples of 2^-30 of (about) their largest size: 2^32 of them fit into 63 bits."""
 
@@ -79,6 +79,12 @@ class CellRows:
         if self.file is not None:
             self.file.close()
 
+    def regrid(self, grid: int) -> None:
+        """Numbers get so many cells; what was kept is let go."""
+        if any(column.grid != grid for column in self.cells):
+            self.close()
+            self.cells = cells_of_columns([column.column for column in self.cells], grid)
+
     def largest_count(self) -> int:
         """A bound on the rows of every table that the schema admits, generous where the number of units is private."""
         admitted = self.public_count * self.unit.max_rows
@@ -92,12 +98,24 @@ class CellRows:
                 counts += np.bincount(codes[:, place], minlength=counts.size)
         return made
 
-    def squares(self) -> int:
-        """The sum of squared labels, each within [0, 1], in whole numbers: one row moves it by one at most."""
-        total = 0
+    def class_counts(self, classes: int) -> NDArray[np.int64]:
+        """Rows of each class; exact. Two classes are labelled -1 and +1, several 0, 1, ..."""
+        made = np.zeros(classes, dtype=np.int64)
         for _, labels in self.chunks():
-            total += int(np.floor(np.clip(labels * labels, 0.0, 1.0) / SQUARE_STEP).astype(np.int64).sum())
-        return int(total * SQUARE_STEP)
+            made += np.bincount((labels > 0) if classes == 2 else labels.astype(np.int64), minlength=classes)
+        return made
+
+    def sums(self) -> NDArray[np.int64]:
+        """Sums of labels and of their squares, labels within [-1, 1], in whole numbers.
+
+        A row moves either by one at most, and by two and one where it is replaced: rounding down a sum that moved by at
+        most a whole number moves it by no more.
+        """
+        total = np.zeros(2, dtype=np.int64)
+        for _, labels in self.chunks():
+            inside = np.clip(labels, -1.0, 1.0)
+            total += np.trunc(np.stack([inside, inside**2], axis=1) / SUM_STEP).astype(np.int64).sum(axis=0)
+        return np.asarray(np.floor(total * SUM_STEP), dtype=np.int64)
 
     def gradient(self, plan: CellPlan, *, loss: Loss, table: Floats, constant: Floats, clip: float) -> Floats:
         """Per cell, and last for the constant, the sum of clipped slopes: exact multiples of a public grid."""

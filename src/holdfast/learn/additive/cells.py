@@ -1,7 +1,8 @@
 """The public grid of every column: cells that follow from the declaration alone, and the code of each row's cell.
 
 A number has 128 equal cells on its declared range and 128 that grow geometrically away from zero (from the nearer
-bound, where zero is not inside), so that a range declared too wide still has cells where the rows are. The smallest
+bound, where zero is not inside), so that a range declared too wide still has cells where the rows are; four times as
+many of both where a budget can tell them apart, so that amounts which many rows share stand alone. The smallest
 geometric cell is one unit for whole numbers, and a millionth of the range for others. Whole numbers are cut at
 halves. A missing number has a cell of its own where the schema says so, and is the declared number otherwise.
 """
@@ -22,7 +23,8 @@ from holdfast.errors import ParameterError, require
 from holdfast.kernel.lookup import MOST_CODES
 
 Floats = NDArray[np.float64]
-LINEAR = GEOMETRIC = 128
+COARSE_GRID, FINE_GRID = 128, 512
+"""Equal cells of a number, and as many geometric ones."""
 FINEST = 2.0**-20
 """Of the range of a number that is not whole: its smallest geometric cell."""
 
@@ -36,6 +38,7 @@ class ColumnCells:
     """
 
     column: Numeric | Categorical
+    grid: int = COARSE_GRID
 
     def __post_init__(self) -> None:
         if self.count > MOST_CODES:
@@ -60,10 +63,10 @@ class ColumnCells:
         column = self.column
         assert isinstance(column, Numeric)
         low, high = column.low, column.high
-        if column.integer and high - low < LINEAR:
+        if column.integer and high - low < self.grid:
             return np.arange(low, high) + 0.5
-        even = np.linspace(low, high, LINEAR + 1)[1:-1]
-        edges = np.unique(np.concatenate([even, _geometric(low, high, whole=column.integer)]))
+        even = np.linspace(low, high, self.grid + 1)[1:-1]
+        edges = np.unique(np.concatenate([even, _geometric(low, high, self.grid, whole=column.integer)]))
         if column.integer:
             edges = np.unique(np.floor(edges) + 0.5)
         return np.asarray(edges[(edges > low) & (edges < high)])
@@ -114,16 +117,13 @@ class ColumnCells:
         return codes.astype(np.uint16)
 
 
-def _geometric(low: float, high: float, *, whole: bool) -> Floats:
+def _geometric(low: float, high: float, most: int, *, whole: bool) -> Floats:
     """Edges at growing distances from zero, or from the bound that is nearer to it."""
     anchor = min(max(0.0, low), high)
     unit = 1.0 if whole else FINEST * (high - low)
     sides = [(sign, reach) for sign, reach in ((-1.0, anchor - low), (1.0, high - anchor)) if reach > unit]
-    parts = [
-        anchor
-        + sign * unit * (reach / unit) ** (np.arange(GEOMETRIC // len(sides)) / (GEOMETRIC // len(sides)))
-        for sign, reach in sides
-    ]
+    each = most // max(len(sides), 1)
+    parts = [anchor + sign * unit * (reach / unit) ** (np.arange(each) / each) for sign, reach in sides]
     return np.concatenate([[anchor], *parts])
 
 
@@ -135,7 +135,7 @@ def code_rows(cells: Sequence[ColumnCells], batch: Batch) -> NDArray[np.uint16]:
     return made
 
 
-def cells_of_columns(columns: Sequence[Any]) -> tuple[ColumnCells, ...]:
+def cells_of_columns(columns: Sequence[Any], grid: int = COARSE_GRID) -> tuple[ColumnCells, ...]:
     """Of declared columns, in their order; at least one."""
     require(len(columns) > 0, "columns", len(columns), ">= 1 beside the target")
-    return tuple(ColumnCells(column) for column in columns)
+    return tuple(ColumnCells(column, grid) for column in columns)

@@ -15,7 +15,7 @@ from holdfast.data.rows import Batch
 from holdfast.data.schema import Schema
 from holdfast.errors import FormatError, require
 from holdfast.kernel.lookup import CellPlan
-from holdfast.learn.additive.cells import ColumnCells, cells_of_columns, code_rows
+from holdfast.learn.additive.cells import COARSE_GRID, ColumnCells, cells_of_columns, code_rows
 
 Floats = NDArray[np.float64]
 FORMAT = "holdfast-additive-model/1"
@@ -43,6 +43,7 @@ class AdditiveModel:
     classes: tuple[Any, ...] | None = None
     from_arrays: bool = False
     monotone: Mapping[str, int] | None = None
+    grid: int = COARSE_GRID
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -69,7 +70,7 @@ class AdditiveModel:
     @cached_property
     def cells(self) -> tuple[ColumnCells, ...]:
         """Of each column."""
-        return cells_of_columns([self.declared[name] for name in self.columns])
+        return cells_of_columns([self.declared[name] for name in self.columns], self.grid)
 
     @property
     def cell_counts(self) -> tuple[int, ...]:
@@ -114,7 +115,9 @@ class AdditiveModel:
         if not holds_additive(value):
             raise FormatError(f"the release does not hold a model of the format {FORMAT}")
         try:
-            return cls(**{name: value[name] for name in cls.__dataclass_fields__})
+            # Models that were stored before grids could be finer do not say theirs.
+            stored: dict[str, Any] = {"grid": COARSE_GRID} | dict(value)
+            return cls(**{name: stored[name] for name in cls.__dataclass_fields__})
         except FormatError:
             raise
         except (KeyError, TypeError, ValueError) as error:

@@ -222,7 +222,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             pair_shapes=np.concatenate([np.zeros((0, outputs)), *(unit * part for part in fit.pair_shapes)]),
             levels=np.concatenate(fit.levels).astype(np.int64) if fit.levels else np.zeros(cells, dtype=np.int64),
             shares=np.concatenate(fit.shares), classes=getattr(data.coding, "names", None),
-            from_arrays=data.from_arrays, monotone=dict(directions) or None,
+            from_arrays=data.from_arrays, monotone=dict(directions) or None, grid=fit.grid,
         )  # fmt: skip
 
     def _take(self, model: AdditiveModel) -> None:
