@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.interval_runs import Cell, shortfall, simulate
+from benchmarks.interval_runs import UNSEEN, Cell, shortfall, simulate
 
 RESULTS = Path(__file__).parent / "results"
 STORE = RESULTS / "intervals.json"
@@ -37,7 +37,9 @@ def cells() -> Iterator[Cell]:
             for rows in (500, 2_000):
                 for epsilon in EPSILONS:
                     yield Cell(design=design, adjacency=adjacency, rows=rows, epsilon=epsilon)
-    for design in ("linear, clipped", "linear, 5 columns", "logistic, strong", "logistic, 5 columns"):
+    others = ("linear, clipped", "linear, 5 columns", "logistic, strong", "logistic, 5 columns")
+    rare = ("logistic, 5 % positive", "logistic, 1 column, 5 % positive")
+    for design in (*others, *rare, *UNSEEN):
         for rows in (500, 2_000, 20_000):
             for epsilon in EPSILONS:
                 yield Cell(design=design, adjacency="zero_out", rows=rows, epsilon=epsilon)
@@ -98,6 +100,7 @@ def page(store: dict[str, Any]) -> str:
         for cell, found in issued
         if found["width"] and max(found["width"]) > WIDEST
     ]
+    unseen = [(cell, found) for cell, found in issued if cell.design in UNSEEN]
     commits = sorted({found["commit"] for _, found in shown})
     lines = [
         "# Intervals for coefficients", "",
@@ -111,6 +114,10 @@ def page(store: dict[str, Any]) -> str:
         "knows design, coefficients and variances.", "",
         f"Cells below the floor: {len(below)} of {len(issued)}" + (f" ({'; '.join(below)})" if below else "") + ". "
         f"Cells wider than {WIDEST} times the oracle: {len(wide)}" + (f" ({'; '.join(wide)})" if wide else "") + ".",
+        "",
+        f"Not looked at while the rule of refusal was made: {'; '.join(UNSEEN)}. Of their {len(unseen)} cells with "
+        f"intervals {sum(shortfall(found) > 3 for _, found in unseen)} are below the floor and "
+        f"{sum(max(found['width']) > WIDEST for _, found in unseen)} too wide.",
         "",
     ]  # fmt: skip
     for design, method in dict.fromkeys((cell.design, cell.method) for cell, _ in shown):
