@@ -3,9 +3,9 @@
 Rows take finitely many values, so that a table of any size is a vector of counts, its sums are exact, and the
 population is known without simulation. Noise is drawn by NumPy at the deviation that the shipped mechanisms have. The
 releases of `ssp` and `newton` are computed once more here, for stacks; `tests/learn/inference` holds them against the
-shipped code, draw by draw. What is made of them, decision and intervals, is the shipped code. Rows carry a constant column of half the row norm, as in an estimator. Where
-rows or targets are clipped, what must be covered is the regression of the clipped ones. The oracle knows design,
-coefficients and both variances.
+shipped code, draw by draw. What is made of them, decision and intervals, is the shipped code. Rows carry a constant
+column of half the row norm, as in an estimator. Where rows or targets are clipped, what must be covered is the
+regression of the clipped ones. The oracle knows design, coefficients and both variances.
 """
 
 from __future__ import annotations
@@ -253,10 +253,21 @@ def simulate(cell: Cell, runs: int, *, level: float = 0.95, seed: int = 0) -> di
     error = np.sqrt(np.diagonal(kept.covariance(), axis1=1, axis2=2))
     covered = np.abs(kept.solution - truth) <= float(norm.ppf(0.5 + 0.5 * level)) * error
     width = error.mean(axis=0) / oracle(cell, stack)
+    # Of one interval nobody knows how far such means are apart.
+    apart = (
+        error.std(axis=0, ddof=1) / math.sqrt(len(error)) / oracle(cell, stack) if len(error) > 1 else width
+    )
     return found | {
         "issued": int(issued.sum()), "coverage": covered.mean(axis=0).round(5).tolist(),
-        "width": width.round(5).tolist(),
+        "width": width.round(5).tolist(), "width_error": apart.round(5).tolist(),
     }  # fmt: skip
+
+
+def excess(found: dict[str, Any], most: float) -> float:
+    """How many standard errors the largest mean width is above so many of the oracle's."""
+    if not found["width"]:
+        return 0.0
+    return max((one - most) / by for one, by in zip(found["width"], found["width_error"], strict=True))
 
 
 def shortfall(found: dict[str, Any]) -> float:

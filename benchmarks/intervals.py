@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.interval_runs import UNSEEN, Cell, shortfall, simulate
+from benchmarks.interval_runs import UNSEEN, Cell, excess, shortfall, simulate
 
 RESULTS = Path(__file__).parent / "results"
 STORE = RESULTS / "intervals.json"
@@ -113,11 +113,12 @@ def page(store: dict[str, Any]) -> str:
         "standard errors below. Width is the largest, over coefficients, of the mean width over that of an oracle who "
         "knows design, coefficients and variances.", "",
         f"Cells below the floor: {len(below)} of {len(issued)}" + (f" ({'; '.join(below)})" if below else "") + ". "
-        f"Cells wider than {WIDEST} times the oracle: {len(wide)}" + (f" ({'; '.join(wide)})" if wide else "") + ".",
+        f"Cells of a mean width above {WIDEST} times the oracle's: {len(wide)}" + (f" ({'; '.join(wide)})" if wide else "") + ", "
+        f"by more than three standard errors of the mean: {sum(excess(found, WIDEST) > 3 for _, found in issued)}.",
         "",
         f"Not looked at while the rule of refusal was made: {'; '.join(UNSEEN)}. Of their {len(unseen)} cells with "
         f"intervals {sum(shortfall(found) > 3 for _, found in unseen)} are below the floor and "
-        f"{sum(max(found['width']) > WIDEST for _, found in unseen)} too wide.",
+        f"{sum(excess(found, WIDEST) > 3 for _, found in unseen)} too wide.",
         "",
     ]  # fmt: skip
     for design, method in dict.fromkeys((cell.design, cell.method) for cell, _ in shown):

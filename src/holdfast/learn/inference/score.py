@@ -32,8 +32,8 @@ from holdfast.errors import FormatError, require
 
 Floats = NDArray[np.float64]
 LEAST_STRENGTH = 4.0
-"""Least eigenvalue of the curvature, in units of deviation times root of the dimension, that must be sure: from there on
-first-order theory holds, and with terms of second order the mean width is within 1.15 of an oracle's."""
+"""Least eigenvalue of the curvature, in units of deviation times root of the dimension, that must be sure: from there
+on first-order theory holds, and with terms of second order the mean width is within 1.15 of an oracle's."""
 LEAST_USED = 3.0
 """The same of the curvature that is inverted, where another one decided: below it even second-order terms are large."""
 DOUBT = float(ndtri(0.99))
