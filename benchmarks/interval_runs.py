@@ -249,9 +249,9 @@ def simulate(cell: Cell, runs: int, *, level: float = 0.95, seed: int = 0) -> di
     issued = ~stack.swamped
     if not issued.any():
         return found | {"issued": 0, "coverage": [], "width": []}
-    kept = stack[issued]
-    error = np.sqrt(np.diagonal(kept.covariance(), axis1=1, axis2=2))
-    covered = np.abs(kept.solution - truth) <= float(norm.ppf(0.5 + 0.5 * level)) * error
+    those = stack[issued]
+    error = np.sqrt(np.diagonal(those.covariance(), axis1=1, axis2=2))
+    covered = np.abs(those.solution - truth) <= float(norm.ppf(0.5 + 0.5 * level)) * error
     width = error.mean(axis=0) / oracle(cell, stack)
     # Of one interval nobody knows how far such means are apart.
     apart = (
@@ -267,7 +267,8 @@ def excess(found: dict[str, Any], most: float) -> float:
     """How many standard errors the largest mean width is above so many of the oracle's."""
     if not found["width"]:
         return 0.0
-    return max((one - most) / by for one, by in zip(found["width"], found["width_error"], strict=True))
+    judged = zip(found["width"], found["width_error"], strict=True)
+    return float(max((one - most) / by for one, by in judged))
 
 
 def shortfall(found: dict[str, Any]) -> float:

@@ -163,7 +163,7 @@ def test_a_bent_curvature_is_less_sure_and_the_line_is_blurred() -> None:
         for bend in bends
     ]
     assert np.ptp(sure[0]) < 1e-6, "least squares know no coin"
-    assert (sure[1] <= fine.strength).all()
+    assert (sure[1] <= fine.strength * (1.0 + 1e-8)).all()
     # The logarithm is off by 2 DOUBT moved on average, and blurred by sqrt(3) moved.
     moved = 4.0 / math.sqrt(float(np.linalg.eigvalsh(fine.pilot)[0]))
     off = np.log(fine.strength / sure[2])
@@ -177,7 +177,7 @@ def test_many_releases_at_once_say_what_each_says() -> None:
     random = np.random.default_rng(4)
     ones = [logistic(900, t=8.0, s=5.0, random=random) for _ in range(5)]
     names = ("curvature", "target", "centres", "pilot")
-    arrays = {name: np.stack([getattr(one, name) for one in ones]) for name in names}
+    arrays: dict[str, Any] = {name: np.stack([getattr(one, name) for one in ones]) for name in names}
     many = dataclasses.replace(ones[0], **arrays, bend=1.0)
     for place in range(5):
         one = dataclasses.replace(ones[place], bend=1.0)

@@ -105,7 +105,7 @@ class NoisyScore:
             told = {one.name: told[one.name] for one in fields(cls)}
             for name in arrays:
                 if told[name] is not None:
-                    told[name] = np.asarray(told[name], dtype=np.float64)
+                    told[name] = np.ascontiguousarray(told[name], dtype=np.float64)
                     if not np.isfinite(told[name]).all():
                         raise ValueError(name)
             if told["target"].ndim != 1:
