@@ -77,14 +77,18 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:score_of",
         old="pilot_noise=pooled_noise(before)",
         new="pilot_noise=0.0",
-        tests=("tests/learn/inference/test_stacks.py::test_newton_steps",),
+        tests=(
+            "tests/learn/methods/test_newton.py::test_a_step_goes_to_the_common_root_of_the_last_releases",
+        ),
     ),
     Fault(
         name="newton: gradients of other points taken for that of the newest",
         target="learn:_stepped",
         old="one.gradient + one.curvature @ (newest.point - one.point)",
         new="one.gradient",
-        tests=("tests/learn/inference/test_stacks.py::test_newton_steps",),
+        tests=(
+            "tests/learn/methods/test_newton.py::test_a_step_goes_to_the_common_root_of_the_last_releases",
+        ),
     ),
     Fault(
         name="intervals: issued where the noise was kind",
