@@ -7,6 +7,7 @@ run that was stopped goes on from there; `--write` makes the page and the figure
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import platform
@@ -16,12 +17,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.interval_runs import Cell, shortfall, simulate
+from benchmarks.interval_runs import UNSEEN, Cell, excess, shortfall, simulate
 
 RESULTS = Path(__file__).parent / "results"
 STORE = RESULTS / "intervals.json"
 RUNS = 2_000
 ROWS, EPSILONS = (500, 1_000, 2_000, 5_000, 20_000), (0.3, 0.5, 1.0, 2.0, 4.0)
+FEW, FURTHER = 40, 10
+"""Where fewer intervals were issued, so many times the tables are simulated: the mean of six says little."""
 WIDEST = 1.15
 """Mean width of Wald intervals, as a multiple of the oracle's."""
 
@@ -37,7 +40,9 @@ def cells() -> Iterator[Cell]:
             for rows in (500, 2_000):
                 for epsilon in EPSILONS:
                     yield Cell(design=design, adjacency=adjacency, rows=rows, epsilon=epsilon)
-    for design in ("linear, clipped", "linear, 5 columns", "logistic, strong", "logistic, 5 columns"):
+    others = ("linear, clipped", "linear, 5 columns", "logistic, strong", "logistic, 5 columns")
+    rare = ("logistic, 5 % positive", "logistic, 1 column, 5 % positive")
+    for design in (*others, *rare, *UNSEEN):
         for rows in (500, 2_000, 20_000):
             for epsilon in EPSILONS:
                 yield Cell(design=design, adjacency="zero_out", rows=rows, epsilon=epsilon)
@@ -66,11 +71,12 @@ def commit() -> str:
 
 def measure(runs: int) -> None:
     store, made_by = loaded(), commit()
-    for cell in cells():
-        if store.get(cell.key, {}).get("runs", 0) >= runs:
+    for cell, tables in itertools.product(cells(), (runs, FURTHER * runs)):
+        found = store.get(cell.key, {"runs": 0, "issued": 1})
+        if found["runs"] >= (tables if 0 < found["issued"] < FEW else runs):
             continue
         started = time.process_time()
-        found = simulate(cell, runs)
+        found = simulate(cell, tables)
         found |= {"cpu": round(time.process_time() - started, 1), "commit": made_by}
         store[cell.key] = found
         STORE.write_text(json.dumps(store, indent=1) + "\n")
@@ -98,11 +104,13 @@ def page(store: dict[str, Any]) -> str:
         for cell, found in issued
         if found["width"] and max(found["width"]) > WIDEST
     ]
+    unseen = [(cell, found) for cell, found in issued if cell.design in UNSEEN]
     commits = sorted({found["commit"] for _, found in shown})
     lines = [
         "# Intervals for coefficients", "",
         f"Made by `python -m benchmarks.intervals --save`: {len(shown)} cells of "
-        f"{min((found['runs'] for _, found in shown), default=0):,} simulated tables or more, seeds 0, 1, ..., delta = "
+        f"{min((found['runs'] for _, found in shown), default=0):,} simulated tables, "
+        f"{FURTHER} times as many where fewer than {FEW} intervals were issued, seeds 0, 1, ..., delta = "
         f"n^-1.5, the arithmetic of `ssp`, `newton` and `conf_int` on stacks of tables. Commit {', '.join(commits)}; "
         f"{platform.machine()}, Python {platform.python_version()}, holdfast {holdfast.__version__}, one thread, "
         f"{sum(found['cpu'] for _, found in shown) / 60:.0f} CPU minutes.", "",
@@ -110,7 +118,13 @@ def page(store: dict[str, Any]) -> str:
         "standard errors below. Width is the largest, over coefficients, of the mean width over that of an oracle who "
         "knows design, coefficients and variances.", "",
         f"Cells below the floor: {len(below)} of {len(issued)}" + (f" ({'; '.join(below)})" if below else "") + ". "
-        f"Cells wider than {WIDEST} times the oracle: {len(wide)}" + (f" ({'; '.join(wide)})" if wide else "") + ".",
+        f"Cells of a mean width above {WIDEST} times the oracle's: {len(wide)}"
+        + (f" ({'; '.join(wide)})" if wide else "")
+        + f", by more than three standard errors of the mean: {sum(excess(found, WIDEST) > 3 for _, found in issued)}.",
+        "",
+        f"Not looked at while the rule of refusal was made: {'; '.join(UNSEEN)}. Of their {len(unseen)} cells with "
+        f"intervals {sum(shortfall(found) > 3 for _, found in unseen)} are below the floor and "
+        f"{sum(excess(found, WIDEST) > 3 for _, found in unseen)} too wide.",
         "",
     ]  # fmt: skip
     for design, method in dict.fromkeys((cell.design, cell.method) for cell, _ in shown):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from holdfast.errors import FormatError, NoIntervals, ParameterError
 from holdfast.learn.inference.coefficients import coefficient_intervals
 from holdfast.learn.inference.inversion import ScoreTest
-from holdfast.learn.inference.score import LEAST_STRENGTH, NoisyScore
+from holdfast.learn.inference.score import DOUBT, LEAST_STRENGTH, NoisyScore
 
 Floats = NDArray[np.float64]
 TRUTH = np.array([0.8, -0.4, 0.3])
@@ -117,7 +117,8 @@ def test_a_p_value_is_where_the_interval_touches_zero() -> None:
 @pytest.mark.parametrize("make", [squared, logistic])
 def test_noise_that_swamps_is_refused(make: Any) -> None:
     least = float(np.linalg.eigvalsh(4000 * GRAM)[0])
-    limit = least / (LEAST_STRENGTH * math.sqrt(3.0))
+    # Without a pilot the noise of the curvature itself is in doubt; the pilot here has none.
+    limit = least / (LEAST_STRENGTH * math.sqrt(3.0) + (DOUBT if make is squared else 0.0))
 
     def at(deviation: float) -> NoisyScore:
         told = {"s": deviation, "variance": 0.1} if make is squared else {"t": deviation, "s": deviation}
@@ -137,6 +138,61 @@ def test_the_pilot_decides_and_not_what_was_inverted() -> None:
     assert dataclasses.replace(fine, pilot=0.01 * fine.pilot).swamped
     # A kind draw of the estimate's own noise does not open the door, a very unkind one closes it.
     assert dataclasses.replace(fine, curvature=0.01 * fine.curvature).swamped
+
+
+def test_noise_makes_a_least_eigenvalue_sure_too_high_once_in_a_hundred() -> None:
+    """Whatever the rest of the matrix; where one direction is far below the others it is as often as allowed."""
+    random, s = np.random.default_rng(8), 20.0
+    for gram in (np.diag([300.0, 3000.0, 3000.0]), np.diag([300.0, 300.0, 300.0])):
+        pilots = gram + np.array([symmetric(random, s) for _ in range(6_000)])
+        score = logistic(4000, t=5.0, s=5.0)
+        many = [dataclasses.replace(score, pilot=one, pilot_noise=s) for one in pilots]
+        unit = score.deviation * math.sqrt(3.0)
+        too_high = np.mean([one.sure_strength > 300.0 / unit for one in many])
+        assert too_high <= 0.01 + 3 * math.sqrt(0.01 / 6_000)
+        assert too_high >= 0.005 or gram[1, 1] == 300.0
+
+
+def test_a_bent_curvature_is_less_sure_and_the_line_is_blurred() -> None:
+    fine = logistic(4000, t=5.0, s=5.0)
+    assert fine.pilot is not None
+    pilots = fine.pilot * (1.0 + 1e-12 * np.arange(2_000))[:, None, None]
+    bends = (0.0, 1.0, 4.0)
+    sure = [
+        np.array([dataclasses.replace(fine, pilot=one, bend=bend).sure_strength for one in pilots])
+        for bend in bends
+    ]
+    assert np.ptp(sure[0]) < 1e-6, "least squares know no coin"
+    assert (sure[1] <= fine.strength * (1.0 + 1e-8)).all()
+    # The logarithm is off by 2 DOUBT moved on average, and blurred by sqrt(3) moved.
+    moved = 4.0 / math.sqrt(float(np.linalg.eigvalsh(fine.pilot)[0]))
+    off = np.log(fine.strength / sure[2])
+    assert np.median(off) == pytest.approx(2.0 * DOUBT * moved, rel=0.03)
+    assert np.std(off) == pytest.approx(math.sqrt(3.0) * moved, rel=0.1)
+    again = dataclasses.replace(fine, pilot=pilots[7], bend=4.0).sure_strength
+    assert again == sure[2][7], "who holds the release finds the same"
+
+
+def test_many_releases_at_once_say_what_each_says() -> None:
+    random = np.random.default_rng(4)
+    ones = [logistic(900, t=8.0, s=5.0, random=random) for _ in range(5)]
+    names = ("curvature", "target", "centres", "pilot")
+    arrays: dict[str, Any] = {name: np.stack([getattr(one, name) for one in ones]) for name in names}
+    many = dataclasses.replace(ones[0], **arrays, bend=1.0)
+    for place in range(5):
+        one = dataclasses.replace(ones[place], bend=1.0)
+        assert many.sure_strength[place] == pytest.approx(one.sure_strength)
+        assert many.covariance()[place] == pytest.approx(one.covariance())
+        assert many[place].solution == pytest.approx(one.solution)
+
+
+def test_a_release_that_does_not_say_how_sure_it_is_has_no_intervals() -> None:
+    value = logistic(4000, t=1.0, s=1.0).value()
+    held = {"scales": np.ones(3), "shifts": np.zeros(3)}
+    coefficient_intervals(held | {"score": value}, names=NAMES)
+    before = {name: one for name, one in value.items() if name not in ("pilot_noise", "bend")}
+    with pytest.raises(NoIntervals, match="0 times are sure"):
+        coefficient_intervals(held | {"score": before}, names=NAMES)
 
 
 def test_the_gradient_of_the_statistic() -> None:
@@ -194,6 +250,9 @@ def test_a_stored_score_is_read_with_suspicion() -> None:
         {"target": np.zeros(2)},
         {"curvature": np.full((3, 3), np.nan)},
         {"count": 0},
+        {"bend": math.nan},
+        {"pilot_noise": -1.0},
+        {"target": np.zeros((2, 3))},
     ):
         with pytest.raises((FormatError, ParameterError)):
             NoisyScore.of_value(value | wrong)

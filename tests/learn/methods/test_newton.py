@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.learn.methods.newton import METHOD, SHARES, JointScore
+from holdfast.learn.methods.newton import (
+    METHOD,
+    SHARES,
+    TOGETHER,
+    JointScore,
+    NewtonStep,
+    _stepped,
+    score_of,
+)
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
@@ -111,3 +119,32 @@ def test_what_moves_the_estimate_leaves_no_score(changes: dict[str, Any]) -> Non
     )  # fmt: skip
     assert fit.score is None
     assert np.linalg.norm(fit.weights) <= changes.get("radius", math.inf) * (1 + 1e-12)
+
+
+def quadratic_steps(root: Floats) -> list[NewtonStep]:
+    """Exact releases of a quadratic at points of their own."""
+    random, bent = (
+        np.random.default_rng(3),
+        np.array([[900.0, 100.0, 0.0], [100.0, 800.0, 50.0], [0.0, 50.0, 700.0]]),
+    )
+    points = random.normal(size=(len(SHARES), 3))
+    return [
+        NewtonStep(
+            point=point, gradient=bent @ (point - root), curvature=bent, share=share / 100,
+            gradient_noise=1.0 / math.sqrt(share / 100), curvature_noise=0.5 / math.sqrt(share / 100),
+        )
+        for point, share in zip(points, SHARES, strict=True)
+    ]  # fmt: skip
+
+
+def test_a_step_goes_to_the_common_root_of_the_last_releases() -> None:
+    root = np.array([0.5, -0.2, 0.1])
+    steps = quadratic_steps(root)
+    problem = Problem(loss=Logistic(), dimension=3)
+    assert _stepped(steps[-TOGETHER:], problem, penalty=0.0) == pytest.approx(root)
+    score = score_of(steps, 100, bend=1.5)
+    assert score.solution == pytest.approx(root)
+    # What decides was paid with 5 + 6 per cent, the estimate with 73.
+    assert score.pilot_noise == pytest.approx(0.5 / math.sqrt(0.11))
+    assert score.deviation == pytest.approx(0.5 / math.sqrt(0.73))
+    assert score.bend == 1.5

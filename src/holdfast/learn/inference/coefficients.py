@@ -128,13 +128,12 @@ def _check(level: float, method: str, names: Sequence[str], parameters: Sequence
 def _wald(score: NoisyScore, chosen: list[int], *, level: float, shifts: Floats) -> tuple[Floats, ...]:
     """The solution, and a normal quantile of deviations to both sides."""
     if score.swamped:
-        switch = (
-            "use method='test_inversion', which holds there too and may find no end, " if score.square else ""
-        )
+        switch = "use method='test_inversion', which holds there too and may find no end, "
+        switch = switch if score.loss == "squared" else "use "
         raise NoIntervals(
             f"noise swamps the information: the least eigenvalue of the noisy curvature is {score.strength:.2g} times "
-            f"its noise, and the theory of intervals needs {LEAST_STRENGTH:.2g}; {switch or 'use '}more rows, a larger "
-            "epsilon or fewer columns"
+            f"its noise, of which {max(0.0, float(score.sure_strength)):.2g} times are sure, and the theory of "
+            f"intervals needs {LEAST_STRENGTH:.2g}; {switch}more rows, a larger epsilon or fewer columns"
         )
     estimate = score.solution[chosen]
     error = np.sqrt(np.diag(score.covariance())[chosen])

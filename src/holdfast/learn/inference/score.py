@@ -11,29 +11,39 @@ and its root is the estimate. At the true theta its covariance is that of the sa
     N(theta) = sum w_k^2 (t_k^2 I + (s_k^2 / 2) (|d_k|^2 I + d_k d_k^T)),   d_k = theta - theta_k
 
 (soundness, section 26). Least squares are one step from the origin: g = -X^T y, H = X^T X.
+
+Arrays may carry leading axes, for many releases with the same noise at once: so the coverage benchmark runs this code.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from holdfast.errors import FormatError, require
 
 Floats = NDArray[np.float64]
-LEAST_STRENGTH = 4.0 * math.sqrt(2.0)
-"""Least eigenvalue of the curvature, in units of deviation times root of the dimension, at which first-order theory
-holds: four times the norm that the noise has (soundness, section 26)."""
+LEAST_STRENGTH = 4.0
+"""Least eigenvalue of the curvature, in units of deviation times root of the dimension, that must be sure: from there
+on first-order theory holds, and with terms of second order the mean width is within 1.15 of an oracle's."""
 LEAST_USED = 3.0
 """The same of the curvature that is inverted, where another one decided: below it even second-order terms are large."""
-SECOND_ORDER = 5.0
-"""Terms of second order in the curvature's noise, as a share of the variance: this over the squared strength."""
+DOUBT = float(ndtri(0.99))
+"""Deviations that are taken off before something is sure: an interval that should be refused is issued once in 100."""
+BLUR = math.sqrt(3.0)
+"""Deviation of the coin by which the line of refusal is blurred, in units of what sampling does to the deciding number:
+the two are then correlated by at most a half (soundness, section 26)."""
+SECOND_ORDER = {"squared": 5.0, "logistic": 20.0}
+"""Terms of second order, as a share of the variance: this over the squared strength. A logistic curvature is also
+measured beside the place where it is needed."""
 VARIANCE_MARGIN = 1.0
 """Deviations of its noise that are added to the residual variance: the plug-in one is too small half of the time."""
 
@@ -42,9 +52,10 @@ VARIANCE_MARGIN = 1.0
 class NoisyScore:
     """What a method released about its score, in the coordinates of its weights. Everything in it is public.
 
-    `pilot` is a curvature whose noise is not in `curvature`, in the units of the latter: whether to speak is decided by
-    it, because an interval that is issued only where the noise happened to be kind covers too rarely. None: decided by
-    `curvature` itself.
+    `pilot` is a curvature whose noise, of deviation `pilot_noise`, is not in `curvature`, in the units of the latter:
+    whether to speak is decided by it, because an interval that is issued only where the noise happened to be kind
+    covers too rarely. None: decided by `curvature` itself. `bend` bounds how fast the curvature changes: by a factor of
+    at most exp(bend |step|), 0 for least squares and the norm of rows for a logistic model.
     """
 
     loss: Literal["squared", "logistic"]
@@ -56,19 +67,27 @@ class NoisyScore:
     curvature_noise: Floats
     count: int
     pilot: Floats | None = None
-    square: float | None = None
+    pilot_noise: float = 0.0
+    bend: float = 0.0
+    square: Any = None
     """The noisy sum of squared targets, for least squares; its noise has s / omega^2 = 2 t^2 / s as deviation."""
 
     def __post_init__(self) -> None:
-        d, k = self.target.size, self.weights.size
+        d, k, many = self.dimension, self.weights.size, self.target.shape[:-1]
         shapes = {
-            "curvature": (d, d), "target": (d,), "centres": (k, d), "weights": (k,), "gradient_noise": (k,),
-            "curvature_noise": (k,),
+            "curvature": (*many, d, d), "target": (*many, d), "centres": (*many, k, d), "weights": (k,),
+            "gradient_noise": (k,), "curvature_noise": (k,),
         }  # fmt: skip
         for name, shape in shapes.items():
             found = getattr(self, name)
             require(found.shape == shape, f"{name}.shape", found.shape, str(shape))
         require(self.count >= 1, "count", self.count, ">= 1")
+
+    def __getitem__(self, place: Any) -> Self:
+        """Some of many releases, or one."""
+        many = ("curvature", "target", "centres", "pilot", "square")
+        held = {name: getattr(self, name) for name in many}
+        return replace(self, **{name: one[place] for name, one in held.items() if one is not None})
 
     def value(self) -> dict[str, Any]:
         """What a release stores."""
@@ -81,64 +100,91 @@ class NoisyScore:
         try:
             if not isinstance(value, Mapping) or value["loss"] not in ("squared", "logistic"):
                 raise ValueError("loss")
-            told = {one.name: value[one.name] for one in fields(cls)}
+            # A release of before these were stored does not say how sure the decision is: nothing is.
+            told = {"pilot_noise": math.inf, "bend": 0.0} | dict(value)
+            told = {one.name: told[one.name] for one in fields(cls)}
             for name in arrays:
                 if told[name] is not None:
-                    told[name] = np.asarray(told[name], dtype=np.float64)
+                    told[name] = np.ascontiguousarray(told[name], dtype=np.float64)
                     if not np.isfinite(told[name]).all():
                         raise ValueError(name)
-            return cls(**told | {"count": int(told["count"])})
+            if told["target"].ndim != 1:
+                raise ValueError("target")
+            numbers = {"pilot_noise": float(told["pilot_noise"]), "bend": float(told["bend"])}
+            if not all(number >= 0 for number in numbers.values()):
+                raise ValueError("pilot_noise or bend")
+            return cls(**told | numbers | {"count": int(told["count"])})
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("what a release holds about its score is of the wrong kind") from error
 
     @property
     def dimension(self) -> int:
         """The number of weights."""
-        return self.target.size
+        return int(self.target.shape[-1])
 
     @cached_property
     def deviation(self) -> float:
         """Of the noise on the diagonal of the curvature."""
         return float(np.linalg.norm(self.weights * self.curvature_noise))
 
+    @property
+    def _unit(self) -> float:
+        return max(self.deviation * math.sqrt(self.dimension), 1e-300)
+
     @cached_property
-    def strength(self) -> float:
+    def strength(self) -> Any:
         """The least eigenvalue that decides, over deviation sqrt(d): how far the curvature stands out of its noise."""
-        return self._standing_out(self.curvature if self.pilot is None else self.pilot)
+        return _least(self.curvature if self.pilot is None else self.pilot) / self._unit
 
     @cached_property
-    def swamped(self) -> bool:
-        """Whether noise swamps the information: first-order theory is not to be believed."""
-        return self.strength < LEAST_STRENGTH or self._standing_out(self.curvature) < LEAST_USED
+    def sure_strength(self) -> Any:
+        """What is sure of the strength; intervals are issued where it is at least `LEAST_STRENGTH`.
 
-    def _standing_out(self, matrix: Floats) -> float:
-        least = float(np.linalg.eigvalsh(matrix)[0])
-        return least / max(self.deviation * math.sqrt(self.dimension), 1e-300)
+        Noise of deviation s lifts a least eigenvalue by more than z s with probability 1 - Phi(z) at most: along its
+        eigenvector the noise is normal. And a logistic curvature was measured at an estimate, whose error moves the
+        eigenvalue's logarithm by a deviation of at most bend / sqrt(eigenvalue). A sharp line would issue intervals to
+        the tables whose estimate happened to be small, so the line is blurred by a coin.
+        """
+        noise = self.deviation if self.pilot is None else self.pilot_noise
+        sure = self.strength - DOUBT * noise / self._unit
+        if self.bend == 0.0 or self.pilot is None:
+            return sure
+        moved = self.bend / np.sqrt(np.maximum(self.strength * self._unit, 1e-300))
+        off = moved * (DOUBT * math.hypot(1.0, BLUR) - BLUR * _coin(self.pilot))
+        return np.where(sure > 0, sure * np.exp(-np.clip(off, 0.0, 700.0)), sure)
+
+    @cached_property
+    def drowned(self) -> Any:
+        """Whether the solution is not even to be used: a floored one is better."""
+        return (self.strength < LEAST_STRENGTH) | (_least(self.curvature) / self._unit < LEAST_USED)
+
+    @cached_property
+    def swamped(self) -> Any:
+        """Whether noise may swamp the information: first-order theory is not to be believed."""
+        return self.drowned | ~(self.sure_strength >= LEAST_STRENGTH)
 
     @cached_property
     def solution(self) -> Floats:
         """Where the score is zero."""
-        return np.asarray(np.linalg.solve(self.curvature, self.target))
+        return np.asarray(np.linalg.solve(self.curvature, self.target[..., None])[..., 0])
 
     def noise_covariance(self, theta: Floats) -> Floats:
         """N(theta)."""
-        total = np.zeros((self.dimension, self.dimension))
-        for centre, weight, t, s in zip(
-            self.centres, self.weights, self.gradient_noise, self.curvature_noise, strict=True
-        ):
-            away = theta - centre
-            total += weight**2 * (0.5 * s**2 * np.outer(away, away))
-            total += weight**2 * (t**2 + 0.5 * s**2 * float(away @ away)) * np.eye(self.dimension)
-        return total
+        away, weights = theta[..., None, :] - self.centres, self.weights
+        half = 0.5 * (weights * self.curvature_noise) ** 2
+        flat = np.sum((weights * self.gradient_noise) ** 2) + np.einsum("k,...ki->...", half, away**2)
+        outer = np.einsum("k,...ki,...kj->...ij", half, away, away)
+        return np.asarray(flat[..., None, None] * np.eye(self.dimension) + outer)
 
-    def residual_variance(self, theta: Floats, *, margin: float, freedom: float) -> float:
+    def residual_variance(self, theta: Floats, *, margin: float, freedom: float) -> Any:
         """Of least squares: the noisy residual sum of squares, with so many deviations of its noise, over `freedom`."""
         assert self.square is not None, "least squares"
         t, s = float(self.gradient_noise[0]), float(self.curvature_noise[0])
         # v^T E v has the deviation s |v|^2, v = (theta, 1 / omega), and t^2 = s^2 / (2 omega^2).
-        spread = s * float(theta @ theta) + 2.0 * t**2 / s
-        rest = self.square - 2.0 * float(self.target @ theta) + float(theta @ self.curvature @ theta)
-        return max(0.0, rest + margin * spread) / freedom
+        spread = s * np.sum(theta * theta, axis=-1) + 2.0 * t**2 / s
+        bent = np.einsum("...i,...ij,...j->...", theta, self.curvature, theta)
+        rest = self.square - 2.0 * np.sum(self.target * theta, axis=-1) + bent
+        return np.maximum(0.0, rest + margin * spread) / freedom
 
     def covariance(self) -> Floats:
         """Of the solution: C^-1 (sampling + N) C^-1, C the curvature; to be believed unless `swamped`.
@@ -148,13 +194,25 @@ class NoisyScore:
         """
         inverse, theta = np.linalg.inv(self.curvature), self.solution
         noise = self.noise_covariance(theta)
-        variance = 1.0
+        variance = np.ones(theta.shape[:-1])
         if self.loss == "squared":
             # The least of a noisy quadratic lies below the quadratic at the truth, by the trace on average.
-            below = float(np.einsum("ij,ji->", inverse, noise))
+            below = np.einsum("...ij,...ji->...", inverse, noise)
             freedom = max(1.0, self.count - self.dimension)
             variance = (
                 self.residual_variance(theta, margin=VARIANCE_MARGIN, freedom=freedom) + below / freedom
             )
-        wider = 1.0 + SECOND_ORDER / self.strength**2
-        return np.asarray(wider * (inverse @ (variance * self.curvature + noise) @ inverse))
+        wider = 1.0 + SECOND_ORDER[self.loss] / self.strength**2
+        middle = variance[..., None, None] * self.curvature + noise
+        return np.asarray(np.asarray(wider)[..., None, None] * (inverse @ middle @ inverse))
+
+
+def _least(matrix: Floats) -> Any:
+    return np.linalg.eigvalsh(matrix)[..., 0]
+
+
+def _coin(matrix: Floats) -> Any:
+    """A standard normal number for each matrix, from all digits of it: who holds the release finds the same."""
+    plain = np.ascontiguousarray(matrix, dtype="<f8").reshape(-1, *matrix.shape[-2:])
+    drawn = [int.from_bytes(hashlib.sha256(one.tobytes()).digest()[:6], "big") for one in plain]
+    return ndtri((np.array(drawn) + 0.5) / 2.0**48).reshape(matrix.shape[:-2])

@@ -33,6 +33,8 @@ SHARES = (2, 2, 2, 3, 3, 4, 5, 6, 20, 24, 29)
 """Of mu^2, in per cent, for each step. What the first ones cost is lost; to a strong signal six are too few."""
 ESTIMATED, PILOTS = slice(8, 11), slice(6, 8)
 """The steps that make the estimate, and those before them, whose curvature decides whether intervals are issued."""
+TOGETHER = 3
+"""Releases whose common root a step goes to. One alone is noisy, and a logistic score is linear only near its fit."""
 FLOOR, LONGEST = 2.0, 4.0
 """Of a step: eigenvalues at least so many norms of their noise, predictions changed by at most so much."""
 
@@ -115,9 +117,9 @@ def noisy_newton(
             return np.asarray(noisy), float(mechanism.sigma)
 
         steps, theta = newton_steps(released, problem, lift=joint.lift, penalty=problem.penalty * count)
-    score = score_of(steps, count)
+    score = score_of(steps, count, bend=problem.norm_bound)
     free = problem.penalty == 0 and math.isinf(problem.radius)
-    weights = score.solution if free and not score.swamped else theta
+    weights = score.solution if free and not score.drowned else theta
     return Fit(
         weights=weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300)),
         theorem="composed Gaussian mechanisms on gradient and second derivative of the logistic loss",
@@ -148,24 +150,26 @@ def newton_steps(
                 share=share / 100, gradient_noise=sigma, curvature_noise=sigma / lift,
             )
         )  # fmt: skip
-        theta = _stepped(steps[-2:], problem, penalty=penalty)
+        theta = _stepped(steps[-TOGETHER:], problem, penalty=penalty)
     return steps, theta
 
 
 def _stepped(last: list[NewtonStep], problem: Problem, *, penalty: float) -> Floats:
-    """A Newton step with the curvature of the last two releases, its eigenvalues floored; post-processing."""
+    """A Newton step with the last releases as one score, eigenvalues floored; post-processing."""
     weights, newest = pooled(last), last[-1]
     curvature = np.tensordot(weights, [one.curvature for one in last], axes=1)
-    deviation = float(np.linalg.norm(weights * [one.curvature_noise for one in last]))
+    slopes = [one.gradient + one.curvature @ (newest.point - one.point) for one in last]
+    gradient = np.tensordot(weights, slopes, axes=1)
+    deviation = pooled_noise(last)
     values, basis = np.linalg.eigh(curvature)
     floored = np.maximum(values, FLOOR * math.sqrt(2.0 * problem.dimension) * deviation) + penalty
-    step = basis @ (basis.T @ (newest.gradient + penalty * newest.point) / floored)
+    step = basis @ (basis.T @ (gradient + penalty * newest.point) / floored)
     length = problem.row_norm * float(np.linalg.norm(step))
     theta = newest.point - step * min(1.0, LONGEST / max(length, 1e-300))
     return np.asarray(theta * min(1.0, problem.radius / max(float(np.linalg.norm(theta)), 1e-300)))
 
 
-def score_of(steps: list[NewtonStep], count: int) -> NoisyScore:
+def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
     """The last steps as one score, weighted by what each cost; and the curvature of the steps before them."""
     used, before = steps[ESTIMATED], steps[PILOTS]
     weights = pooled(used)
@@ -176,6 +180,7 @@ def score_of(steps: list[NewtonStep], count: int) -> NoisyScore:
         gradient_noise=np.array([one.gradient_noise for one in used]),
         curvature_noise=np.array([one.curvature_noise for one in used]), count=count,
         pilot=np.tensordot(pooled(before), [one.curvature for one in before], axes=1),
+        pilot_noise=pooled_noise(before), bend=bend,
     )  # fmt: skip
 
 
@@ -183,6 +188,11 @@ def pooled(steps: list[NewtonStep]) -> Floats:
     """Weights in inverse proportion to the variances of the noise."""
     shares = np.array([one.share for one in steps])
     return np.asarray(shares / shares.sum())
+
+
+def pooled_noise(steps: list[NewtonStep]) -> float:
+    """The deviation of the noise in their mean curvature."""
+    return float(np.linalg.norm(pooled(steps) * [one.curvature_noise for one in steps]))
 
 
 METHOD = Learner(

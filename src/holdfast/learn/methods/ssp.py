@@ -69,7 +69,7 @@ def ssp(
     s = float(second.sigma)
     score = squared_score(
         from_upper_triangle(np.asarray(joint), d + 1), omega=omega, noise_std=s, count=examples.public_count,
-        pilot=from_upper_triangle(np.asarray(pilot), d),
+        pilot=from_upper_triangle(np.asarray(pilot), d), pilot_noise=float(first.sigma),
     )  # fmt: skip
     weights = solve_noisy(
         Moments(gram=score.curvature, cross=score.target),
@@ -88,7 +88,13 @@ def ssp(
 
 
 def squared_score(
-    joint: Floats, *, omega: float, noise_std: float, count: int, pilot: Floats | None = None
+    joint: Floats,
+    *,
+    omega: float,
+    noise_std: float,
+    count: int,
+    pilot: Floats | None = None,
+    pilot_noise: float = 0.0,
 ) -> NoisyScore:
     """What a noisy joint moment says about the score, in the units of the problem's targets."""
     d = joint.shape[0] - 1
@@ -96,6 +102,7 @@ def squared_score(
         loss="squared", curvature=joint[:d, :d], target=joint[:d, d] / omega, centres=np.zeros((1, d)),
         weights=np.ones(1), gradient_noise=np.array([noise_std / (math.sqrt(2.0) * omega)]),
         curvature_noise=np.array([noise_std]), count=count, square=float(joint[d, d]) / omega**2, pilot=pilot,
+        pilot_noise=pilot_noise,
     )  # fmt: skip
 
 
