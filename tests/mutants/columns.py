@@ -38,7 +38,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns: a model's level is chosen from the largest true count",
-        target="learn/rows/prepare:at_learned_levels",
+        target="learn/rows/levels:at_learned_levels",
         old="schema.visible_levels(rows=rows, noise=noise)",
         new="schema.visible_levels(rows=int(table.counts([['code']])[0].max()), noise=noise)",
         tests=("tests/learn/estimators/test_levels.py::test_the_level_follows_from_public_numbers_alone",),

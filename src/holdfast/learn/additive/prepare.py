@@ -17,9 +17,9 @@ from holdfast.errors import ParameterError
 from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import cells_of_columns
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.levels import at_learned_levels
 from holdfast.learn.rows.prepare import (
     Bounds,
-    at_learned_levels,
     count_of_array,
     count_of_table,
     declared_columns,

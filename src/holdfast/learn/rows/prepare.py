@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
-from holdfast.data.sensitivity import count_noise
 from holdfast.data.table import Table
 from holdfast.errors import BudgetWarning, DataError, ParameterError, require
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import ArrayExamples, Examples
+from holdfast.learn.rows.levels import at_learned_levels
 from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import limit_of
@@ -226,22 +226,6 @@ def limit_to_spend(epsilon: float, delta: float, account: Account | None) -> Pri
     if account is not None:
         return account.remaining()
     return None if epsilon == math.inf else limit_of(epsilon, delta)
-
-
-def at_learned_levels(
-    table: Table, *, rows: int, limit: PrivacyCurve | None
-) -> tuple[Table, dict[str, int] | None]:
-    """The table with open hierarchies at the finest level that is worth its weights, and which these are.
-
-    Each name is a weight, learned from the rows of its own cell and as noisy as a count of them in which every column
-    is counted once. Rows, budget and declarations are public, so the choice says nothing about the data.
-    """
-    schema = table.schema
-    if not schema.open_levels or table.reopen is None or limit is None:
-        return table, None
-    noise = count_noise(limit, table.adjacency, table.unit, tables=len(schema.names))
-    levels = schema.visible_levels(rows=rows, noise=noise)
-    return table.reopen(schema.at_levels(levels)), levels
 
 
 def intercept_value(row_norm: float, *, fit_intercept: bool) -> float:
