@@ -89,7 +89,7 @@ def row_plan(
     >>> row_plan(wide, epsilon=1.0, adjacency="replace", count=5_000).directions
     75
     >>> row_plan(wide, epsilon=1.0, adjacency="replace", count=5_000, evenness=0.04).directions
-    3
+    2
     """
     factor = Adjacency.of(adjacency).gradient_factor
     strength = epsilon * count / (problem.dimension * factor)
