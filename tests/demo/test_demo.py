@@ -137,7 +137,7 @@ def test_the_page_shows_an_audit_that_can_fail(made: Demo) -> None:
     assert "too little noise would have been noticed by the audit" in made.page.read_text(encoding="utf-8")
 
 
-def test_half_of_the_noise_turns_the_page_red(tmp_path: Path) -> None:
+def test_a_third_of_the_noise_turns_the_page_red(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["demo", "--broken", "--output", str(tmp_path)])
     assert shown.exit_code == 1
     assert "CONTRADICTED" in shown.output

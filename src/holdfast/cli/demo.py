@@ -14,7 +14,7 @@ import click
     show_default=True, help="The folder to write to.",
 )  # fmt: skip
 @click.option(
-    "--broken", is_flag=True, help="Draw half of the noise that is declared: the audit must notice."
+    "--broken", is_flag=True, help="Draw a third of the noise that is declared: the audit must notice."
 )
 def demo(output: Path, broken: bool) -> None:
     """Release a model and a synthetic table of the bundled Adult data, and write two pages about them.

@@ -1,4 +1,4 @@
-"""The demo with half of the noise that it declares: what a fault looks like on the page.
+"""The demo with a third of the noise that it declares: what a fault looks like on the page.
 
 Everything else is as it should be: charges, curves, ledger and certificates say what they always say. Only the audit
 can notice, because it looks at what comes out. For the bundled public data, and for nothing else.
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from holdfast.noise.source import Source
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 
-DIVISOR = 2.0
+DIVISOR = 3.0
 
 
 @contextmanager
 def too_little_noise() -> Iterator[None]:
-    """Within it, every Gaussian release has its noise divided by two and still declares the whole of it."""
+    """Within it, every Gaussian release has its noise divided by three and still declares the whole of it."""
     honest = Gaussian.sample
 
     def halved(self: Gaussian, value: NDArray[Any], source: Source) -> NDArray[Any]:

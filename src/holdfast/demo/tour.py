@@ -195,7 +195,7 @@ def run_demo(
 def run_broken_demo(
     output: Path, *, step: Callable[[str], None] = lambda text: None, runs: int = steps.BROKEN_RUNS
 ) -> Demo:
-    """A small demo whose noise is divided by two, unknown to everything that declares it: the audit must notice."""
+    """A small demo whose noise is divided by three, unknown to everything that declares it: the audit must notice."""
     with too_little_noise():
         return run_demo(
             output, step=step, columns=("education", "sex", TARGET), method="tree", count=300, runs=runs
