@@ -62,7 +62,7 @@ def test_a_public_page_has_no_number_of_real_rows(
         for value in (one.total_variation,)
     }
     shown = set(re.findall(r"0\.\d+", re.sub(r"<style>.*?</style>", "", page, flags=re.S)))
-    assert len(exact & shown) <= 1  # two numbers may look alike by chance
+    assert len(exact & shown) <= len(exact) // 4  # a table of them would show all; a few look alike by chance
 
 
 def test_pages_load_nothing_and_run_nothing(pages: dict[str, str]) -> None:
