@@ -86,6 +86,11 @@ def _check_alphas(
             f"{name}: alpha was not computed again; the ledger keeps no noisy maximum of it"
         )
         return
+    found.hold(
+        all(kept.size in (1, len(contents.certified)) for _, kept in maxima),
+        f"{name}: as many groups are certified as the ledger keeps maxima of",
+        f"{name}: the ledger keeps maxima of another number of groups than is certified",
+    )
     failure = 1.0 - overall.confidence
     if contents.public_rows is not None:
         size, failing = float(contents.public_rows), failure
