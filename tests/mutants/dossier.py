@@ -6,6 +6,13 @@ from .fault import Fault
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
+        name="verify: the number of certified groups is not compared",
+        target="dossier/verification/certificates:_check_alphas",
+        old="all(kept.size in (1, len(contents.certified)) for _, kept in maxima)",
+        new="True",
+        tests=("tests/dossier/verification/test_alphas.py::test_alphas_follow_from_what_the_ledger_keeps",),
+    ),
+    Fault(
         name="sureness: the tail of the loss left out",
         target="privacy:loss_tail",
         old="(failure - delta) / (delta + failure * math.exp(epsilon))",
