@@ -523,7 +523,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gaussian: a wide table's own sums are forgotten",
         target="synth:fitted_model",
-        old="[*measured, *lower]",
+        old="[*measured, *lower()]",
         new="measured",
         tests=(
             "tests/synth/methods/test_gaussian.py::test_what_a_wide_table_says_of_few_columns_is_not_lost_in_its_noise",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ from holdfast.synth.methods.measure import measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.estimation import estimate_model
-from holdfast.synth.models.graphical.junction_tree import JunctionTree
+from holdfast.synth.models.graphical.junction_tree import JunctionTree, sum_onto
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.rows.fit_rows import fit_rows
@@ -64,10 +65,11 @@ def gaussian(
     pure = account.remaining().as_pure() is not None
     if pure or not factorised:
         measured, parameters, theorem = _plain(data, tables, account, pure)
-        lower = summed_tables(measured)
+        lower = partial(summed_tables, measured)
     else:
         residuals = measure_residuals(data, tables, weights=weights, objective=objective, account=account)
-        measured, lower = residuals.tables(tables), residuals.tables(lower_sets(tables))
+        measured = residuals.tables(tables)
+        lower = partial(residuals.tables, lower_sets(tables))
         parameters, theorem = {"objective": objective, **residuals.parameters(tables)}, FACTORISED
     total = total_of(data, measured)
     model = fitted_model(
@@ -120,12 +122,10 @@ def summed_tables(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
             (one for one in measured if set(columns) <= set(one.columns)),
             key=lambda one: one.noise_std * math.sqrt(one.values.size),
         )
-        kept = [whole.columns.index(name) for name in columns]
-        away = tuple(axis for axis in range(len(whole.columns)) if axis not in kept)
-        summed = whole.values.sum(axis=away)
+        summed = sum_onto(whole.values, whole.columns, columns)
         made[columns] = Measurement(
             columns=columns,
-            values=summed.transpose(np.argsort(np.argsort(kept))),
+            values=summed,
             noise_std=whole.noise_std * math.sqrt(whole.values.size / summed.size),
         )
     return tuple(made.values())
@@ -266,19 +266,19 @@ def fitted_model(
     data: ExactCounts,
     total: float,
     *,
-    lower: Sequence[Measurement] = (),
+    lower: Callable[[], Sequence[Measurement]],
     sweeps: int,
     most_cells: int,
     account: Account,
 ) -> Model:
     """A graphical model where the junction tree of all tables is small enough, else rows.
 
-    `lower` are sums of the measured tables. A model that is held back from the noise of many small cells would lose
-    them, though they stand well above theirs.
+    `lower` sums the measured tables. A model that is held back from the noise of many small cells would lose these
+    sums, though they stand well above theirs; rows have no use for them.
     """
     tree = JunctionTree.of(data.domain, [entry.columns for entry in measured])
     if tree.cells <= most_cells:
-        return estimate_model(data.domain, [*measured, *lower], total=total).model
+        return estimate_model(data.domain, [*measured, *lower()], total=total).model
     codes = fit_rows(
         measured,
         data.domain,
