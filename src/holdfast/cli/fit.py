@@ -13,6 +13,11 @@ from holdfast.learn.estimators import MODELS, estimator_of, load_model
 if TYPE_CHECKING:
     from holdfast.release import Release
 
+LEVELS = click.option(
+    "--level", "levels", multiple=True, metavar="COLUMN=LEVEL",
+    help="Take a hierarchy at this level, 0 for its categories; default: the finest that noise leaves visible.",
+)  # fmt: skip
+"""The option of levels, for every command that takes a schema to a fit."""
 FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 
 
@@ -41,10 +46,7 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
     type=click.Choice(["replace", "zero_out", "add_remove"]),
     help="Default: the schema's, else replace.",
 )
-@click.option(
-    "--level", "levels", multiple=True, metavar="COLUMN=LEVEL",
-    help="Take a hierarchy at this level, 0 for its categories; default: the finest that noise leaves visible.",
-)  # fmt: skip
+@LEVELS
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
 @click.option(
     "--ledger", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Pay from this ledger."

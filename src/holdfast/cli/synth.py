@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.fit import FOUND, asked_levels
+from holdfast.cli.fit import FOUND, LEVELS, asked_levels
 
 if TYPE_CHECKING:
     from holdfast.release import Release
@@ -57,10 +57,7 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
     "--adjacency", type=click.Choice(["replace", "zero_out", "add_remove"]),
     help="Default: the schema's, else replace.",
 )  # fmt: skip
-@click.option(
-    "--level", "levels", multiple=True, metavar="COLUMN=LEVEL",
-    help="Take a hierarchy at this level, 0 for its categories; default: the finest that noise leaves visible.",
-)  # fmt: skip
+@LEVELS
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
 @click.option("--ledger", type=_file, help="Pay from this ledger.")
 @click.option("--dataset", help="The dataset of the ledger whose limit is spent.")

@@ -239,10 +239,9 @@ def pure_rows(
     classes = None
     if problem.constant > 0 and (problem.outputs == "several" or problem.loss.name in SIGNED):
         classes = release_shares(examples, problem, account, arithmetic=arithmetic)
-    two = classes is not None and problem.outputs == "one"
     plan = row_plan(
         problem, epsilon=float(left), adjacency=account.adjacency, count=examples.public_count,
-        evenness=classes.evenness if two and classes is not None else 1.0,
+        evenness=classes.evenness if classes is not None and problem.outputs == "one" else 1.0,
     )  # fmt: skip
     kind = preconditioner or plan.preconditioner
     few = plan.directions if directions is None else directions
