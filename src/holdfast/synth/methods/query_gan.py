@@ -5,15 +5,18 @@ holds (soundness, section 10). The generator is a mixture of products, whose ans
 derivatives; the query player asks every query at once, in the residual basis (`gaussian`), where noise is least and
 independent from one coordinate to the next, so that the squared distance over sigma^2 is the likelihood. A junction
 tree that held all tables of many columns would be too large; a generator needs none. Training stops where values held
-back by Gaussian thinning say so. What is promised of the rows is their certificate; that training converges is not.
+back by Gaussian thinning say so. Where few tables say something of their own, a junction tree of just those knows more:
+the same values choose between the two decoders. What is promised of the rows is their certificate; that training
+converges is not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -31,13 +34,16 @@ from holdfast.synth.models.generator.training import (
     COMPONENTS,
     MOST_STEPS,
     Form,
+    Generator,
+    distance_held_back,
     gaussian_thinning,
     new_generator,
     require_generator,
     share_of_model,
     trained,
 )
-from holdfast.synth.models.model import Floats, Measurement, on_simplex
+from holdfast.synth.models.graphical.growing import GrownTree, grown_trees
+from holdfast.synth.models.model import Floats, Measurement, Model, on_simplex
 from holdfast.synth.rows.coded_rows import row_coins
 from holdfast.synth.rows.fit_rows import ReconciledModel, limited
 from holdfast.synth.workload import Workload
@@ -49,6 +55,12 @@ LEAST_CHANCE = 0.01
 """Of an even share, what the first model gives each cell of a column at least."""
 SPARE = 4
 """Components for each possible record, at most."""
+Decoder = Literal["either", "generator", "tree"]
+"""What the measurement is decoded by: whichever the values held back are nearer to, or one of the two."""
+WORTH_IT = 0.85
+"""Of the generator's squared error, what a tree's may be to take its place: both are estimates, and errors of a few cells
+weigh more in squares than in the average that people read."""
+Halves = tuple[Sequence[Measurement], Sequence[Measurement]]
 
 
 def query_gan(
@@ -60,15 +72,18 @@ def query_gan(
     generator: Form = "mixture",
     components: int = COMPONENTS,
     most_steps: int = MOST_STEPS,
+    decoder: Decoder = "either",
 ) -> Synthesis:
     """Noise on every residual of the workload, once; then a mixture of products that agrees with all of them.
 
     Private for rows and for users: one release, the rest is post-processing, with coins that are a function of what
     was released. Rows are dealt out by the mixture and then moved towards its own marginals, or towards a mean of
     these and the noisy tables where the values held back say that the tables know more. `generator="network"` trains a
-    network from noise to the mixture (JAX, the extra `gan`) in place of free logits.
+    network from noise to the mixture (JAX, the extra `gan`) in place of free logits. `decoder="either"` lets a junction
+    tree take the mixture's place where the values held back are nearer to it.
     """
     require_generator(generator)
+    require(decoder in get_args(Decoder), "decoder", decoder, f"one of {', '.join(get_args(Decoder))}")
     require(components >= 1, "components", components, ">= 1")
     require(most_steps >= 0, "most_steps", most_steps, ">= 0")
     tables, weights = wanted_tables(workload)
@@ -77,7 +92,9 @@ def query_gan(
     total = total_of(data, measured)
     coins = row_coins(measured, key="generator")
     components = components_for(data.domain, components)
-    made = decoded(residuals, total, coins, form=generator, components=components, most_steps=most_steps)
+    made = decoded(
+        residuals, total, coins, decoder, form=generator, components=components, most_steps=most_steps
+    )
     wanted = {
         tuple(one.columns): on_simplex(
             limited(made.share * made.model.project(one.columns) + (1.0 - made.share) * one.values, one),
@@ -94,22 +111,23 @@ def query_gan(
             **residuals.parameters(tables),
             "generator": generator,
             "components": components,
-            "steps": made.steps,
-            "held_back": round(made.distance, 4),
+            **made.told,
             "share_of_model": round(made.share, 4),
         },
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DecodedMixture:
-    """A mixture of products, how long it was trained, and what the values held back said of it."""
+class Decoded:
+    """A model of what was measured, and what the values held back say of it."""
 
-    model: MixtureModel
-    steps: int
-    distance: float
-    share: float
+    model: Model
+    share: float = 1.0
     """Of the model in what rows are fitted to; the rest is the noisy tables' own."""
+    distance: float = 0.0
+    """From the values held back to that mean, as it was without them: squared, in units of their noise."""
+    told: Mapping[str, int | float | str]
+    """What a reader is told of how it came about."""
 
 
 def components_for(domain: Mapping[str, int], most: int) -> int:
@@ -118,40 +136,114 @@ def components_for(domain: Mapping[str, int], most: int) -> int:
 
 
 def decoded(
-    residuals: NoisyResiduals, total: float, coins: Source, *, form: str, components: int, most_steps: int
-) -> DecodedMixture:
-    """The mixture whose residuals agree best with the released ones, as far as thinning can tell. Post-processing."""
+    residuals: NoisyResiduals,
+    total: float,
+    coins: Source,
+    decoder: Decoder = "either",
+    *,
+    form: str,
+    components: int,
+    most_steps: int,
+) -> Decoded:
+    """The model whose residuals agree best with the released ones, as far as thinning can tell. Post-processing."""
     domain = residuals.strategy.domain
     heads = Heads.of(domain)
     start = int(coins.words(1)[0])
     if not heads.names:  # one possible record
         ones = np.ones((components, 0), dtype=np.float32)
         alone = MixtureModel.of_heads(domain, heads, ones, total=total)
-        return DecodedMixture(model=alone, steps=0, distance=0.0, share=1.0)
-    parts = residuals.parts()
-    halves = gaussian_thinning(parts, coins)
+        return Decoded(model=alone, told={"steps": 0, "held_back": 0.0})
+    halves = gaussian_thinning(residuals.parts(), coins)
+    if decoder == "tree":
+        return _by_tree(residuals, total, halves)
+
+    def begin(values: Sequence[Measurement]) -> Generator:
+        columns = _columns(domain, values, total)
+        return new_generator(form, heads, components=components, source=Source(seed=start), columns=columns)
+
+    made = _by_generator(residuals, total, halves, begin, most_steps)
+    if decoder == "generator" or len(residuals.strategy.sets) > MOST_BLENDED:
+        return made
+    tree = _by_tree(residuals, total, halves)
+    return tree if tree.distance < WORTH_IT * made.distance else made
+
+
+def _by_generator(
+    residuals: NoisyResiduals,
+    total: float,
+    halves: Halves,
+    begin: Callable[[Sequence[Measurement]], Generator],
+    most_steps: int,
+) -> Decoded:
+    """The mixture of products, trained for as long as the values held back say."""
+    domain, parts = residuals.strategy.domain, residuals.parts()
+    heads = Heads.of(domain)
     generator, stopping = trained(
-        lambda values: new_generator(
-            form,
-            heads,
-            components=components,
-            source=Source(seed=start),
-            columns=_columns(domain, values, total),
-        ),
+        begin,
         parts,
         lambda values: Targets(heads, values, helmert, total=total),
         halves=halves,
         most_steps=most_steps,
     )
-    share = 1.0
+    share, distance = 1.0, stopping.distance
     if len(parts) <= MOST_BLENDED:
         learnt = MixtureModel.of_heads(domain, heads, stopping.best, total=total)
-        share = share_of_model([residual_table(learnt.project(one.columns)) for one in parts], *halves)
-    return DecodedMixture(
+        expected = [residual_table(learnt.project(one.columns)) for one in parts]
+        share = share_of_model(expected, *halves)
+        distance = distance_held_back(expected, share, *halves, _care(residuals))
+    return Decoded(
         model=MixtureModel.of_heads(domain, heads, generator.probabilities(), total=total),
-        steps=stopping.steps,
-        distance=stopping.distance,
         share=share,
+        distance=distance,
+        told={"steps": stopping.steps, "held_back": round(stopping.distance, 4)},
+    )
+
+
+def _by_tree(residuals: NoisyResiduals, total: float, halves: Halves) -> Decoded:
+    """The junction tree of as many turns as the values held back say, grown again from all values."""
+    train = replace(
+        residuals,
+        factor=residuals.factor * math.sqrt(1.25),
+        values={**residuals.values, **{tuple(one.columns): one.values for one in halves[0]}},
+    )
+    shares, distances = [], []
+    care = _care(residuals)
+    for tree in _trees(train, total):
+        shares.append(share_of_model(tree.residuals, *halves, care))
+        distances.append(distance_held_back(tree.residuals, shares[-1], *halves, care))
+        if distances[-1] > min(distances):
+            break
+    turns = int(np.argmin(distances))
+    for turn, tree in enumerate(_trees(residuals, total)):
+        made = tree
+        if turn == turns:
+            break
+    return Decoded(
+        model=made.model,
+        share=shares[turns],
+        distance=distances[turns],
+        told={"decoder": "tree", "held": len(made.held), "held_back": round(distances[turns], 4)},
+    )
+
+
+def _care(residuals: NoisyResiduals) -> list[float]:
+    """What an error in a coordinate of each residual adds to the squared errors of all tables that were asked for."""
+    domain = residuals.strategy.domain
+    care = dict.fromkeys(residuals.strategy.sets, 0.0)
+    for columns in residuals.strategy.marginals:
+        for size in range(len(columns) + 1):
+            for inner in combinations(columns, size):
+                if inner in care:
+                    care[inner] += 1.0 / math.prod(domain[name] for name in columns if name not in inner)
+    return [care[tuple(one.columns)] for one in residuals.parts()]
+
+
+def _trees(residuals: NoisyResiduals, total: float) -> Iterator[GrownTree]:
+    return grown_trees(
+        residuals.strategy.domain,
+        residuals.parts(),
+        lambda columns: residuals.tables([columns])[0],
+        total=total,
     )
 
 

@@ -167,7 +167,10 @@ def best_length(
 
 
 def share_of_model(
-    expected: Sequence[Floats], train: Sequence[Measurement], judge: Sequence[Measurement]
+    expected: Sequence[Floats],
+    train: Sequence[Measurement],
+    judge: Sequence[Measurement],
+    care: Sequence[float] | None = None,
 ) -> float:
     """w in [0, 1]: of w model + (1 - w) noisy values the one that the values held back are nearest to.
 
@@ -175,11 +178,35 @@ def share_of_model(
     independent of both: the squared distance is as good a judge of every mixture of them.
     """
     towards = across = 0.0
-    for model, one, held in zip(expected, train, judge, strict=True):
-        step = (model - one.values) / held.noise_std
-        towards += float(np.vdot(step, (held.values - one.values) / held.noise_std))
-        across += float(np.vdot(step, step))
+    for place, (model, one, held) in enumerate(zip(expected, train, judge, strict=True)):
+        weight = held.noise_std**-2 if care is None else care[place]
+        step = model - one.values
+        towards += weight * float(np.vdot(step, (held.values - one.values)))
+        across += weight * float(np.vdot(step, step))
     return min(1.0, max(0.0, towards / across)) if across > 0 else 1.0
+
+
+def distance_held_back(
+    expected: Sequence[Floats],
+    share: float,
+    train: Sequence[Measurement],
+    judge: Sequence[Measurement],
+    care: Sequence[float],
+) -> float:
+    """The squared distance of that mixture from the truth, as the values held back estimate it, each part by its care.
+
+    1 is as far as the values held back themselves are.
+    """
+    noise = math.fsum(c * one.values.size * one.noise_std**2 for c, one in zip(care, judge, strict=True))
+    far = math.fsum(
+        c
+        * (
+            float(np.sum((share * model + (1.0 - share) * one.values - held.values) ** 2))
+            - held.values.size * held.noise_std**2
+        )
+        for model, one, held, c in zip(expected, train, judge, care, strict=True)
+    )
+    return far / noise
 
 
 def trained(
