@@ -403,6 +403,39 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="decoder: the farther one is taken",
+        target="synth:decoded",
+        old="tree.distance < WORTH_IT * made.distance",
+        new="tree.distance > WORTH_IT * made.distance",
+        tests=("tests/synth/methods/test_query_gan.py::test_values_held_back_choose_the_decoder",),
+    ),
+    Fault(
+        name="decoder: what trained the tree judges it",
+        target="synth:distance_held_back",
+        old="* one.values - held.values",
+        new="* one.values - one.values",
+        tests=(
+            "tests/synth/models/generator/test_training.py"
+            "::test_the_distance_held_back_estimates_the_squared_error",
+        ),
+    ),
+    Fault(
+        name="grown tree: tables of pure noise are held",
+        target="synth:_standing_out",
+        old="distance - degrees - 2.0 * math.sqrt(degrees * chance) - 2.0 * chance",
+        new="distance - degrees",
+        tests=(
+            "tests/synth/models/graphical/test_growing.py::test_the_largest_of_many_noises_rarely_stands_out",
+        ),
+    ),
+    Fault(
+        name="grown tree: one turn joins the same columns twice",
+        target="synth:_forest",
+        old="        if len(roots) < len(columns):\n            continue\n",
+        new="",
+        tests=("tests/synth/models/graphical/test_growing.py::test_the_first_turn_of_a_chain_is_the_chain",),
+    ),
+    Fault(
         name="query gan: residuals with half their noise",
         target="synth:measure_residuals",
         old="l2_sensitivity=l2, adjacency",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from typing import get_args
+
 import numpy as np
 import pytest
 
@@ -11,10 +14,10 @@ from holdfast.privacy import Account, ApproxDP
 from holdfast.synth import Synthesizer, Workload
 from holdfast.synth.evaluation import evaluate
 from holdfast.synth.methods.gaussian import gaussian
-from holdfast.synth.methods.query_gan import METHOD, query_gan
+from holdfast.synth.methods.query_gan import METHOD, Decoder, query_gan
 from holdfast.synth.rows.coded_rows import CodedRows
 from tests.studies.size import Study, trials
-from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
+from tests.synth.synth_binary import Codes, account, bits, counted, marginals, max_error, neighbours
 from tests.synth.synth_replay import distances, recorded
 
 WORK = marginals()
@@ -55,6 +58,40 @@ def test_the_model_is_closer_than_the_answers_it_was_made_from() -> None:
     rows = CodedRows(domain=data.domain, codes=made.model.sample(3000, Source(seed=1)))
     drawn = evaluate(lambda columns: data(*columns), rows, work)
     assert drawn.average_total_variation < 1.1 * kept.average_total_variation
+
+
+def chain(rows: int = 4000, columns: int = 16) -> Codes:
+    """Each bit is mostly the one before: fifteen pairs say all that there is to say."""
+    random = np.random.default_rng(6)
+    made = random.integers(0, 2, (rows, columns))
+    for place in range(1, columns):
+        made[:, place] = made[:, place - 1] ^ (random.random(rows) < 0.15)
+    return made
+
+
+@pytest.mark.parametrize(("rows", "better"), [(chain(), "tree"), (bits(3000, 16), "generator")])
+def test_values_held_back_choose_the_decoder(rows: Codes, better: str) -> None:
+    """A tree of few tables where few say something of their own, the generator where all do."""
+    data = counted(rows, "add_remove")
+    work = Workload.of(list(combinations(data.domain, 2)))
+    made = {
+        decoder: query_gan(data, work, account=account(data, currency="gdp", seed=8), decoder=decoder)
+        for decoder in get_args(Decoder)
+    }
+    errors = {
+        decoder: evaluate(lambda columns: data(*columns), one.model.project, work).average_total_variation
+        for decoder, one in made.items()
+    }
+    assert made["either"].parameters.get("decoder", "generator") == better
+    assert errors["either"] == errors[better] == min(errors.values())
+
+
+def test_another_decoder_is_refused_before_anything_is_charged() -> None:
+    data = counted(bits())
+    opened = account(data, currency="gdp")
+    with pytest.raises(ParameterError, match="decoder must be one of either, generator, tree"):
+        query_gan(data, WORK, account=opened, decoder="both")  # type: ignore[arg-type]
+    assert not opened.journal.entries
 
 
 def test_triples_columns_of_one_cell_and_one_possible_record() -> None:

@@ -45,9 +45,9 @@ SMALL_TABLE = 32
 tables, location_20, latent_16_triples and gss (4, 8 and 26 cells), with noise 2 to 16 times the mean count of a cell:
 the generator was at most 1.16 times worse than a selection, and the selection up to 1.9 times worse than it."""
 MOST_NOISE = 2.5
-"""In mean counts of a cell: the noise of all tables at once up to which they are measured so. Chosen on coarse tables of
-Adult and GSS, pairs and triples: up to there the generator's average was within 1.09 of a selection's, whose largest error
-was up to 1.9 times the generator's."""
+"""In mean counts of a cell: the noise of all tables at once up to which they are measured so. Chosen on coarse tables
+of Adult and GSS, pairs and triples: up to there the generator's average was within 1.09 of a selection's, and a
+selection's largest error up to 1.9 times the generator's."""
 OBJECTIVES = ("average", "largest")
 LARGE = 500.0
 RunSynthesis = Callable[..., Synthesis]
@@ -103,7 +103,8 @@ class SynthesisTask:
         out what it cannot hold. K tables at once have sqrt(K) times the noise of one; where that is no more than a few
         times the mean count of a cell (`MOST_NOISE`), a generator learns as much of all tables as a selection of some,
         and leaves none out. Where tables are small (`SMALL_TABLE`), each costs so little that this holds with far more
-        noise, and for a private number of rows too. A generator that learns them goes through every cell at every step: there may be `MOST_TRAINED`.
+        noise, and for a private number of rows too. A generator that learns them goes through every cell at every
+        step: there may be `MOST_TRAINED`.
         """
         tables = self._table_cells()
         cells = sum(tables)

@@ -57,9 +57,10 @@ SPARE = 4
 """Components for each possible record, at most."""
 Decoder = Literal["either", "generator", "tree"]
 """What the measurement is decoded by: whichever the values held back are nearer to, or one of the two."""
-WORTH_IT = 0.85
-"""Of the generator's squared error, what a tree's may be to take its place: both are estimates, and errors of a few cells
-weigh more in squares than in the average that people read."""
+WORTH_IT, LEAST_SHARE = 0.85, 0.25
+"""A tree takes the generator's place with at most so much of its squared error, and at least such a share in what rows
+are fitted to. Both errors are estimates, and few cells weigh more in squares than in the average that people read;
+with a smaller share it is the noisy tables that are near, not the tree."""
 Halves = tuple[Sequence[Measurement], Sequence[Measurement]]
 
 
@@ -165,7 +166,7 @@ def decoded(
     if decoder == "generator" or len(residuals.strategy.sets) > MOST_BLENDED:
         return made
     tree = _by_tree(residuals, total, halves)
-    return tree if tree.distance < WORTH_IT * made.distance else made
+    return tree if tree.distance < WORTH_IT * made.distance and tree.share >= LEAST_SHARE else made
 
 
 def _by_generator(
@@ -243,6 +244,7 @@ def _trees(residuals: NoisyResiduals, total: float) -> Iterator[GrownTree]:
         residuals.strategy.domain,
         residuals.parts(),
         lambda columns: residuals.tables([columns])[0],
+        residual_table,
         total=total,
     )
 

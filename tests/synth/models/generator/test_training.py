@@ -14,6 +14,7 @@ from holdfast.synth.models.generator.targets import Targets
 from holdfast.synth.models.generator.training import (
     LogitMixture,
     best_length,
+    distance_held_back,
     gaussian_thinning,
     share_of_model,
     trained,
@@ -109,6 +110,19 @@ def test_the_better_decoder_gets_the_larger_share() -> None:
     alike = [one + random.normal(0, NOISE * np.sqrt(1.25), one.shape) for one in truth]
     assert share_of_model(alike, train, judge) == pytest.approx(0.5, abs=0.1)
     assert share_of_model([one.values for one in train], train, judge) == 1.0
+
+
+def test_the_distance_held_back_estimates_the_squared_error() -> None:
+    """Of the truth it is about 0, of a model that is off by d in each cell d^2 over the variance that judges."""
+    exact, noisy = two_groups(NOISE)
+    train, judge = gaussian_thinning(noisy, Source(seed=3))
+    truth = [one.values for one in exact]
+    care = [1.0 + place for place in range(len(truth))]
+    assert distance_held_back(truth, 1.0, train, judge, care) == pytest.approx(0.0, abs=0.15)
+    wrong = [one + 10.0 * NOISE for one in truth]
+    assert distance_held_back(wrong, 1.0, train, judge, care) == pytest.approx(100.0 / 5.0, rel=0.15)
+    # The half that trains has a quarter of the variance of the half that judges.
+    assert distance_held_back(wrong, 0.0, train, judge, care) == pytest.approx(0.25, abs=0.15)
 
 
 def test_the_same_coins_make_the_same_generator() -> None:

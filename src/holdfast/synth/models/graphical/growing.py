@@ -18,7 +18,6 @@ from holdfast.synth.models.graphical.estimation import estimate_model, log_share
 from holdfast.synth.models.graphical.junction_tree import Columns, Triangulation
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Floats, Measurement, on_simplex
-from holdfast.synth.workload.residual_basis import residual_table
 
 MOST_TURNS = 8
 MOST_CELLS = 2**14
@@ -41,13 +40,15 @@ def grown_trees(
     domain: Mapping[str, int],
     parts: Sequence[Measurement],
     table: Callable[[Columns], Measurement],
+    residual_table: Callable[[Floats], Floats],
     *,
     total: float,
     most_cells: int = MOST_CELLS,
 ) -> Iterator[GrownTree]:
     """Models of more and more tables, from independent columns on, as long as some table stands out of the noise.
 
-    `parts` are noisy residuals, `table` makes the noisy table of some columns from them.
+    `parts` are noisy residuals, `table` makes the noisy table of some columns from them, and `residual_table` the
+    residual of a table.
     """
     sets = [tuple(one.columns) for one in parts]
     single = [table(columns) for columns in sets if len(columns) == 1]
@@ -69,7 +70,7 @@ def grown_trees(
             for columns, one, told in zip(sets, parts, residuals, strict=True)
         }
         scores = {
-            columns: _beyond_noise([gaps[inner] for inner in below if inner in gaps], len(candidates))
+            columns: _standing_out([gaps[inner] for inner in below if inner in gaps], len(candidates))
             for columns, below in candidates.items()
             if columns not in held
         }
@@ -79,7 +80,7 @@ def grown_trees(
         held += more
 
 
-def _beyond_noise(gaps: Sequence[tuple[float, int]], candidates: int) -> float:
+def _standing_out(gaps: Sequence[tuple[float, int]], candidates: int) -> float:
     """By how much squared distances, in units of the noise, exceed what the largest of so many of pure noise reaches.
 
     A chi square of k degrees exceeds k + 2 sqrt(k x) + 2 x with a chance of at most exp(-x) (Laurent and Massart 2000,
