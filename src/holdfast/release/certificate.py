@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from holdfast.errors import FormatError, require
@@ -70,9 +71,11 @@ class Certificate:
 
     def amount(self) -> str:
         """Alpha with its unit, as every summary and page writes it."""
-        if self.unit == SHARE:
-            return f"{100 * self.alpha:.6g} {SHARE}"
-        return f"{self.alpha:g} {self.unit}".rstrip()
+        return (
+            bound_share(self.alpha)
+            if self.unit == SHARE
+            else f"{bound_text(self.alpha)} {self.unit}".rstrip()
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; a unit that was not named is not mentioned, as it never was."""
@@ -100,6 +103,29 @@ class Certificate:
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored certificate lacks a field or has one of the wrong kind") from error
+
+
+def bound_text(value: float, *, times: int = 1) -> str:
+    """An upper bound in three digits, more only before the point, rounded up; the exact one is in the record.
+
+    >>> bound_text(0.0327053), bound_text(85.75), bound_text(1234.01), bound_text(0.07, times=100), bound_text(0)
+    ('0.0328', '85.8', '1235', '7', '0')
+    """
+    exact = times * Decimal(repr(float(value)))  # as it is written: 0.02 is not a little more than 0.02
+    if not exact:
+        return "0"
+    last = exact.adjusted() - 2
+    shown = exact.quantize(Decimal(1).scaleb(last if last > 12 else min(last, 0)), ROUND_CEILING)
+    return f"{float(shown):.15g}"
+
+
+def bound_share(alpha: float) -> str:
+    """A bound that is a part of all rows.
+
+    >>> bound_share(0.0327053)
+    '3.28 % of the rows'
+    """
+    return f"{bound_text(alpha, times=100)} {SHARE}"
 
 
 def _is_number(value: object) -> bool:
