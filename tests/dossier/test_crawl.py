@@ -16,9 +16,9 @@ import pytest
 from holdfast.dossier import Accuracy, Bars, Dossier
 from holdfast.dossier.page import CONSTANTS, cited, record_of
 from holdfast.ledger import Ledger
+from holdfast.privacy.guarantee import bound_text
 from holdfast.release import Release
 from holdfast.release.archive import from_bytes
-from holdfast.release.certificate import bound_text
 from tests.dossier.crawl import bounds, crawl, holds, leaves, tree
 from tests.dossier.dossier_samples import HOSTILE, FakeAttack, audit, counts, model, paid
 from tests.dossier.test_evidence import released, trained

@@ -505,7 +505,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="certificates: a bound is shown below itself",
-        target="release:bound_text",
+        target="privacy:bound_text",
         old="ROUND_CEILING)",
         new='"ROUND_HALF_EVEN")',
         tests=(

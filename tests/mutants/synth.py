@@ -568,7 +568,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns in order: cells that hold such records are struck out",
-        target="synth/rows:InOrder.of_columns",
+        target="synth/rows:ColumnsInOrder.of_columns",
         old="furthest < least",
         new="nearest < least",
         tests=(

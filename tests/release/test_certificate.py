@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import FormatError, ParameterError
-from holdfast.release.certificate import SHARE, Certificate, bound_text
+from holdfast.privacy.guarantee import bound_text
+from holdfast.release.certificate import SHARE, Certificate
 
 
 def certificate(**changes: Any) -> Certificate:

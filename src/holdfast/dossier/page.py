@@ -30,9 +30,8 @@ from holdfast.dossier.section import Placed, Places
 from holdfast.dossier.shape_section import AdditiveUtility
 from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import FormatError, ParameterError
-from holdfast.privacy.guarantee import epsilon_text, odds_text
+from holdfast.privacy.guarantee import bound_text, epsilon_text, odds_text
 from holdfast.release.archive import parse_json
-from holdfast.release.certificate import bound_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from holdfast.errors import FormatError, require
+from holdfast.privacy.guarantee import bound_text
 
 SHARE = "% of the rows"
 """The unit of an alpha that is a proportion: 0.02 is 2 % of the rows."""
@@ -103,20 +103,6 @@ class Certificate:
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored certificate lacks a field or has one of the wrong kind") from error
-
-
-def bound_text(value: float, *, times: int = 1) -> str:
-    """An upper bound in three digits, more only before the point, rounded up; the exact one is in the record.
-
-    >>> bound_text(0.0327053), bound_text(85.75), bound_text(1234.01), bound_text(0.07, times=100), bound_text(0)
-    ('0.0328', '85.8', '1235', '7', '0')
-    """
-    exact = times * Decimal(repr(float(value)))  # as it is written: 0.02 is not a little more than 0.02
-    if not exact:
-        return "0"
-    last = exact.adjusted() - 2
-    shown = exact.quantize(Decimal(1).scaleb(last if last > 12 else min(last, 0)), ROUND_CEILING)
-    return f"{float(shown):.15g}"
 
 
 def bound_share(alpha: float) -> str:

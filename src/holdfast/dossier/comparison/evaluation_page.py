@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.dossier.charts.comparing import Dot, dot_chart, matrix_chart
 from holdfast.dossier.section import visible
-from holdfast.release.certificate import bound_text
+from holdfast.privacy.guarantee import bound_text
 from holdfast.synth.evaluation.prediction import Predictions
 from holdfast.synth.evaluation.real_comparison import RealComparison
 from holdfast.synth.evaluation.report import EvaluationReport

@@ -27,7 +27,7 @@ FURTHEST = 2**51
 
 
 @dataclass(frozen=True)
-class InOrder(Zeros):
+class ColumnsInOrder(Zeros):
     """Two columns of which the second is `least` to `most` above the first; `Zeros.in_order` makes it."""
 
     least: int = 0
@@ -39,7 +39,9 @@ class InOrder(Zeros):
         return self.least, self.most
 
     @classmethod
-    def of_columns(cls, schema: Schema, first: str, second: str, least: int, most: int | None) -> InOrder:
+    def of_columns(
+        cls, schema: Schema, first: str, second: str, least: int, most: int | None
+    ) -> ColumnsInOrder:
         """The order of two declared columns, with the pairs of cells that it leaves no record."""
         columns = [_declared(schema, name) for name in (first, second)]
         units = [column.unit if isinstance(column, DateTime) else None for column in columns]

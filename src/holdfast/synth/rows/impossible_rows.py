@@ -89,9 +89,9 @@ class Zeros:
         >>> Zeros.in_order(schema, "admitted", "discharged", most=31).allowed((6, 6))[1].tolist()
         [False, True, True, False, False, False]
         """
-        from holdfast.synth.rows.column_order import InOrder
+        from holdfast.synth.rows.column_order import ColumnsInOrder
 
-        return InOrder.of_columns(schema, first, second, least, most)
+        return ColumnsInOrder.of_columns(schema, first, second, least, most)
 
     @property
     def gap(self) -> tuple[int, int] | None:
