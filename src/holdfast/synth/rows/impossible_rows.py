@@ -85,8 +85,9 @@ class Zeros:
         values a cell of their own: where they stand for some date, that date is in no order.
 
         >>> from holdfast.data import DateTime
-        >>> schema = Schema([DateTime(name, "2024-01-01", "2024-06-30") for name in ("admitted", "discharged")])
-        >>> Zeros.in_order(schema, "admitted", "discharged", most=31).allowed((6, 6))[1].tolist()
+        >>> names = ("admitted", "discharged")
+        >>> schema = Schema([DateTime(name, "2024-01-01", "2024-06-30", bins="month") for name in names])
+        >>> Zeros.in_order(schema, *names, most=31).allowed((6, 6))[1].tolist()
         [False, True, True, False, False, False]
         """
         from holdfast.synth.rows.column_order import ColumnsInOrder
