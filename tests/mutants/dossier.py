@@ -361,9 +361,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: a proportion is shown as a number of rows",
-        target="release:Certificate.amount",
-        old="100 * self.alpha",
-        new="self.alpha",
+        target="release:bound_share",
+        old="bound_text(alpha, times=100)",
+        new="bound_text(alpha)",
         tests=("tests/dossier/test_one_fact.py::test_release_record_and_page_say_the_same",),
     ),
     Fault(
