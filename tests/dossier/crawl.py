@@ -19,6 +19,8 @@ VOID = frozenset({"meta", "input", "br", "img", "link", "hr"})
 SILENT = frozenset({"script", "style", "head"})
 SHARES = frozenset({"share"})
 """Fields that are per cent already."""
+BOUND = re.compile(r"/certificates/\d+/alpha$|/rows/\d+/(?:within|worst)$|^tables/\d+/error$|/odds$")
+"""Places of upper bounds, which are shown rounded up."""
 
 
 @dataclass
@@ -163,6 +165,12 @@ def holds(shown: str, value: float) -> bool:
     return math.isclose(float(text), value, rel_tol=1e-9, abs_tol=half * (1 + 1e-6))
 
 
+def bounds(shown: str, value: float) -> bool:
+    """Whether it is this one, rounded up to three digits or more: an upper bound that is shown below itself is none."""
+    number, least = float(shown.replace(",", "")), 10.0 ** (math.floor(math.log10(value or 1)) - 2)
+    return value * (1 - 1e-12) <= number < value + min(least, 1.0) * (1 + 1e-9)
+
+
 def _references(root: Node) -> Iterator[str]:
     """What is cited stands in the list under its number, and what stands there is cited."""
     listed = [n for n in root.all() if n.tag == "li" and n.attributes.get("id", "").startswith("reference-")]
@@ -240,12 +248,12 @@ def _written(text: str, value: Any, place: str) -> bool:
         return value.startswith(text.removesuffix("…")) or text == value.replace(" ", "-") + ".holdfast"
     if isinstance(value, int | float):
         if text.startswith("under"):
-            return 0 < value < float(found[0])
+            return value < float(found[0]) and (value > 0 or place.endswith("/p"))
         if text.startswith("one time in"):
             value = 1 / value
         elif text.endswith("%") and place.split("/")[-1] not in SHARES:
             value = 100 * value
-        return len(found) == 1 and holds(found[0], value)
+        return len(found) == 1 and (bounds if BOUND.search(place) else holds)(found[0], value)
     if isinstance(value, list) and text == str(len(value)):
         return True
     if isinstance(value, dict) and value.keys() >= {"weight", "reach"} and len(found) == 1:
@@ -260,6 +268,8 @@ def _drawn(shown: str, text: str, value: Any, *, tick: bool) -> bool:
     numbers = [one for one in inside if isinstance(one, int | float) and not isinstance(one, bool)]
     percent = re.search(re.escape(shown) + r"\s*%", text) is not None
     if any(holds(shown, 100 * one if percent else one) or holds(shown, one) for one in numbers):
+        return True
+    if "each within" in text and any(bounds(shown, one) for one in numbers):
         return True
     if any(
         shown in NUMBER.findall(one) or text.strip().removesuffix("…") in one

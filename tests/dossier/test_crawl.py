@@ -16,9 +16,10 @@ import pytest
 from holdfast.dossier import Accuracy, Bars, Dossier
 from holdfast.dossier.page import CONSTANTS, cited, record_of
 from holdfast.ledger import Ledger
+from holdfast.privacy.guarantee import bound_text
 from holdfast.release import Release
 from holdfast.release.archive import from_bytes
-from tests.dossier.crawl import crawl, holds, leaves, tree
+from tests.dossier.crawl import bounds, crawl, holds, leaves, tree
 from tests.dossier.dossier_samples import HOSTILE, FakeAttack, audit, counts, model, paid
 from tests.dossier.test_evidence import released, trained
 from tests.paths import ROOT
@@ -238,6 +239,16 @@ def _scale(ticks: Any, at: Any) -> Any:
 )  # fmt: skip
 def test_rounding(shown: str, value: float, same: bool) -> None:
     assert holds(shown, value) is same
+
+
+@pytest.mark.parametrize(
+    ("shown", "value", "good"),
+    [("3.28", 3.27053, True), ("3.27", 3.27053, False), ("3.29", 3.27053, False), ("4", 3.27053, False),
+     ("2.9", 2.8996, True), ("1235", 1234.01, True), ("7", 7.0, True)],
+)  # fmt: skip
+def test_bounds_are_shown_rounded_up(shown: str, value: float, good: bool) -> None:
+    assert bounds(shown, value) is good
+    assert not good or bound_text(value) == shown
 
 
 def test_leaves() -> None:

@@ -361,9 +361,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: a proportion is shown as a number of rows",
-        target="release:Certificate.amount",
-        old="100 * self.alpha",
-        new="self.alpha",
+        target="release:bound_share",
+        old="bound_text(alpha, times=100)",
+        new="bound_text(alpha)",
         tests=("tests/dossier/test_one_fact.py::test_release_record_and_page_say_the_same",),
     ),
     Fault(
@@ -502,5 +502,21 @@ FAULTS: tuple[Fault, ...] = (
         old="declared[name] is int and type(value) is not int",
         new="False",
         tests=("tests/contracts/test_hostile_files.py::test_whole_numbers_that_no_double_holds",),
+    ),
+    Fault(
+        name="certificates: a bound is shown below itself",
+        target="privacy:bound_text",
+        old="ROUND_CEILING)",
+        new='"ROUND_HALF_EVEN")',
+        tests=(
+            "tests/release/test_certificate.py::test_a_bound_is_shown_rounded_up_and_no_further_than_a_hundredth",
+        ),
+    ),
+    Fault(
+        name="page: a certificate has another number than its release",
+        target="dossier:_FORMS",
+        old="{bound_text(share, times=100)} %",
+        new="{100 * share:.2g} %",
+        tests=("tests/dossier/test_one_fact.py::test_release_record_and_page_say_the_same",),
     ),
 )

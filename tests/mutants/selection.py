@@ -33,9 +33,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shared fits: a fit without a charge, from a copy of its account",
         target="learn:share_of",
-        old="account.next_fit(closes=closes, selecting=bool(step))",
-        new="type(account).__mro__[1](account.next_fit(closes=closes, selecting=bool(step)).limit, "
-        "adjacency=account.adjacency, unit=account.unit, currency=account.currency, seed=1)",
+        old="return account.next_fit(",
+        new="return (lambda **told: type(account).__mro__[1](account.next_fit(**told).limit, "
+        "adjacency=account.adjacency, unit=account.unit, currency=account.currency, seed=1))(",
         tests=(f"{FITS}::test_a_grid_search_splits_the_account_over_its_fits_and_the_release_says_so",),
     ),
     Fault(
@@ -55,7 +55,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shared fits: scores of others choose the winner",
         target="privacy:FitShare.finished",
-        old="to_be_scored and self.whole._open is not self",
+        old="to_be_scored and self.whole._turn.open is not self",
         new="False",
         tests=(f"{FITS}::test_what_would_not_be_paid_is_refused",),
     ),
@@ -81,11 +81,25 @@ FAULTS: tuple[Fault, ...] = (
         tests=(f"{FITS}::test_a_plain_account_is_refused_and_says_how_to_share_it",),
     ),
     Fault(
-        name="shared fits: other threads take shares",
+        name="shared fits: a copy of the process takes shares",
         target="privacy:SharedAccount.next_fit",
-        old="threading.get_ident() != self._thread",
+        old="not self._process.here",
         new="False",
-        tests=(f"{ACCOUNT}::test_no_other_thread_no_copy_and_no_fork_is_given_a_share",),
+        tests=(f"{ACCOUNT}::test_no_copy_and_no_fork_is_given_a_share",),
+    ),
+    Fault(
+        name="shared fits: exact scores of threads that have one fit each",
+        target="privacy:SharedAccount._require_paid_selection",
+        old="threading.get_ident() != self._thread and",
+        new="False and",
+        tests=(f"{ACCOUNT}::test_a_thread_that_may_have_no_next_fit_must_ask_for_the_paid_score",),
+    ),
+    Fault(
+        name="shared fits: threads go on with each other's pipelines",
+        target="privacy:Turn",
+        old="(threading.local)",
+        new="",
+        tests=(f"{ACCOUNT}::test_of_many_threads_as_many_are_given_a_share_as_there_are_and_each_its_own",),
     ),
     Fault(
         name="shared fits: errors beyond the declared range",

@@ -599,4 +599,27 @@ FAULTS: tuple[Fault, ...] = (
         new="",
         tests=("tests/synth/methods/test_mwem.py::test_a_replay_is_multiplicative_weights_by_hand",),
     ),
+    Fault(
+        name="columns in order: cells that hold such records are struck out",
+        target="synth/rows:ColumnsInOrder.of_columns",
+        old="furthest < least",
+        new="nearest < least",
+        tests=(
+            "tests/synth/rows/test_column_order.py::test_every_pair_of_cells_that_is_left_holds_such_a_record",
+        ),
+    ),
+    Fault(
+        name="columns in order: values forget each other inside their cells",
+        target="synth/rows:OrderedCells.decide",
+        old="        self._narrow()\n",
+        new="",
+        tests=("tests/synth/rows/test_column_order.py::test_values_keep_to_it_inside_their_cells",),
+    ),
+    Fault(
+        name="columns in order: forgotten by the file",
+        target="synth:Synthesizer.from_release",
+        old=", constraints=contents.constraints",
+        new="",
+        tests=("tests/synth/rows/test_column_order.py::test_a_loaded_release_draws_rows_in_order",),
+    ),
 )

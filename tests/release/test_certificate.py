@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import FormatError, ParameterError
-from holdfast.release.certificate import Certificate
+from holdfast.privacy.guarantee import bound_text
+from holdfast.release.certificate import SHARE, Certificate
 
 
 def certificate(**changes: Any) -> Certificate:
@@ -46,6 +47,15 @@ def test_a_stored_claim_that_is_none_is_a_format_error() -> None:
     for broken in ({}, [], None, 3, stored | {"alpha": -1}, stored | {"confidence": "high"}):
         with pytest.raises(FormatError):
             Certificate.from_json(broken)
+
+
+@given(st.floats(0, 1e300))
+def test_a_bound_is_shown_rounded_up_and_no_further_than_a_hundredth(alpha: float) -> None:
+    shown = float(bound_text(alpha))
+    assert alpha <= shown <= alpha * 1.01 + 1e-320
+    assert bound_text(shown) == bound_text(alpha)
+    share = certificate(alpha=alpha, unit=SHARE).amount()
+    assert float(share.split()[0]) >= 100 * alpha * (1 - 1e-12)
 
 
 def test_the_summary_says_how_far_off_for_what_and_how_sure() -> None:

@@ -47,7 +47,8 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
 @click.option("--columns", help="Only these columns, separated by commas.")
 @click.option(
     "--impossible", type=_file,
-    help='JSON: combinations of labels that no row has, such as [{"age": "child", "work": ["full", "part"]}].',
+    help='JSON: combinations of labels that no row has, such as [{"age": "child", "work": ["full", "part"]}], and '
+    'dates or whole numbers in order, such as {"in_order": ["admitted", "discharged"], "most": 90}.',
 )  # fmt: skip
 @click.option(
     "--certificate-share", type=float, default=0.1, show_default=True, help="Of the budget; 0 for none."

@@ -115,7 +115,7 @@ class Tried:
     def attempt(self) -> Attempt:
         """As the page shows it."""
         # What it says alone may be more, or less, than what is left when everything that was run shares the error.
-        alone = r"(?m)((?:^  claim: .*|\bverdict): )(?:refuted|warning|consistent)\b"
+        alone = r"(?m)((?:^  claim: .*|\bverdict): )(?:refuted|warning|consistent|unclaimed)\b"
         return Attempt(
             kind=self.kind, name=self.name, state=self.state, numbers=self.numbers,
             summary=re.sub(alone, rf"\g<1>{self.state}", self.words),

@@ -30,7 +30,7 @@ from holdfast.dossier.section import Placed, Places
 from holdfast.dossier.shape_section import AdditiveUtility
 from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import FormatError, ParameterError
-from holdfast.privacy.guarantee import epsilon_text, odds_text
+from holdfast.privacy.guarantee import bound_text, epsilon_text, odds_text
 from holdfast.release.archive import parse_json
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ MOST_ENTRIES = 40
 """Entries of a ledger on the page; the rest is in its record."""
 _SEAL = re.compile(r'<meta name="holdfast-seal" content="([0-9a-f]{64})">')
 _RECORD = re.compile(r'<script type="application/json" id="holdfast-record">(.*?)</script>', re.S)
+_EMPHASIS = re.compile(r"(?<![\w*])\*(\w+)\*(?![\w*])")
+"""A word that the notes, which are Markdown, set off."""
 MOST_BYTES = 16 * 2**20
 _MOST_PARTS = 400_000
 _MOST_LETTERS = 160
@@ -279,7 +281,10 @@ def _library() -> tuple[dict[str, Reference], re.Pattern[str]]:
         for name, title in stored["pages"].items()
     }
     notes = {
-        number: Reference(f"Soundness notes of holdfast, section {number}: {one['title']}.", one["text"])
+        number: Reference(
+            f"Soundness notes of holdfast, section {number}: {one['title']}.",
+            _EMPHASIS.sub(r"\1", one["text"]),
+        )
         for number, one in stored["sections"].items()
     }
     names = sorted(papers | pages, key=len, reverse=True)
@@ -331,6 +336,9 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
     "rate": lambda share: f"{small(100 * share)} %",
     "number": epsilon_text,
     "small": small,
+    "bound": bound_text,
+    "bound_rate": lambda share: f"{bound_text(share, times=100)} %",
+    "probability": lambda value: "under 1e-6" if value < 1e-6 else f"{value:.2g}",
     "factor": lambda value: f"{value:.3g}",
     "chance": lambda value: f"{value:.2f}",
     "share": share_text,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
 from typing import Any, get_args
 
 import numpy as np
@@ -248,6 +249,20 @@ def epsilon_text(epsilon: float) -> str:
     ('0.8725', 'inf')
     """
     return f"{float(f'{epsilon:.6g}') * (1 + 1e-12):.4g}"
+
+
+def bound_text(value: float, *, times: int = 1) -> str:
+    """An upper bound in three digits, more only before the point, rounded up; the exact one is in the record.
+
+    >>> bound_text(0.0327053), bound_text(85.75), bound_text(1234.01), bound_text(0.07, times=100), bound_text(0)
+    ('0.0328', '85.8', '1235', '7', '0')
+    """
+    exact = times * Decimal(repr(float(value)))  # as it is written: 0.02 is not a little more than 0.02
+    if not exact:
+        return "0"
+    last = exact.adjusted() - 2
+    shown = exact.quantize(Decimal(1).scaleb(last if last > 12 else min(last, 0)), ROUND_CEILING)
+    return f"{float(shown):.15g}"
 
 
 def up_to(probability: float) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import FormatError, require
+from holdfast.privacy.guarantee import bound_text
 
 SHARE = "% of the rows"
 """The unit of an alpha that is a proportion: 0.02 is 2 % of the rows."""
@@ -70,9 +71,11 @@ class Certificate:
 
     def amount(self) -> str:
         """Alpha with its unit, as every summary and page writes it."""
-        if self.unit == SHARE:
-            return f"{100 * self.alpha:.6g} {SHARE}"
-        return f"{self.alpha:g} {self.unit}".rstrip()
+        return (
+            bound_share(self.alpha)
+            if self.unit == SHARE
+            else f"{bound_text(self.alpha)} {self.unit}".rstrip()
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; a unit that was not named is not mentioned, as it never was."""
@@ -100,6 +103,15 @@ class Certificate:
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored certificate lacks a field or has one of the wrong kind") from error
+
+
+def bound_share(alpha: float) -> str:
+    """A bound that is a part of all rows.
+
+    >>> bound_share(0.0327053)
+    '3.28 % of the rows'
+    """
+    return f"{bound_text(alpha, times=100)} {SHARE}"
 
 
 def _is_number(value: object) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import ParameterError
+from holdfast.release.certificate import bound_share
 from holdfast.synth.methods import METHODS, REGISTRY
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
@@ -40,8 +41,8 @@ class SynthesizerChoice:
         if alpha is None or aimed is None or alpha <= SACRIFICED * aimed:
             return self.summary()
         return (
-            f"{self.summary()}; the largest error may be {alpha:.2g}, where measuring the whole workload at once "
-            f"leaves about {aimed:.2g}: objective='largest' aims at that"
+            f"{self.summary()}; the largest error may be {bound_share(alpha)}, where measuring the whole workload at "
+            f"once leaves about {100 * aimed:.2g} %: objective='largest' aims at that"
         )
 
 

@@ -14,6 +14,7 @@ from holdfast.errors import FormatError
 from holdfast.release import Release
 from holdfast.synth.models.model import Measurement, NoisyCount
 from holdfast.synth.rows.coded_rows import CodedRows
+from holdfast.synth.rows.impossible_rows import Zeros
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.one_layer import OneLayer
 from holdfast.synth.workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds
@@ -40,6 +41,8 @@ class SyntheticContents:
     choice: str | None = None
     counted: NoisyCount | None = None
     """The noisy number of rows, where the true one is private and the certificate paid for it."""
+    constraints: tuple[Zeros, ...] = ()
+    """What no row breaks; a file keeps columns in order, and its rows are as possible as those it holds."""
 
     def value(self) -> dict[str, Any]:
         """What a release stores; queries with all that makes them what they are, so that a claim keeps its class."""
@@ -57,7 +60,16 @@ class SyntheticContents:
             "confidence": self.confidence,
             "choice": self.choice,
             "counted": None if self.counted is None else asdict(self.counted),
-        }
+        } | self._orders()
+
+    def _orders(self) -> dict[str, Any]:
+        """The columns in order, if any."""
+        found = [
+            {"columns": list(one.columns), "gap": list(one.gap)}
+            for one in self.constraints
+            if one.gap is not None
+        ]
+        return {"in_order": found} if found else {}
 
     @classmethod
     def of_value(cls, value: Any) -> SyntheticContents:
@@ -66,8 +78,9 @@ class SyntheticContents:
             raise FormatError("the release does not hold a synthetic table; load it with Release.load")
         counted = value.get("counted")  # absent from files of former versions
         try:
+            schema = Schema.from_dict(value["schema"])
             return cls(
-                schema=Schema.from_dict(value["schema"]),
+                schema=schema,
                 table=value["rows"],
                 measurements=tuple(Measurement(**one) for one in value["measurements"]),
                 workload=_workload(value["workload"]),
@@ -76,6 +89,10 @@ class SyntheticContents:
                 confidence=float(value["confidence"]),
                 choice=value["choice"],
                 counted=None if counted is None else NoisyCount(**counted),
+                constraints=tuple(
+                    Zeros.in_order(schema, *one["columns"], least=one["gap"][0], most=one["gap"][1])
+                    for one in value.get("in_order", ())
+                ),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the synthetic table's release is missing or wrong") from error

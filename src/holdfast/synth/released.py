@@ -75,7 +75,7 @@ class ReleasedTable:
             domain=self._rows.domain, codes=self._rows.codes, total=len(self._rows)
         )
         made = draw_coded_rows(model, count, coins, self._constraints)
-        table = decode_rows(made, self._contents.schema, coins)
+        table = decode_rows(made, self._contents.schema, coins, self._constraints)
         return as_frame(table, self._kind, self._contents.schema, self._types)
 
     def answer(self, workload: Workload | None = None) -> Answers:

@@ -185,9 +185,9 @@ class Synthesizer(ReleasedTable):
         certification = None if check is None else self._certify(data, rows, certified, check)
         alpha = None if certification is None else certification.overall.alpha
         contents = SyntheticContents(
-            schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins),
+            schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins, zeros),
             measurements=synthesis.measurements, workload=workload, certified=tuple(certified.groups),
-            public_rows=data.public_rows,
+            public_rows=data.public_rows, constraints=zeros,
             confidence=self.confidence, choice=None if choice is None else choice.told(task, alpha),
             counted=None if certification is None else certification.counted,
         )  # fmt: skip
@@ -249,7 +249,7 @@ class Synthesizer(ReleasedTable):
         contents = SyntheticContents.of_value(release.value)
         made = cls(confidence=contents.confidence)
         made.method_, made.choice_, made.certification_ = release.provenance.method, None, None
-        made._hold(release, contents, contents.coded(), model=None)
+        made._hold(release, contents, contents.coded(), model=None, constraints=contents.constraints)
         return made
 
     @classmethod

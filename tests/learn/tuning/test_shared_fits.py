@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import parallel_config  # type: ignore[import-untyped]
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -108,6 +110,34 @@ def test_a_randomised_search_and_a_cross_validation() -> None:
     assert scores.shape == (3,)
     assert shared._scored == shared._taken == 3
     assert search.score(X, Y) == search.score(X, Y)  # afterwards, by its owner: neither paid nor noisy
+
+
+@pytest.mark.parametrize("told", [{}, {"scoring": "accuracy"}])
+def test_a_search_of_several_threads_pays_for_each_fit_and_score(told: dict[str, Any], tmp_path: Any) -> None:
+    with Ledger.create(tmp_path / "l.db") as ledger:
+        ledger.dataset("d", limit=LIMIT, currency="gdp", adjacency="replace", approver="A")
+        account = ledger.account("d", name="search", limit=ApproxDP(6.0, 1e-5), purpose="p")
+        shared = account.shared_by(5)
+        search = GridSearchCV(model(), GRID, cv=shared.folds(2), n_jobs=2, error_score="raise", **told)
+        with parallel_config(backend="threading"):
+            if told:  # two threads, and neither need have a second fit that could tell
+                with pytest.raises(HoldfastError, match="scoring must be None"):
+                    search.fit(X, Y, account=shared)
+                assert account.journal.entries == ()
+                return
+            search.fit(X, Y, account=shared)
+        said = search.best_estimator_.release_.provenance.parameters
+        assert (said["fits_paid"], said["scores_paid"]) == (5, 4)
+        shares = [one.charge.share for one in account.journal.entries]
+        assert len(set(shares)) == len(shares) == 5 + 4
+
+
+def test_a_search_of_several_processes_is_refused_with_the_way_out() -> None:
+    account = opened()
+    shared = account.shared_by(5)
+    with pytest.raises(TypeError, match=r"joblib\.parallel_config\(backend='threading'\)"):
+        pickle.dumps({"account": shared})
+    assert account.journal.entries == ()
 
 
 def test_every_kind_of_estimator_is_scored_within_bounds() -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
 
 from holdfast.errors import BudgetExceeded, HoldfastError, LedgerError, ParameterError
@@ -16,7 +19,7 @@ from holdfast.privacy import Account, ApproxDP, Gaussian, GaussianDP, PureDP
 from holdfast.privacy.account import Witness
 from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.account.resume import ResumableAccount
-from holdfast.privacy.account.shared import CHOSEN_BY_PAID_SCORES
+from holdfast.privacy.account.shared import CHOSEN_BY_PAID_SCORES, FitShare
 from holdfast.release import Release
 
 LIMIT = GaussianDP(1.0)
@@ -125,21 +128,61 @@ def test_a_selection_without_its_folds_or_its_scores_is_refused() -> None:
     shared.next_fit(closes=True, selecting=True)
 
 
-def test_no_other_thread_no_copy_and_no_fork_is_given_a_share() -> None:
-    shared = whole().shared_by(4)
-    found: list[Exception] = []
+def in_threads(work: Callable[[], object], threads: int) -> list[object]:
+    """What each of so many threads, all of them begun, gives or raises."""
+    begun, found = threading.Barrier(threads), []
 
-    def elsewhere() -> None:
+    def one() -> None:
+        begun.wait()
         try:
-            shared.next_fit(closes=True, selecting=False)
-        except LedgerError as error:
+            found.append(work())
+        except HoldfastError as error:
             found.append(error)
 
-    thread = threading.Thread(target=elsewhere)
-    thread.start()
-    thread.join()
-    assert "n_jobs=1" in str(found[0])
-    with pytest.raises(TypeError, match="n_jobs=1"):
+    workers = [threading.Thread(target=one) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return found
+
+
+def test_of_many_threads_as_many_are_given_a_share_as_there_are_and_each_its_own() -> None:
+    account, stepped = whole(), threading.Barrier(5)
+    shared = account.shared_by(5)
+
+    def fit_and_score() -> str:
+        step = shared.next_fit(closes=False, selecting=False)
+        stepped.wait()
+        share = shared.next_fit(closes=True, selecting=False)
+        assert share is step  # the pipeline of this thread, whatever others fit meanwhile
+        spend(share)
+        share.score(np.ones(40))
+        return share._caps[-1][0]
+
+    assert len({str(one) for one in in_threads(fit_and_score, 5)}) == 5
+    refused = in_threads(lambda: shared.next_fit(closes=True, selecting=False), 3)
+    assert all(isinstance(one, BudgetExceeded) for one in refused)
+    assert len(account.journal.entries) == 10
+    assert (shared._taken, shared._scored) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "paid"), [(None, True), ("accuracy", False), (["accuracy", "f1"], False), (len, False)]
+)
+def test_a_thread_that_may_have_no_next_fit_must_ask_for_the_paid_score(scoring: Any, paid: bool) -> None:
+    shared = whole().shared_by(4)
+    list(shared.folds(2).split(np.zeros((9, 1))))
+    scorer = check_scoring(LogisticRegression(), scoring=scoring)
+    (found,) = in_threads(lambda: shared.next_fit(closes=True, selecting=True, scorer=scorer), 1)
+    assert isinstance(found, FitShare) is paid
+    assert paid or "scoring must be None" in str(found)
+    assert shared._taken == paid
+
+
+def test_no_copy_and_no_fork_is_given_a_share() -> None:
+    shared = whole().shared_by(4)
+    with pytest.raises(TypeError, match=r"n_jobs=1, or threads: with joblib\.parallel_config"):
         copy.deepcopy(shared)
     from holdfast.privacy.account import journal
 

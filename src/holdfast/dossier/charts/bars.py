@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast.dossier.charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, wrapped
+from holdfast.privacy.guarantee import bound_text
 
 LABELS = 176
 _LEAST, _ROW, _TEXT, _BAR = 160, 19, 13, 30
@@ -35,7 +36,9 @@ def bar_chart(title: str, labels: Sequence[str], values: ArrayLike, *, error: fl
             f"{_label(label, middle)}"
         )
     text = "; ".join(f"{label}: {count:.0f}" for label, count in zip(labels, counts, strict=True))
-    return frame(title, f"{text}; each within {error:.0f} records.", x, y, "".join(parts), height=height)
+    return frame(
+        title, f"{text}; each within {bound_text(error)} records.", x, y, "".join(parts), height=height
+    )
 
 
 def coefficient_chart(

@@ -337,8 +337,8 @@ class Payers:
 PAYERS = Payers()
 
 
-def selection_step() -> str:
-    """The function of scikit-learn's model selection that is calling; empty where none is.
+def selection_call() -> tuple[str, Any]:
+    """The function of scikit-learn's model selection that is calling, empty where none is, and what it scores by.
 
     A PrivateSearch in between pays for what it fits by itself, and asks for its own account.
     """
@@ -347,11 +347,16 @@ def selection_step() -> str:
         frame = frame.f_back
         module = str(frame.f_globals.get("__name__", ""))
         if module == "holdfast.learn.tuning.whole_models":
-            return ""
+            return "", None
         # `_score` is called by the function that fitted.
         if module.startswith("sklearn.model_selection") and frame.f_code.co_name != "_score":
-            return frame.f_code.co_name
-    return ""
+            return frame.f_code.co_name, frame.f_locals.get("scorer", "not told")
+    return "", None
+
+
+def selection_step() -> str:
+    """The function alone."""
+    return selection_call()[0]
 
 
 def inside_model_selection() -> bool:
@@ -365,14 +370,16 @@ def share_of(account: Account, *, closes: bool = True) -> Account:
     In a model selection an account must be shared, or its first fit would spend all. A step before the model of a
     pipeline does not close its share, which the model goes on with.
     """
-    step = selection_step()
+    step, scorer = selection_call()
     if step not in ("", *STEPS):
         raise ParameterError(
             f"{step.strip('_')} of scikit-learn must not be given an account: it asks for more than fits and paid "
             "scores; use GridSearchCV, RandomizedSearchCV, cross_validate or cross_val_score"
         )
     if isinstance(account, SharedAccount):
-        return account.next_fit(closes=closes, selecting=bool(step))
+        return account.next_fit(
+            closes=closes, selecting=bool(step), scorer=scorer if step == SCORES_NEXT else None
+        )
     if step:
         raise ParameterError(
             "account must be shared by the fits of a search or cross-validation, or the first would spend all of it: "

@@ -30,9 +30,20 @@ CHOSEN_BY_PAID_SCORES = (
     "settings were compared by the paid scores of this account, by no other answer about the rows"
 )
 ONE_PROCESS = (
-    "the shares of an account are handed out by the process and thread that shared it; nothing was charged here. "
-    "Use n_jobs=1"
+    "the shares of an account are handed out by the process that shared it, never by a copy; nothing was charged here. "
+    "Use n_jobs=1, or threads: with joblib.parallel_config(backend='threading'): search.fit(...)"
 )
+OWN_SCORE = ("_PassthroughScorer", "_passthrough_scorer")
+"""What scikit-learn calls the scorer that asks the estimator for its own score."""
+
+
+class Turn(threading.local):
+    """What a thread is at in a model selection."""
+
+    open: FitShare | None = None
+    """The share of a pipeline whose steps have spent some of it; its model closes it."""
+    unscored: bool = False
+    """Whether the last fit waits for its score."""
 
 
 class SharedAccount(Account):
@@ -57,41 +68,41 @@ class SharedAccount(Account):
         made = object.__new__(cls)
         made.__dict__.update(account.__dict__)
         made.fits, made.scores = int(fits), as_written(scores)
-        made._taken, made._scored, made._open = 0, 0, None
-        made._unscored, made._cut = False, False
+        made._taken, made._scored, made._cut = 0, 0, False
+        made._turn, made._counting = Turn(), threading.Lock()
         made._process, made._thread = Process(), threading.get_ident()
         return made
 
     _taken: int
     _scored: int
-    _open: FitShare | None
-    """The share of a pipeline whose steps have spent some of it; its model closes it."""
-    _unscored: bool
-    """Whether the last fit of a model selection waits for its score."""
     _cut: bool
     """Whether folds were cut for it."""
+    _turn: Turn
+    _counting: threading.Lock
     _process: Process
     _thread: int
 
-    def next_fit(self, *, closes: bool, selecting: bool) -> FitShare:
+    def next_fit(self, *, closes: bool, selecting: bool, scorer: Any = None) -> FitShare:
         """The share of the fit that begins, or that goes on, if earlier steps of its pipeline have begun it.
 
-        `closes` says that nothing comes after in this fit, `selecting` that a search or cross-validation calls.
+        `closes` says that nothing comes after in this fit, `selecting` that a search or cross-validation calls, and
+        `scorer` what it scores by. A thread fits and scores one model after the other.
         """
-        if not self._process.here or threading.get_ident() != self._thread:
+        if not self._process.here:
             raise LedgerError(ONE_PROCESS)
         if selecting:
-            self._require_paid_selection()
-        share = self._open
+            self._require_paid_selection(scorer)
+        share = self._turn.open
         if share is None:
-            if self._taken == self.fits:
-                raise BudgetExceeded(
-                    f"all {self.fits} fits that this account was shared by are paid; nothing was drawn. A search fits "
-                    "settings x folds times, and once more where it refits: shared_by(that number)"
-                )
-            share = FitShare.of(self)
-            self._taken += 1
-        self._open = None if closes else share
+            with self._counting:
+                if self._taken == self.fits:
+                    raise BudgetExceeded(
+                        f"all {self.fits} fits that this account was shared by are paid; nothing was drawn. A search "
+                        "fits settings x folds times, and once more where it refits: shared_by(that number)"
+                    )
+                share = FitShare.of(self)
+                self._taken += 1
+        self._turn.open = None if closes else share
         return share
 
     def folds(self, splits: Any = 5) -> Folds:
@@ -103,13 +114,15 @@ class SharedAccount(Account):
             )
         return Folds(self, splits)
 
-    def _require_paid_selection(self) -> None:
+    def _require_paid_selection(self, scorer: Any) -> None:
         if not self._cut:
             raise ParameterError(
                 "cv must be account.folds(...) of the shared account; scikit-learn's default for classes looks at the "
                 "labels, and one label moves other rows between its folds. Nothing was charged"
             )
-        if self._unscored:
+        # Of one thread an unpaid score is seen at its next fit. Of several threads each might have no next one.
+        unseen = threading.get_ident() != self._thread and not _is_own_score(scorer)
+        if self._turn.unscored or unseen:
             raise ParameterError(
                 "scoring must be None in a search or cross-validation with an account: the estimator's own score is "
                 "paid and noisy, any other tells about real rows for nothing. No further fit was charged"
@@ -117,6 +130,20 @@ class SharedAccount(Account):
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(ONE_PROCESS)
+
+
+def _is_own_score(scorer: Any) -> bool:
+    """Whether scikit-learn was told no scoring, or none is asked for: the estimator's own score is paid.
+
+    >>> from sklearn.metrics import get_scorer
+    >>> _is_own_score(None), _is_own_score(get_scorer("accuracy"))
+    (True, False)
+    """
+    if scorer is None:
+        return True
+    listed = getattr(scorer, "_scorers", scorer)
+    several = listed.values() if isinstance(listed, Mapping) else [listed]
+    return all(getattr(one, "__name__", type(one).__name__) in OWN_SCORE for one in several)
 
 
 class FitShare(Account):
@@ -136,7 +163,7 @@ class FitShare(Account):
 
     def finished(self, *, to_be_scored: bool) -> None:
         """A step or a model was fitted; after the model of a cross-validation its score comes, from this account."""
-        self.whole._unscored = to_be_scored and self.whole._open is not self
+        self.whole._turn.unscored = to_be_scored and self.whole._turn.open is not self
 
     def score(self, values: NDArray[np.float64]) -> float:
         """The mean of one number in [0, 1] per row, with noise; paid once for each fit.
@@ -149,8 +176,9 @@ class FitShare(Account):
         require_something_left(self._scoring)
         noise = noise_within(self._scoring, l2_sensitivity=1.0, dimension=1)
         noisy = self._scoring.release(noise.mechanism, np.array([kept.sum()]), label="score of a fit")
-        self.whole._scored += 1
-        self.whole._unscored = False
+        with self.whole._counting:
+            self.whole._scored += 1
+        self.whole._turn.unscored = False
         return float(noisy[0]) / values.size
 
     @property

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from holdfast.data.schema import Schema
+from holdfast.data.schema import Numeric, Schema
 from holdfast.errors import ParameterError, require
 from holdfast.progress import progress
 from holdfast.release import Release
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.evaluation.against_release import released_evidence
-from holdfast.synth.evaluation.associations import associations
+from holdfast.synth.evaluation.associations import Associations, associations
 from holdfast.synth.evaluation.compared_rows import (
     ComparedRows,
     as_synthetic,
@@ -27,6 +27,8 @@ from holdfast.synth.evaluation.report import EvaluationReport
 from holdfast.synth.evaluation.subgroups import subgroups
 
 LEAST_ROWS = 4
+FOLLOWS, LOST, MOST_ORDERS = 0.9, 0.2, 3
+"""A correlation that is told when it is lost, by how much, and of how many pairs."""
 TITLE = "Synthetic rows evaluated"
 
 
@@ -76,7 +78,7 @@ def evaluate_against_real(
             one_way=marginal_errors(ours, theirs, width=1), two_way=marginal_errors(ours, theirs, width=2),
             moved=moved_columns(ours, theirs), associations=strengths, closest=near, told_apart=apart,
             predictions=predicted, subgroups=tuple(subgroups(ours, theirs, one, predicted) for one in by),
-            notes=tuple(_notes(ours, "real") + _notes(theirs, "synthetic")),
+            notes=(*_notes(ours, "real"), *_notes(theirs, "synthetic"), *_lost_orders(strengths, declared)),
         )  # fmt: skip
         bar.update()
     # What a release says of itself is about its own rows: other rows are compared with the real ones only.
@@ -119,6 +121,22 @@ def _require_asked(schema: Schema, target: str | None, by: Sequence[str]) -> Non
         raise ParameterError(f"by must be a list of columns, got by={by!r}; write by=[{by!r}]")
     for parameter, name in [("target", target)] * (target is not None) + [("by", one) for one in by]:
         require(name in schema.names, parameter, name, f"one of the columns {list(schema.names)}")
+
+
+def _lost_orders(found: Associations, schema: Schema) -> list[str]:
+    """Dates or whole numbers that follow each other in the real rows and not here, and what can be done about it."""
+    ordered = [
+        (a, b, ours, theirs)
+        for a, b, ours, theirs in found.largest(len(found.names))
+        if ours >= FOLLOWS and theirs <= FOLLOWS - LOST
+        and all(isinstance(schema[name], Numeric) and schema[name].integer for name in (a, b))  # type: ignore[union-attr]
+    ]  # fmt: skip
+    return [
+        f"{a} and {b} follow each other (correlation {ours:.2f}) and hardly do here ({theirs:.2f}): their pairs of "
+        "cells are too many for the noise. If one is never below the other, declare it (Zeros.in_order, or in_order "
+        "in the file of --impossible), which costs nothing; if the difference matters, let it be a column instead"
+        for a, b, ours, theirs in ordered[:MOST_ORDERS]
+    ]
 
 
 def _notes(rows: ComparedRows, name: str) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from holdfast.errors import ParameterError
+from holdfast.release.certificate import bound_share
 from holdfast.synth.evaluation.against_release import ReleasedEvidence
 from holdfast.synth.evaluation.distances import WARNING
 from holdfast.synth.evaluation.figure import evaluation_figure
@@ -194,7 +195,7 @@ def _of_release(made: ReleasedEvidence, *, alone: bool) -> list[str]:
         )
     if made.alpha is not None:
         lines.append(
-            f"  certificate: {made.certificate} within {made.alpha:.4f} ({100 * made.confidence:g} %)"
+            f"  certificate: {made.certificate} within {bound_share(made.alpha)} ({100 * made.confidence:g} %)"
         )
     else:
         lines.append("  no certificate speaks of these rows")

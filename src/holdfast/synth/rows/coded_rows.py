@@ -96,20 +96,28 @@ def row_coins(measurements: Sequence[Measurement], *, key: str) -> Source:
 # To values.
 
 
-def decode_rows(rows: CodedRows, schema: Schema, source: Source) -> Any:
+def decode_rows(rows: CodedRows, schema: Schema, source: Source, constraints: Sequence[Zeros] = ()) -> Any:
     """An Arrow table: whole numbers as int64, other numbers as float64, dates as dates, categories as texts.
 
     A `dtype` of the schema is kept; an ordered column is an ordered dictionary of its labels.
     Categories that are all whole numbers, all dates (2026-05-01), or `true` and `false`, come back as such: types
     follow from the declared labels, never from how a frame stored them. A number is uniform within its bin, or its
-    logarithm is where bins are logarithmic.
+    logarithm is where bins are logarithmic; columns that `constraints` declare to be in order keep to it there.
     """
     import pyarrow
 
-    columns = {
-        name: _decoded(schema[name], rows.codes[:, place], source) for place, name in enumerate(rows.domain)
-    }
-    return pyarrow.table(columns)
+    codes = {name: rows.codes[:, place] for place, name in enumerate(rows.domain)}
+    left = _ordered(codes, schema, [one for one in constraints if one.gap is not None])
+    return pyarrow.table({name: _decoded(schema[name], codes[name], source, left) for name in rows.domain})
+
+
+def _ordered(codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Zeros]) -> Any:
+    """What is left to the rows of each column in order (`OrderedCells`); nothing where none is."""
+    if not orders:
+        return None
+    from holdfast.synth.rows.column_order import OrderedCells
+
+    return OrderedCells(codes, schema, orders)
 
 
 def empty_cells(schema: Schema, names: tuple[str, ...]) -> tuple[Zeros, ...]:
@@ -118,7 +126,7 @@ def empty_cells(schema: Schema, names: tuple[str, ...]) -> tuple[Zeros, ...]:
     for name in names:
         column = schema[name]
         if isinstance(column, Numeric) and column.integer:
-            low, high = _whole_bounds(column)
+            low, high = whole_bounds(column)
             empty = np.flatnonzero(low > high)
             if empty.size:
                 made.append(Zeros((name,), [(int(cell),) for cell in empty]))
@@ -133,10 +141,10 @@ def null_cell(column: Numeric | Categorical) -> int | None:
     return column.null_code if new else None
 
 
-def _decoded(column: Numeric | Categorical, codes: Codes, source: Source) -> Any:
+def _decoded(column: Numeric | Categorical, codes: Codes, source: Source, left: Any) -> Any:
     missing = None if null_cell(column) is None else codes == null_cell(column)
     number = isinstance(column, Numeric)
-    made = _numbers(column, codes, missing, source) if number else _labels(column, codes, missing)  # type: ignore[arg-type]
+    made = _numbers(column, codes, missing, source, left) if number else _labels(column, codes, missing)  # type: ignore[arg-type]
     if column.dtype is None and not (isinstance(column, Categorical) and column.ordered):
         return made
     from holdfast.synth.rows.frames import as_type, declared_type
@@ -144,18 +152,26 @@ def _decoded(column: Numeric | Categorical, codes: Codes, source: Source) -> Any
     return as_type(column, made, declared_type(column))
 
 
-def _numbers(column: Numeric, codes: Codes, missing: NDArray[np.bool_] | None, source: Source) -> Any:
+def _numbers(
+    column: Numeric, codes: Codes, missing: NDArray[np.bool_] | None, source: Source, left_over: Any
+) -> Any:
     import pyarrow
 
     bins = len(column.edges) - 1
     cell = np.minimum(codes, bins - 1)
     uniform = (source.words(len(codes)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
     if column.integer:
-        low, high = _whole_bounds(column)
+        low, high = whole_bounds(column)
         if np.any(low[cell] > high[cell]):
             raise ParameterError(f"a bin of column {column.name!r} holds no whole number; declare wider bins")
-        span = (high - low + 1)[cell]
-        values: NDArray[Any] = low[cell] + np.minimum((uniform * span).astype(np.int64), span - 1)
+        low, high = low[cell], high[cell]
+        ordered = left_over is not None and column.name in left_over
+        if ordered:
+            low, high = left_over.bounds(column.name)
+        span = high - low + 1
+        values: NDArray[Any] = low + np.minimum((uniform * span).astype(np.int64), span - 1)
+        if ordered:
+            left_over.decide(column.name, values)
         if isinstance(column, DateTime):
             from holdfast.data.moments import as_dates
 
@@ -185,7 +201,7 @@ def _rounded(values: Floats, left: Floats, right: Floats, decimals: int) -> Floa
     return made
 
 
-def _whole_bounds(column: Numeric) -> tuple[Codes, Codes]:
+def whole_bounds(column: Numeric) -> tuple[Codes, Codes]:
     """The first and the last whole number of each bin; the last bin is closed on the right."""
     edges = column.edges
     low = np.array([math.ceil(edge) for edge in edges[:-1]])

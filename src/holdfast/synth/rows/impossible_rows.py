@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,30 @@ class Zeros:
             mesh = np.meshgrid(*codes, indexing="ij")
             cells += [tuple(cell) for cell in np.stack([axis.reshape(-1) for axis in mesh], axis=1).tolist()]
         return cls(columns, cells)
+
+    @classmethod
+    def in_order(
+        cls, schema: Schema, first: str, second: str, *, least: int = 0, most: int | None = None
+    ) -> Zeros:
+        """That a date or whole number is never below another, and at most `most` above it, in the columns' unit.
+
+        No row breaks it, in its cells or in its values. Declare it of every pair that it holds for, and give missing
+        values a cell of their own: where they stand for some date, that date is in no order.
+
+        >>> from holdfast.data import DateTime
+        >>> names = ("admitted", "discharged")
+        >>> schema = Schema([DateTime(name, "2024-01-01", "2024-06-30", bins="month") for name in names])
+        >>> Zeros.in_order(schema, *names, most=31).allowed((6, 6))[1].tolist()
+        [False, True, True, False, False, False]
+        """
+        from holdfast.synth.rows.column_order import ColumnsInOrder
+
+        return ColumnsInOrder.of_columns(schema, first, second, least, most)
+
+    @property
+    def gap(self) -> tuple[int, int] | None:
+        """Of columns in order: how far the second is above the first, at least and at most."""
+        return None
 
     def allowed(self, shape: tuple[int, ...]) -> Mask:
         """Which cells of a joint count of the columns may hold a record."""
@@ -186,8 +211,26 @@ def _changed(
 
 
 def read_impossible(path: Path, schema: Schema) -> tuple[Zeros, ...]:
-    """Constraints from a JSON file: a list of objects, column to label or to a list of labels."""
+    """Constraints from a JSON file: a list of objects, column to label or to a list of labels.
+
+    Or `in_order` to two columns, with `least` and `most` as `Zeros.in_order` takes them.
+    """
     listed = parsed_json(declared_text(path, name="impossible"), name="impossible")
     if not isinstance(listed, list) or not all(isinstance(one, dict) and one for one in listed):
         raise FormatError("impossible combinations are a list of objects: column to label or list of labels")
-    return tuple(Zeros.of_labels(schema, [one]) for one in listed)
+    return tuple(
+        _read_order(one, schema)
+        if "in_order" in one and "in_order" not in schema.names
+        else Zeros.of_labels(schema, [one])
+        for one in listed
+    )
+
+
+def _read_order(stored: Mapping[str, Any], schema: Schema) -> Zeros:
+    named, told = stored["in_order"], {name: one for name, one in stored.items() if name != "in_order"}
+    two = isinstance(named, list) and len(named) == 2 and all(isinstance(name, str) for name in named)
+    if not two or not set(told) <= {"least", "most"}:
+        raise FormatError(
+            "columns in order are an object: in_order, two columns; least and most, whole numbers"
+        )
+    return Zeros.in_order(schema, *named, **told)
