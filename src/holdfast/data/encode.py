@@ -180,9 +180,9 @@ def _as_rows(X: Any) -> Any:
         return X.to_arrow_table()
     if hasattr(X, "batches") and hasattr(X, "schema"):
         raise DataError(
-            "X must be rows (a data frame, an Arrow table, a mapping, a DuckDB relation), got a Table, which gives rows "
-            "to private methods only: fit it as model.fit(table, target=...), without a Pipeline, and predict for rows "
-            "that were read, as in duckdb.connect(path).table(name) or pandas.read_sql(query, connection)"
+            "X must be rows (a data frame, an Arrow table, a mapping, a DuckDB relation), got a Table, which gives "
+            "rows to private methods only: fit it as model.fit(table, target=...), without a Pipeline, and predict for "
+            "rows that were read, as in duckdb.connect(path).table(name) or pandas.read_sql(query, connection)"
         )
     return X
 

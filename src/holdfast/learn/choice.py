@@ -108,8 +108,7 @@ def choose_learner(
     if chosen is None:
         reasons = "; ".join(f"{method.name}: {objections[method.name]}" for method in order)
         if max_rows > 1:
-            reasons += "; what is proved for single rows takes a table with one row of each user (max_rows = 1)"
-            reasons += " or, of several classes, a target of two" if problem.loss.name == "softmax" else ""
+            reasons += "; declare one row of each user (max_rows = 1), or two classes under (epsilon, delta)"
         raise ParameterError(
             f"no method is proved for the {problem.loss.name} loss with penalty={problem.penalty!r}, "
             f"radius={problem.radius!r}, adjacency={facts.adjacency.value!r} and max_rows={max_rows}: {reasons}"

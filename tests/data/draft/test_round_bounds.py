@@ -55,13 +55,19 @@ def test_edges_of_amounts_are_around_them(low: float, ratio: float, debts: bool,
         ("2023-02-03", "2024-12-30", "day", "2023-02-01", "2024-12-31"),
         ("2001-03-04", "2024-02-02", "day", "2001-01-01", "2024-12-31"),
         ("2024-01-05 01:45", "2024-02-11 21:15", "minute", "2024-01-05 00:00", "2024-02-11 23:59"),
-        ("2024-05-01 10:07:03", "2024-05-01 20:00:00", "second", "2024-05-01 10:00:00", "2024-05-01 20:59:59"),
+        (
+            "2024-05-01 10:07:03",
+            "2024-05-01 20:00:00",
+            "second",
+            "2024-05-01 10:00:00",
+            "2024-05-01 20:59:59",
+        ),
         ("2024-05-03", "2024-05-20", "day", "2024-05-03", "2024-05-20"),
     ],
 )
 def test_moments_are_rounded_to_the_calendar(low: str, high: str, unit: str, begin: str, end: str) -> None:
-    asked = (number_of(one, unit) for one in (low, high))
-    assert round_moments(*asked, unit) == (number_of(begin, unit), number_of(end, unit))
+    found = round_moments(number_of(low, unit), number_of(high, unit), unit)
+    assert found == (number_of(begin, unit), number_of(end, unit))
 
 
 def test_labels_are_short_and_differ() -> None:
@@ -80,7 +86,9 @@ def test_words_of_edges_rise_as_they_do(edges: list[float]) -> None:
 
 
 def test_a_draft_of_measurements_has_labels_that_people_read() -> None:
-    found = draft_of({"weight": [380.75, 59283.81, 4000.5], "seen": ["2024-01-03", "2025-02-14", "2024-07-07"]})
+    found = draft_of(
+        {"weight": [380.75, 59283.81, 4000.5], "seen": ["2024-01-03", "2025-02-14", "2024-07-07"]}
+    )
     weight, seen = found.schema["weight"], found.schema["seen"]
     assert isinstance(weight, Numeric)
     assert isinstance(seen, DateTime)

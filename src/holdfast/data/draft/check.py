@@ -99,7 +99,9 @@ class SchemaCheck:
         count = len(self.findings)
         if not count:
             return "\n".join([*lines, "no findings: every value is as declared"])
-        return "\n".join([*lines, f"{count} finding{'s' * (count > 1)}:", *(f"  {one}" for one in self.findings)])
+        return "\n".join(
+            [*lines, f"{count} finding{'s' * (count > 1)}:", *(f"  {one}" for one in self.findings)]
+        )
 
 
 def check_columns_of(source: Any, schema: Schema) -> SchemaCheck:

@@ -175,7 +175,17 @@ def _attach(url: str, connection: Any) -> str:
             f"the DuckDB file of the URL must exist, got {path!r}; three slashes are a path from here, four an "
             "absolute one"
         )
-    connection.execute(f"ATTACH {_QUOTE.literal(path)} AS stored (READ_ONLY)")
+    import duckdb
+
+    try:
+        connection.execute(f"ATTACH {_QUOTE.literal(path)} AS stored (READ_ONLY)")
+    except duckdb.Error as error:
+        if not re.search("(?i)already attached|conflicting lock|same database file", str(error)):
+            raise
+        raise DataError(
+            "the DuckDB file is open for writing, here or in another process: close that connection, open it with "
+            "read_only=True, or hand it over, as in open_table(connection, schema, table=name)"
+        ) from None
     schema, table = asked.get("schema", ["main"])[0], asked["table"][0]
     held = connection.execute(
         "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'stored' ORDER BY ALL"
