@@ -325,7 +325,7 @@ def _columns(typed: str) -> list[str]:
 
 def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | None, Callable[[str], Any]]:
     """What was released, a file of rows or a release; the schema, where one is given; how files of people are read."""
-    from holdfast.data.engines import read_rows
+    from holdfast.data.engines import rows_of_source
     from holdfast.data.engines.file_rows import number_names
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
@@ -339,8 +339,8 @@ def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | Non
     schema = None if schema_file is None else Schema.load(schema_file)
     written = _schema_inside(released) if schema is None else schema
     if written is None:
-        return released, schema, read_rows
-    read = partial(read_rows, csv=written.csv, numbers=number_names(written))
+        return released, schema, rows_of_source
+    read = partial(rows_of_source, csv=written.csv, numbers=number_names(written))
     return (read_synthetic(released, written) if frames else released), schema, read
 
 

@@ -146,7 +146,7 @@ def _read(
     data: str, schema_file: Path | None, target: str | None, methods: str | None
 ) -> tuple[Any, Schema, str, list[str]]:
     """Everything that is needed to try methods on rows, checked before any fit."""
-    from holdfast.data.engines import read_rows
+    from holdfast.data.engines import rows_of_source
     from holdfast.data.engines.file_rows import number_names
     from holdfast.data.engines.files import read_columns
     from holdfast.data.schema import Schema
@@ -161,5 +161,5 @@ def _read(
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
-    rows = read_rows(data, name="data", csv=schema.csv, numbers=number_names(schema))
+    rows = rows_of_source(data, name="data", csv=schema.csv, numbers=number_names(schema))
     return read_columns(rows, schema, name="data"), schema, target, chosen

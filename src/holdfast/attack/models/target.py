@@ -26,7 +26,7 @@ from holdfast.attack.models.answers import (
 )
 from holdfast.attack.records import Records
 from holdfast.data.encode import Encoder
-from holdfast.data.engines import read_rows
+from holdfast.data.engines import rows_of_source
 from holdfast.data.engines.files import numeric_column
 from holdfast.data.rows import Kind, kind_of
 from holdfast.errors import DataError, ParameterError, require, withholding
@@ -205,7 +205,7 @@ class Target:
 
 def read_records(source: Path | str, *, label: str, target: Target) -> Records:
     """The records of a file or a database's table: the columns that the model names, or all but the label, in order."""
-    table = read_rows(source)
+    table = rows_of_source(source)
     read = columns_read(target.model)
     columns = read or tuple(name for name in table.column_names if name != label)
     missing = [name for name in (label, *columns) if name not in table.column_names]

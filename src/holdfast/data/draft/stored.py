@@ -108,9 +108,9 @@ def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str,
     """Columns as the engine reads them, the types that the server declares, and its enumerations in their order."""
     import pyarrow as pa
 
-    from holdfast.data.engines.postgres.source import read_all
+    from holdfast.data.engines.postgres.source import read_relation
 
-    made, relation = read_all(source)
+    made, relation = read_relation(source)
     columns, types = _named(made), {field.name: field.type for field in made.schema}
     for name in columns:
         kind, written = relation.kinds[name], relation.stored[name]

@@ -221,7 +221,7 @@ def open_table(
     return opened
 
 
-def read_rows(source: str | PathLike[str], **told: Any) -> Any:
+def rows_of_source(source: str | PathLike[str], **told: Any) -> Any:
     """All rows of a Parquet or CSV file, or of the table that a database URL names, as Arrow: for their owner alone.
 
     `told` says how files are read, as in `read_table`. Errors do not repeat the URL, which may hold a password.
@@ -238,7 +238,7 @@ def read_rows(source: str | PathLike[str], **told: Any) -> Any:
     if _postgres_url(source):
         from holdfast.data.engines.postgres import source as postgres
 
-        return postgres.read_all(str(source))[0]
+        return postgres.read_relation(str(source))[0]
     name = told.get("name", "file")
     raise ParameterError(f"{name} must be a file, or a duckdb:// or postgresql:// URL, got a {kind} URL")
 

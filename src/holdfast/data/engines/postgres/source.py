@@ -124,7 +124,7 @@ def find_relation(session: Session, table: str, schema: str | None) -> Relation:
     )
 
 
-def read_all(url: str) -> tuple[Any, Relation]:
+def read_relation(url: str) -> tuple[Any, Relation]:
     """All rows of a table, each column as the engine reads it, and what the catalogue says: for the owner's eyes only.
 
     A column of a type that is read as missing is there, and empty.
