@@ -73,7 +73,7 @@ def test_moments_are_rounded_to_the_calendar(low: str, high: str, unit: str, beg
 def test_labels_are_short_and_differ() -> None:
     assert Numeric("x", 380.75, 59283.809999999998, bins=10).labels[1] == "[6271.056, 12161.362)"
     assert Numeric("x", 0, 1e6, bins=3).labels == ("[0, 333333)", "[333333, 666667)", "[666667, 1000000]")
-    near = [1.0, 1.0 + 1e-9, 1.0 + 2e-9]
+    near = [1 / 3, 1 / 3 + 1e-9, 1 / 3 + 2e-9]
     assert len(set(edge_words(near))) == 3
 
 
