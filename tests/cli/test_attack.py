@@ -195,3 +195,40 @@ def test_released_rows_are_attacked_for_whole_people_too(house: Path) -> None:
     assert both.exit_code == 0, both.output
     assert "epsilon does not limit this" in both.stdout
     assert "disclosure by released rows" in both.stdout
+
+
+def test_people_may_lie_in_a_database_and_labels_be_truth_values(tmp_path: Path) -> None:
+    """As pandas writes them, True and False, for a model whose classes are truth values."""
+    duckdb = pytest.importorskip("duckdb")
+    people = _people(600, 1).to_pandas()
+    people["ill"] = people["ill"] == "yes"
+    others = people[400:]
+    with duckdb.connect(str(tmp_path / "town.db")) as database:
+        database.register("arrived", people[:400])
+        database.execute("CREATE TABLE members AS FROM arrived")
+    others.to_csv(tmp_path / "others.csv", index=False)
+    schema = Schema(
+        [Numeric("age", 0, 100), Categorical("ill", [False, True]), Categorical("sex", ["F", "M"])]
+    )
+    url = f"duckdb:///{tmp_path / 'town.db'}?table=members"
+    with open_table(url, schema) as table:
+        model = PrivateLogisticRegression(epsilon=1.0).fit(table, target="ill")
+    assert model.release_ is not None
+    model.release_.save(tmp_path / "m.holdfast")
+    told = ("attack", "membership", tmp_path / "m.holdfast", "--target", "ill", "--attacks", "loss")
+    shown = run(*told, "--members", url, "--non-members", tmp_path / "others.csv")
+    assert shown.exit_code == 0, shown.output
+    assert "400 members, 200 non-members" in shown.stdout
+    for wrong, words in (
+        ("nobody.csv", "file that exists, or a database URL, got 'nobody.csv'"),
+        ("mysql://me:secret@host/db", "duckdb:// or postgresql:// URL, got a mysql URL"),
+        (url.replace("=members", "=nobody"), "it holds members"),
+    ):
+        refused = run(*told, "--members", url, "--non-members", wrong)
+        assert refused.exit_code == 2
+        assert words in refused.stderr
+        assert "secret" not in refused.stderr
+    (tmp_path / "others.csv").write_text("age,sex,ill\n3,F,perhaps\n")
+    refused = run(*told, "--members", url, "--non-members", tmp_path / "others.csv")
+    assert "must hold the model's classes" in refused.stderr
+    assert "perhaps" not in refused.stderr

@@ -53,12 +53,23 @@ def test_rows_are_synthesised(clinic: tuple[str, ...], tmp_path: Path) -> None:
     assert 1_500 < made["ill"].to_pylist().count("yes") < 2_500
 
 
-def test_an_absent_table_is_an_error_without_the_engines_words(
+def test_what_cannot_be_opened_is_said_without_the_engines_words(
     clinic: tuple[str, ...], tmp_path: Path
 ) -> None:
+    """And with the way out: which tables there are, how a table is named, who has the file."""
     url, *rest = clinic
-    shown = run("fit", url.replace("visits", "absent"), *rest, "--target", "ill", "--epsilon", "5", "-o",
-                tmp_path / "model.holdfast")  # fmt: skip
-    assert shown.exit_code == 2
-    assert "withheld" in shown.output
-    assert "Traceback" not in shown.output
+    told = (*rest, "--target", "ill", "--epsilon", "5", "-o", str(tmp_path / "model.holdfast"))
+    said = {
+        url.replace("visits", "absent"): "has no table 'absent' in schema 'main'; it holds visits",
+        url.replace("clinic.db", "gone.db"): "must exist, got",
+        "duckdb://clinic.db?table=visits": "four slashes for an absolute path",
+        str(tmp_path / "clinic.db"): "a table of a DuckDB file is duckdb:///PATH?table=NAME",
+    }
+    for source, words in said.items():
+        shown = run("fit", source, *told)
+        assert shown.exit_code == 2, shown.output
+        assert words in shown.output
+        assert "Traceback" not in shown.output
+    with duckdb.connect(str(tmp_path / "clinic.db")):
+        assert "is open for writing" in run("fit", url, *told).output
+    assert run("schema", "check", url.replace("visits", "Visits"), rest[-1]).exit_code == 0

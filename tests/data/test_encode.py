@@ -55,6 +55,12 @@ def test_every_container_gives_the_same_rows() -> None:
     expected = encoder.fit(DATA).transform(DATA)
     for same in (pd.DataFrame(DATA), pl.DataFrame(DATA), pa.table(DATA)):
         np.testing.assert_array_equal(encoder.transform(same), expected)
+    import duckdb
+
+    with duckdb.connect() as database:
+        np.testing.assert_array_equal(encoder.transform(database.from_arrow(pa.table(DATA))), expected)
+    with pytest.raises(DataError, match=r"X must be rows .*, got a Table, .* model.fit"):
+        encoder.transform(open_table(DATA, SCHEMA))
     (batch,) = open_table(DATA, SCHEMA).batches(order=Order.irrelevant())
     np.testing.assert_array_equal(encoder.transform(batch), expected)
     array = np.array([[0, "M", 3.0], [75, "F", None], [500, "?", -9.0]], dtype=object)

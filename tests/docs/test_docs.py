@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 import sys
 import tomllib
@@ -10,12 +9,15 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from runpy import run_path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import holdfast
 from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from tests.servers.postgres import Server
 
 DOCS = ROOT / "docs"
 PAGES = sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts and "_generated" not in p.parts)
@@ -105,22 +107,36 @@ def _draws(example: Path) -> bool:
     return "def picture(" in example.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", [p for p in [*TOP, *PAGES] if _blocks(p)], ids=_name)
+def _asks_a_server(page: Path) -> bool:
+    return any("postgresql://" in block for block in _blocks(page))
+
+
+RUN = [page for page in [*TOP, *PAGES] if _blocks(page)]
+
+
+@pytest.mark.parametrize("page", [page for page in RUN if not _asks_a_server(page)], ids=_name)
 def test_python_on_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
     _clinic(tmp_path / "clinic.parquet")
-    names: dict[str, Any] = {"__name__": "__page__"}
-    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    runner = doctest.DocTestRunner(optionflags=flags)
-    complaints: list[str] = []
-    for block in _blocks(page):
-        if ">>>" not in block:
-            exec(compile(block, _name(page), "exec"), names)
-            continue
-        test = doctest.DocTestParser().get_doctest(block, names, _name(page), None, 0)
-        runner.run(test, out=complaints.append, clear_globs=False)
-        names.update(test.globs)
+    complaints = _script("figures/tutorials.py")["run_page"](page)
     assert not complaints, "".join(complaints)
+
+
+@pytest.mark.parametrize("page", [page for page in RUN if _asks_a_server(page)], ids=_name)
+def test_python_on_the_page_runs_with_a_server(
+    page: Path, postgres_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server of the page is found as its reader's would be: by the variables of every PostgreSQL client."""
+    postgres_server.run(
+        "CREATE ROLE insurer LOGIN PASSWORD 'of the page'", "CREATE DATABASE insurer OWNER insurer"
+    )
+    monkeypatch.setenv("PGPORT", str(postgres_server.port))
+    monkeypatch.setenv("PGPASSWORD", "of the page")
+    try:
+        test_python_on_the_page_runs(page, tmp_path, monkeypatch)
+    finally:
+        postgres_server.run("DROP DATABASE insurer", "DROP ROLE insurer")
 
 
 def test_the_readme_shows_what_its_example_prints(capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,4 +71,25 @@ FAULTS: tuple[Fault, ...] = (
         new="check_table(source, declared)",
         tests=(f"{DRAFT}test_others_see_nothing_of_any_row",),
     ),
+    Fault(
+        name="columns: a drafted bound lies inside of what was seen",
+        target="data/draft/round_bounds:round_bounds",
+        old="math.ceil(Fraction(high) / step)",
+        new="math.floor(Fraction(high) / step)",
+        tests=("tests/data/draft/test_round_bounds.py::test_whole_numbers_stay_whole_and_keep_their_cells",),
+    ),
+    Fault(
+        name="columns: two cells have one label",
+        target="data/schema/bins:edge_words",
+        old="if all(a < b for a, b in pairwise(map(float, found))):",
+        new="if found:",
+        tests=("tests/data/draft/test_round_bounds.py::test_labels_are_short_and_differ",),
+    ),
+    Fault(
+        name="columns: numbers of policies are categories of a draft",
+        target="data/draft/guesses:_code",
+        old="or text_guesses.serial(evidence.counted)",
+        new="",
+        tests=(f"{DRAFT}test_numbers_of_things_are_identifiers_and_no_codes_or_amounts",),
+    ),
 )

@@ -75,6 +75,10 @@ def test_the_same_kind_of_frame_comes_out(make: Any, kind: Any) -> None:
     made = Synthesizer(2.0, 1e-6, method="independent", random_state=0).fit(make(columns()), SCHEMA)
     frame = made.sample()
     assert isinstance(frame, kind)
+    asked = {"pandas": pandas.DataFrame, "polars": polars.DataFrame, "arrow": pyarrow.Table, "dict": dict}
+    assert all(isinstance(made.sample(frame=name), wanted) for name, wanted in asked.items())
+    with pytest.warns(AssumptionWarning, match="a new draw"):
+        assert isinstance(made.sample(9, frame="pandas"), pandas.DataFrame)
     names = list(frame) if kind is dict else list(getattr(frame, "column_names", None) or frame.columns)
     assert names == list(SCHEMA.names)
     values = made.release_.value["rows"]
@@ -91,6 +95,9 @@ def test_the_release_is_saved_loaded_and_asked_again(tmp_path: Path) -> None:
     loaded = Release.load(tmp_path / "clinic.holdfast")
     assert loaded == made.release_
     back = Synthesizer.from_release(loaded)
+    assert back.method_ == made.method_ == "independent"
+    with pytest.raises(ParameterError, match=r"frame must be one of 'pandas', .*, got frame='numpy'"):
+        back.sample(frame="numpy")
     assert back.sample().equals(made.release_.value["rows"])
     for ours, theirs in zip(made.answer().groups, back.answer().groups, strict=True):
         assert np.array_equal(ours.estimates, theirs.estimates)

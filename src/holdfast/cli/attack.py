@@ -51,22 +51,28 @@ def attack() -> None:
 @attack.command()
 @click.argument("model", type=_FILE)
 @click.option(
-    "--members", type=_FILE, required=True, help="Records the model was trained on: Parquet or CSV."
+    "--members",
+    metavar="ROWS",
+    required=True,
+    help="Records the model was trained on: a file or a database URL.",
 )
 @click.option(
-    "--non-members", type=_FILE, required=True, help="Records of the same kind that it was not trained on."
+    "--non-members",
+    metavar="ROWS",
+    required=True,
+    help="Records of the same kind that it was not trained on.",
 )
 @click.option("--target", required=True, help="The column that the model predicts.")
 @click.option(
-    "--reference", type=_FILE, help="Records that are neither, for attacks that learn what is usual."
+    "--reference", metavar="ROWS", help="Records that are neither, for attacks that learn what is usual."
 )
 @_with_common_options()
 def membership(
     model: Path,
-    members: Path,
-    non_members: Path,
+    members: str,
+    non_members: str,
     target: str,
-    reference: Path | None,
+    reference: str | None,
     attacks: str,
     seed: int,
     exposed: int,
@@ -106,19 +112,27 @@ def membership(
     "--schema", "schema_file", type=_FILE, help="How columns are read; a saved release brings its own."
 )
 @click.option(
-    "--members", type=_FILE, required=True, help="Records that ROWS were made from: Parquet or CSV."
+    "--members",
+    metavar="ROWS",
+    required=True,
+    help="Records that ROWS were made from: a file or a database URL.",
 )
 @click.option(
-    "--non-members", type=_FILE, required=True, help="Records of the same kind that they were not made from."
+    "--non-members",
+    metavar="ROWS",
+    required=True,
+    help="Records of the same kind that they were not made from.",
 )
-@click.option("--reference", type=_FILE, help="Records that are neither; default: half of the non-members.")
+@click.option(
+    "--reference", metavar="ROWS", help="Records that are neither; default: half of the non-members."
+)
 @_with_common_options()
 def synthetic(
     rows: Path,
     schema_file: Path | None,
-    members: Path,
-    non_members: Path,
-    reference: Path | None,
+    members: str,
+    non_members: str,
+    reference: str | None,
     attacks: str,
     seed: int,
     exposed: int,
@@ -160,10 +174,13 @@ def synthetic(
     help="How columns are read; needed for a Parquet or CSV file of rows.",
 )
 @click.option(
-    "--members", type=_FILE, required=True, help="Records that RELEASE was made from: Parquet or CSV."
+    "--members",
+    metavar="ROWS",
+    required=True,
+    help="Records that RELEASE was made from: a file or a database URL.",
 )
 @click.option(
-    "--fresh", type=_FILE, required=True, help="Other people's records; some become the attacker's own."
+    "--fresh", metavar="ROWS", required=True, help="Other people's records; some become the attacker's own."
 )
 @click.option(
     "--sensitive",
@@ -190,8 +207,8 @@ def synthetic(
 def attribute(
     release: Path,
     schema_file: Path | None,
-    members: Path,
-    fresh: Path,
+    members: str,
+    fresh: str,
     sensitive: str,
     knows: str | None,
     target: str | None,
@@ -243,9 +260,12 @@ def attribute(
     "--schema", "schema_file", type=_FILE, help="How columns are read; needed for a Parquet or CSV file."
 )
 @click.option(
-    "--members", type=_FILE, required=True, help="Records that ROWS were made from: Parquet or CSV."
+    "--members",
+    metavar="ROWS",
+    required=True,
+    help="Records that ROWS were made from: a file or a database URL.",
 )
-@click.option("--control", type=_FILE, required=True, help="Records of the same kind that were not used.")
+@click.option("--control", metavar="ROWS", required=True, help="Records of the same kind that were not used.")
 @click.option(
     "--number", type=click.IntRange(1), default=500, show_default=True, help="Attacks of each kind."
 )
@@ -261,8 +281,8 @@ def attribute(
 def disclosure(
     rows: Path,
     schema_file: Path | None,
-    members: Path,
-    control: Path,
+    members: str,
+    control: str,
     number: int,
     halves: str | None,
     secrets: str | None,
@@ -303,10 +323,10 @@ def _columns(typed: str) -> list[str]:
     return [name.strip() for name in typed.split(",") if name.strip()]
 
 
-def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | None, Callable[[Path], Any]]:
+def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | None, Callable[[str], Any]]:
     """What was released, a file of rows or a release; the schema, where one is given; how files of people are read."""
+    from holdfast.data.engines import rows_of_source
     from holdfast.data.engines.file_rows import number_names
-    from holdfast.data.engines.files import read_table
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
     from holdfast.synth.evaluation.compared_rows import read_synthetic
@@ -319,8 +339,8 @@ def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | Non
     schema = None if schema_file is None else Schema.load(schema_file)
     written = _schema_inside(released) if schema is None else schema
     if written is None:
-        return released, schema, read_table
-    read = partial(read_table, csv=written.csv, numbers=number_names(written))
+        return released, schema, rows_of_source
+    read = partial(rows_of_source, csv=written.csv, numbers=number_names(written))
     return (read_synthetic(released, written) if frames else released), schema, read
 
 

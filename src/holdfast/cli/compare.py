@@ -18,7 +18,11 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("releases", metavar="[RELEASE...]", nargs=-1, type=FILE)
-@click.option("--data", type=FILE, help="Instead: Parquet or CSV, on which methods are tried. NOT PRIVATE.")
+@click.option(
+    "--data",
+    metavar="ROWS",
+    help="Instead: Parquet, CSV or a database URL; methods are tried on it. NOT PRIVATE.",
+)
 @click.option("--schema", "schema_file", type=FILE, help="What is public about DATA.")
 @click.option("--target", help="The column to predict.")
 @click.option("--methods", help="Names of methods, separated by commas; for example noisy_gd,output.")
@@ -39,7 +43,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def compare(
     releases: tuple[Path, ...],
-    data: Path | None,
+    data: str | None,
     schema_file: Path | None,
     target: str | None,
     methods: str | None,
@@ -114,7 +118,7 @@ def _numbers(texts: tuple[str, ...]) -> list[float]:
 
 
 def _methods(
-    data: Path, schema_file: Path | None, target: str | None, methods: str | None, **told: Any
+    data: str, schema_file: Path | None, target: str | None, methods: str | None, **told: Any
 ) -> Comparison:
     from holdfast.dossier.comparison import compare_methods
 
@@ -123,7 +127,7 @@ def _methods(
 
 
 def _epsilons(
-    data: Path,
+    data: str,
     schema_file: Path | None,
     target: str | None,
     methods: str,
@@ -139,9 +143,11 @@ def _epsilons(
 
 
 def _read(
-    data: Path, schema_file: Path | None, target: str | None, methods: str | None
+    data: str, schema_file: Path | None, target: str | None, methods: str | None
 ) -> tuple[Any, Schema, str, list[str]]:
-    """Everything that is needed to try methods on a file, checked before any fit."""
+    """Everything that is needed to try methods on rows, checked before any fit."""
+    from holdfast.data.engines import rows_of_source
+    from holdfast.data.engines.file_rows import number_names
     from holdfast.data.engines.files import read_columns
     from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
@@ -155,4 +161,5 @@ def _read(
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
-    return read_columns(data, schema, name="data"), schema, target, chosen
+    rows = rows_of_source(data, name="data", csv=schema.csv, numbers=number_names(schema))
+    return read_columns(rows, schema, name="data"), schema, target, chosen

@@ -169,9 +169,22 @@ class Encoder(TransformerMixin, BaseEstimator):
                     f"an array must have the {len(self.columns_)} columns {list(self.columns_)}, in order"
                 )
             X = {name: matrix[:, place] for place, name in enumerate(self.columns_)}
-        columns = arrow_columns(X, list(self.columns_))
+        columns = arrow_columns(_as_rows(X), list(self.columns_))
         rows = len(next(iter(columns.values()))) if columns else 0
         return encode_batch(chosen, columns, rows)
+
+
+def _as_rows(X: Any) -> Any:
+    """What is no frame, but holds one: a relation of DuckDB. A Table has no rows to show, and says what to do."""
+    if type(X).__module__.partition(".")[0] in ("duckdb", "_duckdb") and hasattr(X, "to_arrow_table"):
+        return X.to_arrow_table()
+    if hasattr(X, "batches") and hasattr(X, "schema"):
+        raise DataError(
+            "X must be rows (a data frame, an Arrow table, a mapping, a DuckDB relation), got a Table, which gives "
+            "rows to private methods only: fit it as model.fit(table, target=...), without a Pipeline, and predict for "
+            "rows that were read, as in duckdb.connect(path).table(name) or pandas.read_sql(query, connection)"
+        )
+    return X
 
 
 def cells_of(column: Numeric | Categorical, values: Any) -> Codes:

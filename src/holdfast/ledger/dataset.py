@@ -166,13 +166,20 @@ def known_dataset(chain: Chain, name: str) -> Dataset:
     return Dataset.of(chain.entry(place[0]))
 
 
+def _terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> str:
+    asked = dataset.adjacency if adjacency is None else Adjacency.of(adjacency)
+    return f"adjacency {asked.value!r} and {(dataset.unit if unit is None else unit).summary()}"
+
+
 def require_terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> None:
     """Refuse an account whose neighbours or units are others than its dataset's."""
     same = adjacency is None or Adjacency.of(adjacency) is dataset.adjacency
     if not same or (unit is not None and unit != dataset.unit):
         raise AdjacencyError(
             f"dataset {dataset.name!r} is kept for adjacency {dataset.adjacency.value!r} and "
-            f"{dataset.unit.summary()}; an account with other terms cannot share its limit"
+            f"{dataset.unit.summary()}; an account with other terms cannot share its limit, and this one is for "
+            f"{_terms(dataset, adjacency, unit)}: declare the dataset so (holdfast ledger init --adjacency, --user, "
+            "--max-rows)"
         )
 
 

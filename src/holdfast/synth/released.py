@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from holdfast.synth.certificate import COUNT_FAILURE, OVERALL
 from holdfast.synth.contents import SyntheticContents, describe
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.model import Measurement, Model
-from holdfast.synth.rows.coded_rows import CodedRows, as_frame, decode_rows, row_coins
+from holdfast.synth.rows.coded_rows import FRAMES, CodedRows, as_frame, decode_rows, row_coins
 from holdfast.synth.rows.impossible_rows import Zeros, possible_rows
 from holdfast.synth.whole_table import WHOLE
 from holdfast.synth.workload import Workload
@@ -34,6 +35,7 @@ class ReleasedTable:
     release_: Release[dict[str, Any]]
     """The contents with their promise: rows, noisy counts, certificates and provenance."""
     method_: str
+    """The name of the method, also of a release that was loaded."""
     model_: Model | None
     """What rows are drawn from; None of a release that was loaded, which draws from its rows."""
     key: str | None = None
@@ -51,15 +53,17 @@ class ReleasedTable:
         """How wrong the rows can be over all certified queries; None where nothing is claimed."""
         return _claim(self.release_, OVERALL)
 
-    def sample(self, rows: int | None = None) -> Any:
-        """The released rows, in the kind of frame that was fitted.
+    def sample(self, rows: int | None = None, *, frame: str | None = None) -> Any:
+        """The released rows, in the kind of frame that was fitted, or in `frame`: "pandas", "polars", "arrow", "dict".
 
         With another number of rows: a new draw from the released model (of a loaded release, from its rows), which
         costs nothing and which no certificate speaks of. Each call draws other rows.
         """
         self._require_fitted()
+        known = f"one of {', '.join(map(repr, FRAMES))}, or None for the kind that was fitted"
+        require(frame is None or frame in FRAMES, "frame", frame, known)
         if rows is None or rows == len(self._rows):
-            return as_frame(self._contents.table, self._kind, self._contents.schema, self._types)
+            return self._as_frame(self._contents.table, frame)
         whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool)
         require(whole and rows >= 0, "rows", rows, "a whole number >= 0")
         warnings.warn(
@@ -76,7 +80,7 @@ class ReleasedTable:
         )
         made = draw_coded_rows(model, count, coins, self._constraints)
         table = decode_rows(made, self._contents.schema, coins, self._constraints)
-        return as_frame(table, self._kind, self._contents.schema, self._types)
+        return self._as_frame(table, frame)
 
     def answer(self, workload: Workload | None = None) -> Answers:
         """Proportions on the released rows with intervals for the table's own: free, whatever is asked.
@@ -107,6 +111,13 @@ class ReleasedTable:
         self.release_, self._contents, self._rows, self.model_ = release, contents, rows, model
         self._constraints, self._kind, self._draws = tuple(constraints), kind, {}
         self._types = types
+
+    def _as_frame(self, table: Any, frame: str | None) -> Any:
+        """Rows in that kind of frame; what is a frame library's own is kept where it is the fitted one."""
+        types = self._types
+        if types is not None and frame not in (None, self._kind):
+            types = replace(types, native={})
+        return as_frame(table, frame or self._kind, self._contents.schema, types)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "_contents"):

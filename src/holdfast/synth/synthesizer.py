@@ -247,8 +247,8 @@ class Synthesizer(ReleasedTable):
     def from_release(cls, release: Release[Any]) -> Self:
         """A fitted synthesizer from a release: its rows, answers and claims; other rows are drawn from its own."""
         contents = SyntheticContents.of_value(release.value)
-        made = cls(confidence=contents.confidence)
-        made.method_, made.choice_, made.certification_ = release.provenance.method, None, None
+        made, method = cls(confidence=contents.confidence), release.provenance.method.partition(", ")[2]
+        made.method_, made.choice_, made.certification_ = method.partition(" [")[0], None, None
         made._hold(release, contents, contents.coded(), model=None, constraints=contents.constraints)
         return made
 

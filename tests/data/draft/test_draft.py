@@ -32,12 +32,12 @@ def drafted(source: Any) -> Schema:
 
 def test_guesses() -> None:
     schema = drafted(DATA)
-    assert schema["age"] == Numeric("age", 20, 64, integer=True, taken_from_data=True)
-    height = Numeric("height", 1.5, 1.9, null="category", taken_from_data=True, decimals=1)
+    assert schema["age"] == Numeric("age", 20, 65, integer=True, taken_from_data=True)
+    height = Numeric("height", 1.5, 1.9, bins=4, null="category", taken_from_data=True, decimals=1)
     assert schema["height"] == height
     expected = Categorical("sex", ["F", "M"], other="(other)", null="(missing)", taken_from_data=True)
     assert schema["sex"] == expected
-    assert schema["smokes"] == Categorical("smokes", ["false", "true"])
+    assert schema["smokes"] == Categorical("smokes", ["false", "true"], fold=True)
     assert schema["born"] == DateTime("born", "2000-01-01", "2000-01-02", taken_from_data=True)
     assert schema["same"] == Numeric("same", 7, 14, integer=True, taken_from_data=True)
     assert "nothing" not in schema.names  # a column without a value says nothing

@@ -70,7 +70,7 @@ def test_every_column_is_what_it_is(draft: Draft) -> None:
     assert (sold.unit, sold.format, sold.null) == ("day", "%d.%m.%Y", "category")
     amount = schema["amount"]
     assert isinstance(amount, Numeric)
-    assert (amount.spacing, amount.decimals, amount.nulls) == ("log", 2, ("n/a",))
+    assert (amount.edges[-3:], amount.decimals, amount.nulls) == ((1000.0, 3000.0, 10000.0), 2, ("n/a",))
     assert schema["pieces"].nulls == (-999.0,)
     assert isinstance(place, Hierarchy)
     assert (place.coarser, place.level) == ((2, 1), None)
@@ -185,7 +185,7 @@ def publicly_known(draft: Draft) -> Schema:
         column.pop("taken_from_data", None)
         column.pop("dtype", None)
         if column["name"] == "amount":
-            column |= {"low": 0.0, "high": 2000.0, "smallest": 1.0}
+            column |= {"low": 0.0, "high": 2000.0, "smallest": 1.0, "spacing": "log", "bins": 12}
         if column["name"] == "sold":
             column |= {"low": "2023-01-01", "high": "2024-12-31"}
     return Schema.from_dict(record)
@@ -321,7 +321,7 @@ def test_amounts_are_drafted_as_they_are_written() -> None:
     }  # fmt: skip
     dollars = found["dollars"]
     assert isinstance(dollars, Numeric)
-    assert (dollars.low, dollars.high, dollars.nulls) == (-1200.5, 5.0, ("n/a",))
+    assert (dollars.low, dollars.high, dollars.nulls) == (-1300.0, 100.0, ("n/a",))
     assert "200 of 200 texts write numbers as '$1,234.5' is 1234.5, 0 plainly" in " ".join(
         draft.reasons["dollars"]
     )
@@ -366,3 +366,78 @@ def test_what_nothing_can_read_is_left_out_and_said(tmp_path: Path) -> None:
         assert "left out: 'who' is stored as struct<id: int64>, which no kind of column reads" in said
         assert "left out: 'tags' is stored as list<" in said
         assert "left out: 'empty' holds no value" in said
+
+
+def test_numbers_of_things_are_identifiers_and_no_codes_or_amounts() -> None:
+    """Policies, meters and readers, as registers number them: never categories, never a feature."""
+    draw = np.random.default_rng(7)
+    policies, meters, cards = (draw.integers(0, most, 3000) for most in (2000, 400, 900))
+    rows = {
+        "policy": [f"P{one:06d}" for one in policies], "meter": [f"M{one:05d}" for one in meters],
+        "card": 20_000 + cards, "reader": 1 + cards, "distance": cards,
+        "ward": [f"W{one:02d}" for one in meters % 25], "post": [f"{1000 + one}" for one in meters],
+    }  # fmt: skip
+    schema = draft_of(rows).schema
+    assert schema.identifiers == ("policy", "meter", "card", "reader")
+    assert (schema["distance"].kind, schema["ward"].kind, schema["post"].kind) == (
+        "numeric",
+        "categorical",
+        "hierarchy",
+    )
+    assert schema["post"].to_dict()["coarser"] == [
+        2
+    ]  # all begin with 1: a level that tells nothing apart is none
+
+
+def test_orders_that_are_stored_are_kept(tmp_path: Path) -> None:
+    """Red is before amber, whatever the alphabet says."""
+    lights = ["red", "amber", "green"]
+    frame = pd.DataFrame({"light": pd.Categorical(["green", "red"] * 20, categories=lights, ordered=True)})
+    frame.to_parquet(tmp_path / "lights.parquet")
+    enumerated = pl.DataFrame({"light": pl.Series(["green", "red"] * 20, dtype=pl.Enum(lights))})
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'red'::ENUM('red', 'amber', 'green') AS light")
+        sources = (
+            frame,
+            str(tmp_path / "lights.parquet"),
+            enumerated,
+            pa.table(frame),
+            connection.table("t"),
+        )
+        for source in sources:
+            light = draft_of(source).schema["light"]
+            assert isinstance(light, Categorical)
+            assert (list(light.categories), light.ordered) == (lights, True)
+
+
+def test_truth_values_are_the_same_in_every_file(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"paid": [True, False, True] * 9})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    drafted, written = draft_of(frame).schema, draft_of(str(tmp_path / "t.csv")).schema
+    assert drafted["paid"] == written["paid"] == Categorical("paid", ["false", "true"], fold=True)
+    assert not check_table(str(tmp_path / "t.csv"), drafted).findings
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the schema is a draft")
+def test_a_server_declares_types_and_orders() -> None:
+    """What PostgreSQL stores as numeric or uuid is read, and what nothing reads is named."""
+    server = postgres.required_server()
+    server.run(
+        "CREATE TYPE light AS ENUM ('red', 'amber', 'green')",
+        "CREATE TABLE typed AS SELECT (i * 1.25)::numeric(8, 2) AS price, (i / 3.0) AS ratio, gen_random_uuid() "
+        "AS who, i::smallint % 90 AS age, 'green'::light AS light, money '2.5' AS cash FROM generate_series(1, 300) i",
+        "GRANT SELECT ON typed TO reader",
+    )
+    draft = draft_of(server.url("typed"))
+    price, ratio, light = (draft.schema[name] for name in ("price", "ratio", "light"))
+    assert isinstance(price, Numeric)
+    assert isinstance(ratio, Numeric)
+    assert isinstance(light, Categorical)
+    assert (price.low, price.high, price.dtype, price.decimals) == (0.0, 400.0, "decimal(8, 2)", 2)
+    assert ratio.high == 100.0
+    assert (light.categories, light.ordered) == (("red", "amber", "green"), True)
+    assert draft.schema.identifiers == ("who",)
+    assert "left out: 'cash' is stored as money, which no kind of column reads" in draft.reasons[""]
+    assert not check_table(server.url("typed"), draft.schema).findings

@@ -26,7 +26,8 @@ from holdfast.attack.models.answers import (
 )
 from holdfast.attack.records import Records
 from holdfast.data.encode import Encoder
-from holdfast.data.engines.files import numeric_column, read_table
+from holdfast.data.engines import rows_of_source
+from holdfast.data.engines.files import numeric_column
 from holdfast.data.rows import Kind, kind_of
 from holdfast.errors import DataError, ParameterError, require, withholding
 from holdfast.privacy.guarantee import Guarantee
@@ -202,28 +203,41 @@ class Target:
         return self.log_odds(records) if self.task == "classification" else self.residuals(records)
 
 
-def read_records(path: Path, *, label: str, target: Target) -> Records:
-    """The records of a file: the columns that the model names, or all but the label, in order."""
-    table = read_table(path)
+def read_records(source: Path | str, *, label: str, target: Target) -> Records:
+    """The records of a file or a database's table: the columns that the model names, or all but the label, in order."""
+    table = rows_of_source(source)
     read = columns_read(target.model)
     columns = read or tuple(name for name in table.column_names if name != label)
     missing = [name for name in (label, *columns) if name not in table.column_names]
     if missing:
-        raise DataError(f"{path.name} lacks the columns {', '.join(missing)}")
-    if target.task == "regression":
-        labels = numeric_column(table.column(label), label)
-    else:
-        # Classes of a schema are texts; a column of numbers may hold the same labels, and one of texts numbers.
-        texts = all(isinstance(name, str) for name in target.classes)
-        values = table.column(label)
-        stored = kind_of(values.type) is Kind.text and not texts
-        listed = numeric_column(values, label).tolist() if stored else values.to_pylist()
-        labels = np.array([str(value) for value in listed] if texts else listed)
+        named = "the table of the URL" if "://" in str(source) else Path(source).name
+        raise DataError(f"{named} lacks the columns {', '.join(missing)}")
+    values = table.column(label)
+    labels = (
+        numeric_column(values, label)
+        if target.task == "regression"
+        else _class_labels(values, label, target.classes)
+    )
     chosen = table.select(list(columns))
     if read_as_table(target.model):
         return Records(features=chosen, labels=labels)
     rows = np.column_stack([numeric_column(chosen.column(name), name) for name in columns])
     return Records(features=rows, labels=labels)
+
+
+def _class_labels(values: Any, label: str, classes: Sequence[Any]) -> Any:
+    """Labels as the model's classes are: texts of a schema, truth values, numbers; CSV has texts for them all."""
+    texts = all(isinstance(name, str) for name in classes)
+    if texts or kind_of(values.type) is not Kind.text:
+        return np.array([str(value) if texts else value for value in values.to_pylist()])
+    if all(isinstance(name, bool | np.bool_) for name in classes):
+        written = [str(value).strip().lower() for value in values.to_pylist()]
+        if not set(written) <= {"true", "false"}:
+            raise DataError(
+                f"the column {label!r} must hold the model's classes: texts 'true' and 'false', in any case"
+            )
+        return np.array([value == "true" for value in written])
+    return np.array(numeric_column(values, label).tolist())
 
 
 def first_step(model: Any) -> Any:

@@ -57,6 +57,7 @@ def draft_of(source: Any, *, target: str | None = None) -> Draft:
     seen = [
         Evidence(
             name=name, values=values, dtype=stored.types.get(name), decimal=stored.csv.decimal, target=name == target,
+            order=stored.orders.get(name, ()),
         )
         for name, values in stored.columns.items()
     ]  # fmt: skip
@@ -95,7 +96,7 @@ def _unit(guesses: Mapping[str, Guess]) -> tuple[PrivacyUnit | None, tuple[str, 
 def _left_out(unread: Evidence) -> str:
     """Why a column is not declared."""
     stored = unread.dtype if unread.dtype is not None else getattr(unread.values, "type", "null")
-    nested = unread.kind is Kind.unknown and str(stored) != "null"
+    nested = isinstance(stored, str) or (unread.kind is Kind.unknown and str(stored) != "null")
     why = f"is stored as {stored}, which no kind of column reads" if nested else "holds no value"
     return f"left out: {unread.name!r} {why}"
 

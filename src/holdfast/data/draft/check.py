@@ -97,11 +97,10 @@ class SchemaCheck:
         lines = [INTERNAL, f"{self.rows} rows", *self.table]
         lines += [line for column in self.columns for line in column.lines()]
         count = len(self.findings)
+        if not count:
+            return "\n".join([*lines, "no findings: every value is as declared"])
         return "\n".join(
-            [
-                *lines,
-                f"{count} finding{'s' * (count > 1)}" if count else "no findings: every value is as declared",
-            ]
+            [*lines, f"{count} finding{'s' * (count > 1)}:", *(f"  {one}" for one in self.findings)]
         )
 
 

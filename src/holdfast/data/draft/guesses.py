@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from holdfast.data.draft import texts as text_guesses
+from holdfast.data.draft.round_bounds import round_bounds, round_edges, round_moments
 from holdfast.data.engines.file_rows import pointed
 from holdfast.data.mixed import MixedColumn
 from holdfast.data.moments import moment_numbers
@@ -25,7 +27,8 @@ MOST_CATEGORIES = 200
 MOST_CODES = 10_000
 _ID = re.compile(
     r"(?i:(^|[_\- .])(id|ids|nr|no|number|key|uuid|guid|customer|patient|user|person|client|account|pupil|student"
-    r"|visitor|session|kunde|fall|schüler)$)|(?i:nummer$)|[a-zäöü](ID|Nr|Id)$"
+    r"|visitor|session|reader|member|borrower|employee|respondent|participant|subscriber|policyholder|household|tenant"
+    r"|kunde|fall|schüler)$)|(?i:nummer$)|[a-zäöü](ID|Nr|Id)$"
 )
 _CODES = re.compile(
     r"zip|post|plz|postal|area|region|district|naics|icd|fips|nuts|sic|isco|code", re.IGNORECASE
@@ -55,6 +58,8 @@ class Evidence:
     decimal: str = "."
     target: bool = False
     written_as: str | None = None
+    order: Sequence[str] = ()
+    """The texts in the order that the storage declares, where it does."""
     reasons: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -90,9 +95,7 @@ def guessed_column(evidence: Evidence) -> Guess:
     """Dates, truth values, identifiers, numbers, codes, categories: the first that fits."""
     kind = evidence.kind
     if kind is Kind.boolean:
-        null = "(missing)" if evidence.missing else None
-        evidence.say("two truth values, by the type of the column")
-        return evidence.made(Categorical(evidence.name, ["false", "true"], null=null))
+        return _truth_values(evidence, "by the type of the column")
     if kind in (Kind.date, Kind.timestamp, Kind.zoned):
         evidence.say(f"a date, by the type of the column ({evidence.values.type})")
         return _dates(evidence, ISO, [])
@@ -128,6 +131,13 @@ def guessed_column(evidence: Evidence) -> Guess:
     return _categories(evidence, markers)
 
 
+def _truth_values(evidence: Evidence, why: str, **options: Any) -> Guess:
+    """Known without a look at the rows; folded, because files write True as well."""
+    evidence.say(f"two truth values, {why}")
+    null = "(missing)" if evidence.missing else None
+    return evidence.made(Categorical(evidence.name, ["false", "true"], null=null, fold=True, **options))
+
+
 def _dates(evidence: Evidence, form: str, markers: list[str]) -> Guess:
     name = evidence.name
     stored = evidence.kind is not Kind.text and evidence.kind is not Kind.integer
@@ -140,10 +150,11 @@ def _dates(evidence: Evidence, form: str, markers: list[str]) -> Guess:
     read = moment_numbers(probe, evidence.values)
     read = read[np.isfinite(read)]
     low, high = (float(read.min()), float(read.max())) if len(read) else (0.0, 1.0)
-    high = high if low < high else low + 1
     evidence.say(
         f"unit: no value is finer than a {unit}; the first is {name_of(low, unit)}, the last {name_of(high, unit)}"
     )
+    low, high = round_moments(low, high, unit)
+    high = high if low < high else low + 1
     lacking = evidence.rows - len(read)
     if lacking:
         evidence.say(f"null: {lacking} values are missing or no dates, which get a cell of their own")
@@ -180,23 +191,37 @@ def _identifier(evidence: Evidence) -> Guess | None:
         return None
     share = distinct / max(1, evidence.found)
     numerals = _all_numerals(evidence)
-    raised = numerals and distinct == evidence.found >= 50 and _without_gaps(evidence)
+    raised = (
+        numerals
+        and _without_gaps(evidence)
+        and (distinct == evidence.found >= 50 or _far_from_zero(evidence))
+    )
     many = not numerals and distinct > MOST_CATEGORIES and _code(evidence) is None
-    if not (raised or many or (named and distinct > _CLASSES and share > 0.05)):
+    named = named and distinct > _CLASSES
+    dense = numerals and _without_gaps(evidence) and distinct > MOST_CATEGORIES
+    if not (raised or many or (named and (share > 0.05 or dense))):
         return None
     if many and not named and len(text_guesses.spellings(evidence.counted)[0]) <= MOST_CATEGORIES:
         return None
     repeats = int(np.quantile(list(evidence.counted.values()), 0.9, method="higher"))
-    why = "its name says so, and " if named else ""
+    why = "its name says so, and " if named else "numbers without gaps, and " if raised else ""
     evidence.say(f"an identifier: {why}{evidence.found} rows have {distinct} different values")
     once = max(evidence.counted.values()) == 1
     return evidence.made(Identifier(evidence.name), repeats=0 if once else max(2, repeats))
 
 
 def _without_gaps(evidence: Evidence) -> bool:
+    """Whole numbers as they are given out one after another."""
     finite = evidence.numbers[np.isfinite(evidence.numbers)]
     whole = bool(np.all(finite == np.floor(finite)))
-    return whole and bool(finite.max() - finite.min() < 2 * len(finite))
+    return whole and bool(finite.max() - finite.min() < 2 * len(evidence.counted))
+
+
+def _far_from_zero(evidence: Evidence) -> bool:
+    """Many numbers that begin far up, such as 10000 to 11499: what is measured or counted does not."""
+    finite = evidence.numbers[np.isfinite(evidence.numbers)]
+    many = not evidence.target and len(evidence.counted) > MOST_CATEGORIES
+    return many and bool(finite.min() > 3 * (finite.max() - finite.min()))
 
 
 def _all_numerals(evidence: Evidence) -> bool:
@@ -206,7 +231,9 @@ def _all_numerals(evidence: Evidence) -> bool:
 def _code(evidence: Evidence) -> int | None:
     """The length of codes; of whole numbers only where the name says that they are codes."""
     named = _CODES.search(evidence.name) is not None
-    numerals = evidence.kind is Kind.integer or _all_numerals(evidence)
+    numerals = (
+        evidence.kind is Kind.integer or _all_numerals(evidence) or text_guesses.serial(evidence.counted)
+    )
     return None if numerals and not named else text_guesses.code_length(evidence.counted)
 
 
@@ -214,7 +241,10 @@ def _codes(evidence: Evidence) -> Guess | None:
     length, distinct = _code(evidence), len(evidence.counted)
     if length is None or not 10 <= distinct <= MOST_CODES:
         return None
-    levels = sorted({max(1, length // 2), 1}, reverse=True)
+    levels = [most for most in sorted({max(1, length // 2), 1}, reverse=True)
+              if len({word[:most] for word in evidence.counted}) > 1]  # fmt: skip
+    if not levels:
+        return None
     evidence.say(
         f"a hierarchy: {distinct} codes of {length} letters; coarser levels are their first {levels} letters"
     )
@@ -249,17 +279,24 @@ def _numbers(evidence: Evidence, finite: Any, markers: list[str]) -> Guess:
     integer = bool(whole) and math.floor(low) == low and math.floor(high) == high
     options: dict[str, Any] = {"nulls": [*nulls, *markers]} if nulls or markers else {}
     options |= {"written_as": evidence.written_as} if evidence.written_as is not None else {}
-    if (smallest := _skewed(finite, low, high)) is not None:
-        options |= {"spacing": "log", "bins": SKEWED_BINS} | ({"smallest": smallest} if low <= 0 else {})
-        evidence.say("spacing: the largest of a hundred values is more than twelve times the middle one")
     digits = None if integer else _decimals(finite)
+    if (smallest := _skewed(finite, low, high)) is not None:
+        edges = round_edges(low, high, smallest if low <= 0 else None)
+        low, high, options["bins"] = edges[0], edges[-1], edges
+        evidence.say(
+            "bins: round numbers in ratio, because the largest of a hundred values is more than twelve times the "
+            "middle one"
+        )
+    else:
+        low, high, bins = round_bounds(low, high, integer=integer, decimals=digits)
+        options |= {} if bins is None else {"bins": bins}
     if digits is not None:
         options["decimals"] = digits
-        evidence.say(f"decimals: no value has more than {digits} digits behind the point")
+        evidence.say(f"decimals: no value has more than {digits} digit{'s' * (digits > 1)} behind the point")
     lacking = evidence.rows - len(finite)
     if lacking:
         evidence.say(f"null: {lacking} values are missing, or no numbers, and get a cell of their own")
-    evidence.say(f"bounds: the smallest and the largest of {len(finite)} values")
+    evidence.say(f"bounds: round numbers around the smallest and the largest of {len(finite)} values")
     null = "category" if lacking else "midpoint"
     return evidence.made(
         Numeric(name, low, high, integer=integer, null=null, taken_from_data=True, **options)
@@ -304,6 +341,8 @@ def _categories(evidence: Evidence, markers: list[str]) -> Guess:
             f"{'trim, ' * trim}{'fold' if fold else ''}: {more} texts are other spellings of {len(labels)} words"
         )
         options |= {"trim": trim, "fold": fold}
+    if {label.lower() for label in labels} == {"false", "true"}:
+        return _truth_values(evidence, "as texts", **{"trim": trim, **options} if trim else options)
     answers = text_guesses.yes_and_no(labels)
     ordered = text_guesses.known_scale(labels)
     if answers is not None:
@@ -317,9 +356,10 @@ def _categories(evidence: Evidence, markers: list[str]) -> Guess:
         labels = ordered
         options["ordered"] = True
         evidence.say("ordered: the texts are steps of a known scale")
-    elif evidence.dtype is not None and getattr(evidence.dtype, "ordered", False):
+    elif set(labels) <= set(evidence.order):
+        labels = list(evidence.order)
         options["ordered"] = True
-        evidence.say("ordered: the column is stored as an ordered categorical")
+        evidence.say("ordered: an ordered categorical or an enumeration, by the type of the column")
     evidence.say(f"categories: all {len(labels)} texts that were found")
     other, null = _unused("(other)", labels), _unused("(missing)", labels) if evidence.missing else None
     if evidence.target and len(labels) >= 2:

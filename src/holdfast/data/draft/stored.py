@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from holdfast.data.draft.sniff import sniffed_format
 from holdfast.data.engines import engine_for
 from holdfast.data.engines.file_rows import CsvRows, rows_of_files
-from holdfast.data.rows import arrow_columns
+from holdfast.data.rows import Kind, arrow_columns, numbers
 from holdfast.data.schema import CsvFormat
 from holdfast.errors import DataError, withholding
 
@@ -22,6 +23,8 @@ class StoredTable:
     columns: Mapping[str, Any]
     types: Mapping[str, Any] = field(default_factory=dict)
     csv: CsvFormat = CsvFormat()  # noqa: RUF009 - frozen
+    orders: Mapping[str, list[str]] = field(default_factory=dict)
+    """The texts of ordered categoricals and of enumerations, in the order that their storage declares."""
 
     @property
     def rows(self) -> int:
@@ -35,7 +38,8 @@ class StoredTable:
         if engine.name == "memory":
             return cls._of_frame(source)
         if engine.name == "postgres":
-            return cls(columns=_named(_of_postgres(source)))
+            columns, types, orders = _of_postgres(source)
+            return cls(columns=columns, types=types, orders=orders)
         if engine.name == "spark":
             return cls(columns=_named(source.toArrow()))
         if isinstance(source, str | os.PathLike) and not os.fspath(source).startswith("duckdb://"):
@@ -43,7 +47,9 @@ class StoredTable:
         from holdfast.data.engines.duckdb.table import read_all
 
         made = read_all(source)
-        return cls(columns=_named(made), types={field.name: field.type for field in made.schema})
+        columns = _named(made)
+        types = {field.name: field.type for field in made.schema}
+        return cls(columns=columns, types=types, orders=_orders(columns, enumerations=True))
 
     @classmethod
     def _of_frame(cls, source: Any) -> StoredTable:
@@ -59,13 +65,15 @@ class StoredTable:
                 stored = _type_of(values[:0])
             if stored is not None:
                 types[name] = stored
-        return cls(columns=arrow_columns(source, names), types=types)
+        orders = _orders({name: source[name] for name in names})
+        return cls(columns=arrow_columns(source, names), types=types, orders=orders)
 
     @classmethod
     def _of_files(cls, path: str, csv: CsvFormat | None) -> StoredTable:
         rows = rows_of_files(path)
         first: Any = rows.files[0]
         types: dict[str, Any] = {}
+        orders: dict[str, list[str]] = {}
         form = CsvFormat() if csv is None else csv
         if isinstance(first, CsvRows):
             form = sniffed_format(first.file.path) if csv is None else csv
@@ -75,8 +83,10 @@ class StoredTable:
 
             with withholding("Arrow", "read the types"):
                 types = {one.name: one.type for one in parquet.read_schema(first.path)}
+                ordered = [name for name, dtype in types.items() if getattr(dtype, "ordered", False)]
+                orders = _orders(_named(parquet.read_table(first.path, columns=ordered))) if ordered else {}
         with withholding("Arrow", "read the rows"):
-            return cls(columns=_named(rows.table()), types=types, csv=form)
+            return cls(columns=_named(rows.table()), types=types, csv=form, orders=orders)
         raise AssertionError("the block above returns or raises")
 
 
@@ -94,21 +104,38 @@ def _named(made: Any) -> dict[str, Any]:
     return {name: made.column(place) for place, name in enumerate(made.column_names)}
 
 
-def _of_postgres(source: str) -> Any:
+def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, list[str]]]:
+    """Columns as the engine reads them, the types that the server declares, and its enumerations in their order."""
     import pyarrow as pa
 
-    from holdfast.data.engines.postgres.session import Session
-    from holdfast.data.engines.postgres.source import Address, find_relation
-    from holdfast.errors import ParameterError
+    from holdfast.data.engines.postgres.source import read_relation
 
-    address = Address.of(source)
-    asked = address.merged(table=None, way=None, keep=None)
-    if "table" not in asked:
-        raise ParameterError("table must be named: postgresql://...?table=name")
-    session = Session(address.url)
-    try:
-        relation = find_relation(session, asked["table"], asked.get("schema"))
-        batches = list(session.stream(f"SELECT * FROM {relation.name}", "read the rows", empty=True))
-        return pa.Table.from_batches(batches)
-    finally:
-        session.close()
+    made, relation = read_relation(source)
+    columns, types = _named(made), {field.name: field.type for field in made.schema}
+    for name in columns:
+        kind, written = relation.kinds[name], relation.stored[name]
+        if kind is Kind.unknown:
+            types[name] = written
+        elif kind is Kind.decimal:
+            columns[name] = pa.array(numbers(columns[name]), from_pandas=True)
+            digits = re.fullmatch(r"numeric\(([0-9]+),([0-9]+)\)", written)
+            types[name] = (
+                pa.decimal128(*map(int, digits.groups())) if digits and int(digits[1]) <= 38 else None
+            )
+    return columns, types, {name: words for name, words in relation.orders.items() if words}
+
+
+def _orders(columns: Mapping[str, Any], *, enumerations: bool = False) -> dict[str, list[str]]:
+    """The texts of ordered categoricals (or of every one), in their order."""
+    found = {}
+    for name, values in columns.items():
+        own: Any = getattr(values, "cat", None)  # of pandas; polars has one as well
+        if getattr(own, "ordered", False):
+            found[name] = [str(one) for one in own.categories]
+        elif type(values).__module__.startswith("polars") and str(values.dtype).startswith("Enum"):
+            found[name] = values.dtype.categories.to_list()
+        elif hasattr(values, "type") and hasattr(values.type, "ordered") and len(values):
+            part = values.chunk(0) if hasattr(values, "chunk") else values
+            if enumerations or values.type.ordered:
+                found[name] = [str(one) for one in part.dictionary.to_pylist()]
+    return found

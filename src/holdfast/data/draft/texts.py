@@ -190,3 +190,16 @@ def code_length(words: Iterable[str]) -> int | None:
             return None
         lengths.add(len(word))
     return lengths.pop() if len(lengths) == 1 else None
+
+
+def serial(words: Iterable[str]) -> bool:
+    """Whether all are numbers behind the same letters, as policies, meters or members are numbered.
+
+    >>> serial(["P000123", "P000124", "P020001"]), serial(["E110", "I251"])
+    (True, False)
+    """
+    found = [_SERIAL.fullmatch(word) for word in words]
+    return bool(found) and None not in found and len({match[1] for match in found if match}) == 1
+
+
+_SERIAL = re.compile(r"([A-Za-z]+)[0-9]+")

@@ -221,6 +221,28 @@ def open_table(
     return opened
 
 
+def rows_of_source(source: str | PathLike[str], **told: Any) -> Any:
+    """All rows of a Parquet or CSV file, or of the table that a database URL names, as Arrow: for their owner alone.
+
+    `told` says how files are read, as in `read_table`. Errors do not repeat the URL, which may hold a password.
+    """
+    from holdfast.data.engines.files import read_table
+
+    kind, found, _ = str(source).partition("://")
+    if not found:
+        return read_table(Path(source), **told)
+    if kind == "duckdb":
+        from holdfast.data.engines.duckdb.table import read_all
+
+        return read_all(source)
+    if _postgres_url(source):
+        from holdfast.data.engines.postgres import source as postgres
+
+        return postgres.read_relation(str(source))[0]
+    name = told.get("name", "file")
+    raise ParameterError(f"{name} must be a file, or a duckdb:// or postgresql:// URL, got a {kind} URL")
+
+
 def _reopened(source: Any, options: dict[str, Any], schema: Schema) -> Table:
     """The same rows behind another declaration of their columns."""
     return open_table(source, schema, **options)

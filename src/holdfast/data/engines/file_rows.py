@@ -25,6 +25,7 @@ from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.errors import DataError, withholding
 
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+DATABASES = (".db", ".duckdb", ".ddb")
 PLACE = "place"
 BATCH_ROWS = 2**16
 
@@ -228,5 +229,10 @@ def _ending(path: str, *, strict: bool = True) -> str:
         if path.lower().endswith(ending):
             return ending
     if strict:
-        raise DataError(f"a file must end in .parquet, .csv, .tsv or .csv.gz, got {path!r}")
+        hint = (
+            "; a table of a DuckDB file is duckdb:///PATH?table=NAME"
+            if path.lower().endswith(DATABASES)
+            else ""
+        )
+        raise DataError(f"a file must end in .parquet, .csv, .tsv or .csv.gz, got {path!r}{hint}")
     return ""

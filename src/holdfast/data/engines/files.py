@@ -25,8 +25,10 @@ def read_table(
 
     All columns of a CSV file are texts; those of `numbers` have a decimal point, whatever the file writes.
     """
-    if path.suffix not in kinds:
-        raise ParameterError(f"{name} must be a {' or '.join(kinds)} file, got {path.name!r}")
+    if path.suffix not in kinds or not path.is_file():
+        raise ParameterError(
+            f"{name} must be a {' or '.join(kinds)} file that exists, or a database URL, got {path.name!r}"
+        )
     import pyarrow.parquet as parquet
 
     with withholding("Arrow", f"read {path.name}"):
@@ -57,7 +59,10 @@ def numeric_column(values: Any, name: str) -> Any:
         int((found == found).sum()) < len(values) - values.null_count
         and kind_of(values.type) is not Kind.floating
     ):
-        raise DataError(f"the column {name!r} must hold numbers only, or be declared in a schema")
+        raise DataError(
+            f"the column {name!r} must hold numbers only; texts become numbers by a schema and an Encoder "
+            "(holdfast.Encoder), or leave the column out"
+        )
     return found
 
 
@@ -74,9 +79,11 @@ def _labels(values: Any) -> Any:
     return found.astype(np.int64) if whole else found
 
 
-def read_columns(path: Path, schema: Schema, *, name: str) -> dict[str, Any]:
-    """The schema's columns of a file, which must hold them, as arrays."""
-    table = read_table(path, name=name, csv=schema.csv, numbers=number_names(schema))
+def read_columns(source: Any, schema: Schema, *, name: str) -> dict[str, Any]:
+    """The schema's columns of a file or an Arrow table, which must hold them, as arrays."""
+    table = source
+    if isinstance(source, Path):
+        table = read_table(source, name=name, csv=schema.csv, numbers=number_names(schema))
     missing = [column for column in schema.names if column not in table.column_names]
     if missing:
         raise ParameterError(f"{name} must hold the schema's columns, {', '.join(missing)} are not there")

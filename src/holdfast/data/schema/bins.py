@@ -87,6 +87,31 @@ def _between(start: float, stop: float, bins: int) -> list[float]:
     return [float(f"{start * math.exp(ratio * step / bins):.12g}") for step in range(1, bins)]
 
 
+def edge_words(edges: Sequence[float]) -> list[str]:
+    """Edges as people read them: without the noise in the last digits, and with no more digits than tell them apart.
+
+    >>> edge_words([380.75, 6271.0560000000005, 1234567.5]), edge_words([0.0, 10 / 3, 20 / 3, 1e6])
+    (['380.75', '6271.056', '1234567.5'], ['0', '3.33333', '6.66667', '1000000'])
+    """
+    size = max(abs(edge) for edge in edges)
+    words = [_shortest(edge, size) for edge in map(float, edges)]
+    for digits in range(6, 17):
+        found = [
+            f"{edge:.{digits}g}" if word is None else word for edge, word in zip(edges, words, strict=True)
+        ]
+        if all(a < b for a, b in pairwise(map(float, found))):
+            return found
+    return [repr(edge) for edge in edges]
+
+
+def _shortest(edge: float, size: float) -> str | None:
+    """A text of few digits that is the edge, up to the noise of arithmetic; None where there is none."""
+    if edge.is_integer() and abs(edge) < 1e15:
+        return f"{edge:.0f}"
+    texts = ("0", *(f"{edge:.{digits}g}" for digits in range(6, 13)))
+    return next((text for text in texts if abs(float(text) - edge) <= 1e-15 * size), None)
+
+
 def is_finite(value: object) -> bool:
     """Whether it is a number that a double can hold; a whole number of a file may have hundreds of digits."""
     try:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from holdfast.data.schema.amounts import form_of
 from holdfast.data.schema.bins import MOST_BINS as MOST_BINS
-from holdfast.data.schema.bins import check_bins, geometric_edges, is_finite, is_real
+from holdfast.data.schema.bins import check_bins, edge_words, geometric_edges, is_finite, is_real
 from holdfast.data.schema.spelling import (
     check_spellings,
     check_type,
@@ -176,17 +176,15 @@ class Numeric:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The cells in words, in order."""
-        edges = [self.word(edge) for edge in self.edges]
+        edges = [f"{edge:g}" for edge in self.edges]
+        if any("e" in word or float(word) != edge for word, edge in zip(edges, self.edges, strict=True)):
+            edges = edge_words(self.edges)
         if self._one_cell_per_value:
             words = edges[:-1]
         else:
             words = [f"[{a}, {b})" for a, b in pairwise(edges)]
             words[-1] = words[-1][:-1] + "]"
         return (*words, "(missing)") if self.has_null_cell else tuple(words)
-
-    def word(self, edge: float) -> str:
-        """A border of a cell as people read it."""
-        return f"{edge:.17g}" if float(f"{edge:g}") != edge else f"{edge:g}"
 
     def written(self, number: float) -> Any:
         """A number within the bounds as data hold it."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.schema import Schema
-from holdfast.dossier.comparison.methods import NOTES, Columns, HeldOut
+from holdfast.dossier.comparison.methods import NOTES, HeldOut
 from holdfast.dossier.section import visible
 from holdfast.errors import missing_extra, require
 from holdfast.progress import progress
@@ -178,7 +178,7 @@ class EpsilonComparison:
 
 
 def compare_epsilons(
-    columns: Columns,
+    columns: Any,
     schema: Schema,
     *,
     target: str,

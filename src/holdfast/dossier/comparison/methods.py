@@ -34,8 +34,11 @@ class HeldOut:
     target: str
 
     @classmethod
-    def of(cls, columns: Columns, schema: Schema, target: str, *, holdout: float, seed: int = 0) -> HeldOut:
-        """Split by a seed."""
+    def of(cls, columns: Any, schema: Schema, target: str, *, holdout: float, seed: int = 0) -> HeldOut:
+        """Split by a seed; of a data frame or an Arrow table the columns are taken."""
+        if not isinstance(columns, Mapping):
+            names = getattr(columns, "column_names", None) or list(columns.columns)
+            columns = {name: columns[name].to_numpy() for name in names if name in schema}
         require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
         require(target in schema.names, "target", target, f"one of the columns {list(schema.names)}")
         order = np.random.default_rng(seed).permutation(len(next(iter(columns.values()))))
@@ -77,7 +80,7 @@ class HeldOut:
 
 
 def compare_methods(
-    columns: Columns,
+    columns: Any,
     schema: Schema,
     *,
     target: str,

@@ -88,6 +88,11 @@ class WholeModels:
             require(y is None and base is model, "X", "a Table", "rows X and labels y for a Pipeline")
             if target is None:
                 raise ParameterError("target must be the name of a column where a Table is fitted, got None")
+            if X.unit.column is not None:
+                raise ParameterError(
+                    "X must protect single rows to search more than method, options, penalty and radius, got a Table "
+                    f"of {X.unit.summary()}; search those, or a table with one row for each {X.unit.column} and no unit"
+                )
             features, labels = _read_table(X, target, model._column(X.schema[target]))
             count, read = X.public_count()
             adjacency, unit = X.adjacency, X.unit

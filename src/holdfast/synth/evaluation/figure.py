@@ -69,4 +69,5 @@ def _predictions(axis: Any, real: RealComparison) -> None:
     axis.axvline(made.baseline.value, color=ORANGE, linestyle="--", label="no model")
     axis.set_yticks(places, [one.model for one in made.models])
     axis.set_xlabel(f"{made.measure} for {made.target} on real rows")
-    axis.legend(frameon=False, fontsize=8)
+    # Above the picture: inside, it would lie on intervals.
+    axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

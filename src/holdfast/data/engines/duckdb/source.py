@@ -164,13 +164,36 @@ def _attach(url: str, connection: Any) -> str:
     asked = parse_qs(parts.query, keep_blank_values=True)
     if parts.netloc or "table" not in asked or not set(asked) <= {"table", "schema"}:
         raise ParameterError(
-            "a DuckDB URL must be duckdb:///path/to/file.db?table=name, with an optional &schema=name"
+            "a DuckDB URL must be duckdb:///town.db?table=name (four slashes for an absolute path), with an optional "
+            "&schema=name"
         )
     # As with SQLite URLs, three slashes are a relative path and four an absolute one.
     path = unquote(parts.path.removeprefix("/"))
     path = path if os.path.exists(path) or not os.path.exists("/" + path) else "/" + path
     if not os.path.exists(path):
-        raise DataError("the DuckDB file of the URL must exist")
-    connection.execute(f"ATTACH {_QUOTE.literal(path)} AS stored (READ_ONLY)")
-    schema = asked.get("schema", ["main"])[0]
-    return ".".join(map(_QUOTE.identifier, ("stored", schema, asked["table"][0])))
+        raise DataError(
+            f"the DuckDB file of the URL must exist, got {path!r}; three slashes are a path from here, four an "
+            "absolute one"
+        )
+    import duckdb
+
+    try:
+        connection.execute(f"ATTACH {_QUOTE.literal(path)} AS stored (READ_ONLY)")
+    except duckdb.Error as error:
+        if not re.search("(?i)already attached|conflicting lock|same database file", str(error)):
+            raise
+        raise DataError(
+            "the DuckDB file is open for writing, here or in another process: close that connection, open it with "
+            "read_only=True, or hand it over, as in open_table(connection, schema, table=name)"
+        ) from None
+    schema, table = asked.get("schema", ["main"])[0], asked["table"][0]
+    held = connection.execute(
+        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'stored' ORDER BY ALL"
+    ).fetchall()
+    if (schema.lower(), table.lower()) not in {(one.lower(), name.lower()) for one, name in held}:
+        known = [name if one == "main" else f"{one}.{name}" for one, name in held]
+        listed = ", ".join(known[:12]) + (" and more" if len(known) > 12 else "")
+        raise DataError(
+            f"the DuckDB file has no table {table!r} in schema {schema!r}; it holds {listed or 'none'}"
+        )
+    return ".".join(map(_QUOTE.identifier, ("stored", schema, table)))

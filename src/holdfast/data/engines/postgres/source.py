@@ -84,6 +84,10 @@ class Relation:
     """How many rows the planner expects."""
     filtered: bool = False
     """Whether the server leaves out rows that this user may not see."""
+    stored: Mapping[str, str] = field(default_factory=dict)
+    """The types of the columns, as PostgreSQL writes them."""
+    orders: Mapping[str, list[str]] = field(default_factory=dict)
+    """The texts of enumerations, in their order."""
 
 
 def find_relation(session: Session, table: str, schema: str | None) -> Relation:
@@ -115,7 +119,35 @@ def find_relation(session: Session, table: str, schema: str | None) -> Relation:
         readable=readable,
         rows=_expected(session, name, may_read),
         filtered=bool(may_read) and session.filters(f"SELECT {_DIALECT.identifier(may_read[0])} FROM {name}"),
+        stored={column["name"]: column["written"] for column in columns},
+        orders={column["name"]: list(column["words"]) for column in columns if column["sort"] == "e"},
     )
+
+
+def read_relation(url: str) -> tuple[Any, Relation]:
+    """All rows of a table, each column as the engine reads it, and what the catalogue says: for the owner's eyes only.
+
+    A column of a type that is read as missing is there, and empty.
+    """
+    address = Address.of(url)
+    asked = address.merged(table=None, way=None, keep=None)
+    if "table" not in asked:
+        raise ParameterError("table must be named: postgresql://...?table=name")
+    session = Session(address.url)
+    try:
+        relation = find_relation(session, asked["table"], asked.get("schema"))
+        listed = [_plain(name, kind) for name, kind in relation.kinds.items() if relation.readable[name]]
+        return session.answer(f"SELECT {', '.join(listed)} FROM {relation.name}", "read the rows"), relation
+    finally:
+        session.close()
+
+
+def _plain(name: str, kind: Kind) -> str:
+    """A column in a type that Arrow has: numbers of any size, identifiers and enumerations are texts on their way."""
+    own = _DIALECT.identifier(name)
+    if kind is Kind.unknown:
+        return f"CAST(NULL AS text) AS {own}"
+    return f"CAST({own} AS text) AS {own}" if kind in (Kind.decimal, Kind.text) else own
 
 
 def _named(table: str, schema: str | None) -> str:
@@ -133,11 +165,13 @@ def _named(table: str, schema: str | None) -> str:
 def _columns(relation: int) -> str:
     """Names, base types (of domains, too) and rights of the columns."""
     return (
-        "WITH RECURSIVE based AS (SELECT attnum, attname, atttypid AS type FROM pg_catalog.pg_attribute "
-        f"WHERE attrelid = {relation} AND attnum > 0 AND NOT attisdropped UNION ALL "
-        "SELECT attnum, attname, typbasetype FROM based JOIN pg_catalog.pg_type t ON t.oid = type "
+        "WITH RECURSIVE based AS (SELECT attnum, attname, atttypid AS type, atttypmod AS mod "
+        f"FROM pg_catalog.pg_attribute WHERE attrelid = {relation} AND attnum > 0 AND NOT attisdropped UNION ALL "
+        "SELECT attnum, attname, typbasetype, typtypmod FROM based JOIN pg_catalog.pg_type t ON t.oid = type "
         "WHERE typtype = 'd') SELECT CAST(attname AS text) AS name, CAST(typname AS text) AS type, "
-        "CAST(typtype AS text) AS sort, "
+        "CAST(typtype AS text) AS sort, pg_catalog.format_type(type, mod) AS written, "
+        "ARRAY(SELECT CAST(enumlabel AS text) FROM pg_catalog.pg_enum WHERE enumtypid = type ORDER BY enumsortorder) "
+        "AS words, "
         f"pg_catalog.has_column_privilege(CAST({relation} AS oid), attnum, 'SELECT') AS readable "
         "FROM based JOIN pg_catalog.pg_type t ON t.oid = type WHERE typtype <> 'd' ORDER BY attnum"
     )
