@@ -394,6 +394,15 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/learn/risk/test_descent.py::test_steps_that_overshoot_become_shorter",),
     ),
     Fault(
+        name="ridge: determinants cost nothing",
+        target="learn:balanced_ridge",
+        old="epsilon - determinants(float(penalty))",
+        new="epsilon",
+        tests=(
+            "tests/learn/methods/test_pure_rows.py::test_the_ridge_of_several_classes_has_the_least_error",
+        ),
+    ),
+    Fault(
         name="classes: a replaced row counted once",
         target="learn:release_shares",
         old="counts_l1(account.adjacency, examples.unit)",
