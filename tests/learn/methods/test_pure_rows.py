@@ -183,7 +183,8 @@ def test_the_ridge_of_several_classes_has_the_least_error(
         return (penalty**2 + noise**2) / (count * curvature / dimension + penalty) ** 2
 
     told: Any = {
-        "deviation": deviation, "effective_dimension": dimension, "curvature": curvature, "count": count, "least": least,
+        "deviation": deviation, "effective_dimension": dimension, "curvature": curvature, "count": count,
+        "least": least,
     }  # fmt: skip
     found = balanced_ridge(epsilon, determinants=determinants, **told)
     assert found >= least
