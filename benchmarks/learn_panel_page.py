@@ -212,7 +212,7 @@ def page(kept: dict[str, dict[str, Any]]) -> str:
         "*behind* is more than 0.004 (0.01 in R2) and two standard errors. Methods that take minutes on large tables",
         "(`frank_wolfe`, `gibbs`, `bst14`, `scs13`) ran on the small ones; under pure ε `objective` and, for several",
         "classes, `softmax` are `auto` itself. Opacus ran on a machine with a GPU, but for later",
-        "splits of the 1 % class and MNIST,",
+        "splits of the 1 % class,",
         f"the rest on {platform.machine()} with shared cores; numpy {np.__version__}, holdfast {holdfast.__version__}.",
         "",
         *totals(kept),
