@@ -24,6 +24,8 @@ FACTS = {
     "heavy tails": (14_000, "r2"),
 }  # fmt: skip
 """Rows to train on, and the measure; a test compares them with the tables."""
+DIVERGED = -100.0
+"""An R2 below it says no more than that: its digits are those of a division by nearly nothing."""
 PEERS = ("opacus", "diffprivlib")
 Scores = dict[str, dict[int, float]]
 
@@ -91,6 +93,15 @@ def verdict(kept: dict[str, dict[str, Any]], table: str, epsilon: str, kind: str
     )  # fmt: skip
 
 
+def shown(score: float) -> str:
+    """A score, or that it is far below any use.
+
+    >>> shown(0.84561), shown(-120794.0172)
+    ('0.8456', '< -100')
+    """
+    return f"{score:.4f}" if score >= DIVERGED else f"< {DIVERGED:.0f}"
+
+
 def _spread(values: list[float]) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
@@ -115,7 +126,7 @@ def rows(kept: dict[str, dict[str, Any]], tables: list[str], kind: str) -> list[
             good = found.holds(metric)
             mark = ("" if good else "**behind**") if must else ("" if good else "behind (a goal)")
             house, peer = (
-                "" if one is None else f"{one[1]:.4f} {one[0]}" for one in (found.house, found.peer)
+                "" if one is None else f"{shown(one[1])} {one[0]}" for one in (found.house, found.peer)
             )
             lines.append(
                 f"| {table} ({metric}) | {count:,} | {epsilon} | {found.auto:.4f} ± {found.error:.4f} "
@@ -200,7 +211,8 @@ def page(kept: dict[str, dict[str, Any]]) -> str:
         "method for which that less two errors is most;",
         "*behind* is more than 0.004 (0.01 in R2) and two standard errors. Methods that take minutes on large tables",
         "(`frank_wolfe`, `gibbs`, `bst14`, `scs13`) ran on the small ones; under pure ε `objective` and, for several",
-        "classes, `softmax` are `auto` itself. Opacus ran on a machine with a GPU,",
+        "classes, `softmax` are `auto` itself. Opacus ran on a machine with a GPU, but for later",
+        "splits of the 1 % class,",
         f"the rest on {platform.machine()} with shared cores; numpy {np.__version__}, holdfast {holdfast.__version__}.",
         "",
         *totals(kept),

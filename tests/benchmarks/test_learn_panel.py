@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.learn_panel_page import FACTS, falling, totals, verdict
+from benchmarks.learn_panel_page import FACTS, falling, rows, totals, verdict
 from benchmarks.learn_panel_tables import TABLES, small, wide
 
 
@@ -41,3 +41,11 @@ def test_the_pages_facts_are_those_of_the_tables() -> None:
     assert set(FACTS) == set(TABLES)
     for name, table in (("n 200", small()), ("d 800", wide())):
         assert FACTS[name] == (table.train, table.metric)
+
+
+def test_a_score_that_diverged_is_shown_as_such() -> None:
+    kept = {
+        f"Warfarin|1|pure|{name}|0": {"score": score}
+        for name, score in (("auto", 0.1), ("diffprivlib 1", -1.7e16))
+    }
+    assert "| < -100 diffprivlib 1 |" in rows(kept, ["Warfarin"], "pure")[-1]

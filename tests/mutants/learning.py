@@ -380,6 +380,29 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="descent: noise taken for growth",
+        target="learn:noisy_descent",
+        old="GREW * last + doubt",
+        new="GREW * last",
+        tests=("tests/learn/risk/test_descent.py::test_noise_alone_does_not_shorten_steps",),
+    ),
+    Fault(
+        name="descent: no step is ever shortened",
+        target="learn:noisy_descent",
+        old="size > GREW * last + doubt",
+        new="size > math.inf",
+        tests=("tests/learn/risk/test_descent.py::test_steps_that_overshoot_become_shorter",),
+    ),
+    Fault(
+        name="ridge: determinants cost nothing",
+        target="learn:balanced_ridge",
+        old="epsilon - determinants(float(penalty))",
+        new="epsilon",
+        tests=(
+            "tests/learn/methods/test_pure_rows.py::test_the_ridge_of_several_classes_has_the_least_error",
+        ),
+    ),
+    Fault(
         name="classes: a replaced row counted once",
         target="learn:release_shares",
         old="counts_l1(account.adjacency, examples.unit)",

@@ -16,7 +16,9 @@ from holdfast.learn.methods.pure_rows import (
     CLASS_SHARE,
     LEAST_COUNT,
     ClassShares,
+    balanced_ridge,
     class_counts,
+    noise_ridge,
     pure_rows,
     release_shares,
     row_plan,
@@ -163,3 +165,32 @@ def test_penalty_and_noise_are_counted_from_the_origin() -> None:
         plain.log_determinant(found + origin, penalty=2.0)
     )
     assert ClassShares(shares=np.array([0.6, 0.3, 0.1])).scores.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+@given(st.floats(0.05, 8.0), st.floats(1.0, 30.0), st.integers(2, 12), st.integers(100, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_the_ridge_of_several_classes_has_the_least_error(
+    epsilon: float, deviation: float, classes: int, count: int
+) -> None:
+    dimension, curvature = 20.0, (classes - 1) / classes**2
+    least = 2.0 * (1.0 - 1.0 / classes) / -math.expm1(-epsilon)
+
+    def determinants(penalty: float) -> float:
+        return (classes - 1) * math.log1p(1.0 / (classes * penalty))
+
+    def error(penalty: float) -> float:
+        noise = deviation / (epsilon - determinants(penalty))
+        return (penalty**2 + noise**2) / (count * curvature / dimension + penalty) ** 2
+
+    told: Any = {
+        "deviation": deviation, "effective_dimension": dimension, "curvature": curvature, "count": count,
+        "least": least,
+    }  # fmt: skip
+    found = balanced_ridge(epsilon, determinants=determinants, **told)
+    assert found >= least
+    others = [found * step for step in (0.5, 0.9, 1.1, 2.0, 10.0)]
+    others.append(noise_ridge(epsilon, determinants=determinants, **told))
+    assert all(error(found) <= error(other) * 1.01 for other in others if other >= least)
+    # Where determinants cost nothing, both rules are one.
+    free = [rule(epsilon, determinants=lambda penalty: 0.0, **told) for rule in (balanced_ridge, noise_ridge)]
+    assert free[0] == pytest.approx(min(free[1], least * math.exp(13.97)), rel=0.05)

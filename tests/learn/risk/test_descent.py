@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from holdfast.learn.risk.descent import (
     gaussian_for,
     gaussian_square,
     gradient_clip,
+    noisy_descent,
     plain_schedule,
     schedule_for,
     signal,
@@ -48,6 +50,42 @@ def test_clips_grow_with_the_signal_up_to_whole_gradients() -> None:
     plain = DescentSchedule(preconditioner="none")
     assert gradient_clip(problem, plain, no_whitening(100), signal=1.0) == pytest.approx(1.0)
     assert gradient_clip(numbers, plain, no_whitening(100), signal=1.0) == pytest.approx(1.0)
+
+
+class _Noise:
+    """A permit that adds seeded noise of one deviation."""
+
+    def __init__(self, deviation: float, seed: int) -> None:
+        self.deviation, self.rng = deviation, np.random.default_rng(seed)
+
+    def release(self, value: Any) -> Any:
+        return value + self.deviation * self.rng.normal(size=value.shape)
+
+
+def _descended(curvature: float, seed: int, *, guarded: bool, deviation: float = 1.0) -> Any:
+    """Weights after descending on (curvature / 2) |w - 1|^2, a mean over ten rows."""
+    problem = Problem(loss=Logistic(), dimension=20)
+    permit: Any = _Noise(deviation, seed)
+    return noisy_descent(
+        lambda weights: 10.0 * curvature * (weights - 1.0), problem, no_whitening(20), DescentSchedule(), permit,
+        step=1.0, divisor=10.0, name="test", noise=deviation if guarded else None,
+    )  # fmt: skip
+
+
+def test_noise_alone_does_not_shorten_steps() -> None:
+    same = [
+        np.array_equal(_descended(1e-3, seed, guarded=True), _descended(1e-3, seed, guarded=False))
+        for seed in range(40)
+    ]
+    # Three deviations, in each of 16 steps: one run in fifty or so.
+    assert sum(same) >= 36
+
+
+def test_steps_that_overshoot_become_shorter() -> None:
+    for deviation in (1e-6, 1.0):
+        wild = _descended(8.0, 0, guarded=False, deviation=deviation)
+        calm = _descended(8.0, 0, guarded=True, deviation=deviation)
+        assert np.linalg.norm(calm - 1.0) < 2.0 < 100.0 < np.linalg.norm(wild - 1.0)
 
 
 @given(st.fractions(Fraction(1, 10**9), Fraction(10**6)), st.floats(1e-6, 1e6))

@@ -296,3 +296,34 @@ def noise_ridge(
         left = max(epsilon - determinants(penalty), 0.1 * epsilon)
         penalty = max(least, effective_dimension * (deviation / left) ** 2 / (count * curvature))
     return penalty
+
+
+def balanced_ridge(
+    epsilon: float,
+    *,
+    deviation: float,
+    determinants: Callable[[float], float],
+    effective_dimension: float,
+    curvature: float,
+    count: int,
+    least: float,
+) -> float:
+    """The penalty with the least mean squared error of a weight, what it saves in determinants counted.
+
+    The error of `noise_ridge` is (penalty^2 + sigma^2) / (n h / D + penalty)^2 for a weight of size 1; there sigma is
+    fixed while the penalty moves. But sigma is deviation / (epsilon - determinants), and determinants fall as the
+    penalty grows: by K - 1 times as much for K classes as for two. Searched in steps of 3 %, from `least` on.
+
+    >>> told = dict(deviation=8.0, effective_dimension=20.0, curvature=0.22, count=10_000, least=2.0)
+    >>> round(balanced_ridge(1.0, determinants=lambda penalty: 0.0, **told), 1)
+    2.0
+    >>> round(balanced_ridge(1.0, determinants=lambda penalty: 2.0 * math.log1p(1.0 / (3.0 * penalty)), **told), 1)
+    4.4
+    """
+    information = count * curvature / effective_dimension
+    penalties = least * np.exp(np.arange(0.0, 14.0, 0.03))
+    left = np.array([epsilon - determinants(float(penalty)) for penalty in penalties])
+    errors = (penalties**2 + (deviation / np.maximum(left, 0.1 * epsilon)) ** 2) / (
+        information + penalties
+    ) ** 2
+    return float(penalties[np.argmin(errors)])

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn.methods.method import Fit
-from holdfast.learn.methods.pure_rows import LEAST_PENALTY, noise_ridge, noise_spread, pure_rows
+from holdfast.learn.methods.pure_rows import LEAST_PENALTY, balanced_ridge, noise_spread, pure_rows
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Softmax
 from holdfast.learn.risk.minimise import minimise_certified
@@ -82,7 +82,7 @@ def softmax_penalty(
     problem: Problem, loss: Softmax, *, epsilon: float, adjacency: Adjacency, public_count: int,
     arithmetic: Arithmetic = "strict", l1_factor: float | None = None, effective_dimension: float | None = None,
 ) -> float:  # fmt: skip
-    """The least penalty on the sum of losses: `noise_ridge`, where none was asked for.
+    """The least penalty on the sum of losses: `balanced_ridge`, where none was asked for.
 
     Never below 2 t / (1 - e^-epsilon), t = (1 - 1/K) X^2: determinants, at most t / penalty, take half of epsilon.
     """
@@ -91,7 +91,7 @@ def softmax_penalty(
     if problem.penalty > 0:
         return least
     spread = noise_spread(weights_of(problem, loss), l1_factor, arithmetic=arithmetic)
-    return noise_ridge(
+    return balanced_ridge(
         epsilon, deviation=spread * problem.gradient_change(adjacency),
         determinants=lambda penalty: log_determinant(problem, loss, penalty=penalty),
         effective_dimension=effective_dimension or float(problem.dimension), count=public_count,

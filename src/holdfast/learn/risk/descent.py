@@ -36,8 +36,9 @@ KEPT_LENGTHS = 2**23
 CLIPS = (0.06, 0.05, 0.5)
 """At least, per root of the signal, and at most."""
 RESIDUALS = ("squared", "huber_regression")
-SLOWER, GREW = 0.6, 1.5
-"""The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
+SLOWER, GREW, DOUBT = 0.6, 1.5, 3.0
+"""The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much and by so many
+standard deviations of what noise does to it."""
 LARGEST_FULL = 1_000
 """Columns beyond which a full second moment, of d^2 / 2 numbers, is not worth its cost."""
 
@@ -320,7 +321,7 @@ def noisy_descent(
 
     `gradient` is a sum, private until the permit has released it. The divisor is public: the expected number of
     records in the sum, never the number in this one. `noise` is the deviation in each number of a sum; where it is
-    given, steps become shorter when gradients grow, which they do where a step overshoots.
+    given, steps become shorter when gradients grow beyond what noise does, which they do where a step overshoots.
     """
     pace, last = step * (1.0 - schedule.momentum), math.inf
     weights = np.zeros((problem.predictions, problem.dimension))
@@ -329,9 +330,12 @@ def noisy_descent(
         noisy = permit.release(gradient(weights))
         mean_gradient = np.asarray(noisy) / divisor
         if noise is not None:
-            expected = mean_gradient.size * (noise / divisor) ** 2
+            spread = noise / divisor
+            expected = mean_gradient.size * spread**2
             size = max(float(np.sum(mean_gradient**2)) - expected, 0.0)
-            pace *= SLOWER if size > GREW * last else 1.0
+            # The variance of |g + noise|^2 over m numbers is 2 m spread^4 + 4 spread^2 |g|^2.
+            doubt = DOUBT * spread * math.sqrt(2.0 * expected + 4.0 * size)
+            pace *= SLOWER if size > GREW * last + doubt else 1.0
             last = max(size, 0.1 * expected)
         velocity = schedule.momentum * velocity + mean_gradient
         # The penalty takes an implicit step, which is stable whatever the whitening made of it.
