@@ -24,8 +24,6 @@ MOST_REFUSED = [
     Cell(design="logistic", adjacency="zero_out", rows=1_000, epsilon=1.0),
     Cell(design="logistic, 1 column, 5 % positive", adjacency="zero_out", rows=2_000, epsilon=2.0),
 ]
-SELECTED = 0.03
-"""What a decision that saw the same rows may cost of the coverage, with a rare class and most tables refused."""
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.key)
@@ -45,10 +43,9 @@ def test_where_most_are_refused_those_issued_cover(cell: Cell, study: Study) -> 
     """The last cell's are the hard ones: the curvature at the estimate says much about the estimate."""
     runs = trials(20_000)
     found = simulate(cell, runs)
-    lost = SELECTED if cell is MOST_REFUSED[-1] else 0.0
     study.note(trials=runs, issued=found["issued"], coverage=min(found["coverage"]))
     assert 0 < found["issued"] < 0.5 * runs
-    assert min(found["coverage"]) >= 0.95 - lost - 3 * math.sqrt(0.95 * 0.05 / found["issued"]), found
+    assert min(found["coverage"]) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / found["issued"]), found
     assert max(found["width"]) <= 1.15, found
 
 
