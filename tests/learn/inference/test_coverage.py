@@ -53,7 +53,7 @@ def test_where_most_are_refused_those_issued_cover(cell: Cell, study: Study) -> 
 def test_p_values_are_uniform_where_nothing_is_there(design: str, study: Study) -> None:
     """Of the columns whose coefficient is 0, among those issued; margins make them a little larger than uniform."""
     runs = trials(20_000)
-    cell = Cell(design=design, adjacency="zero_out", rows=2_000, epsilon=2.0)
+    cell = Cell(design=design, adjacency="zero_out", rows=5_000, epsilon=2.0)
     draw: Any = squared_runs if design.startswith("linear") else logistic_runs
     stack = draw(cell, runs, np.random.default_rng(11))
     kept = stack[~stack.swamped]

@@ -41,8 +41,9 @@ DOUBT = float(ndtri(0.99))
 BLUR = 4.0
 """Deviation of the coin by which the line of refusal is blurred, in units of what sampling does to the deciding number:
 the two are then correlated by at most a quarter (soundness, section 26)."""
-ASTRAY = 1.5
-"""Deviations by which the noise of the steps before may have moved the place where a curvature was measured."""
+ASTRAY, SKEW = 1.5, 8.0
+"""Deviations by which the noise of the steps before may have moved the place where a curvature was measured; and what is
+added for each squared deviation by sampling, which first order leaves out. Both by simulation."""
 SECOND_ORDER = {"squared": 5.0, "logistic": 20.0}
 """Terms of second order, as a share of the variance: this over the squared strength. A logistic curvature is also
 measured beside the place where it is needed."""
@@ -155,7 +156,11 @@ class NoisyScore:
         least = np.maximum(sure * self._unit, 1e-300)
         by_rows = self.bend / np.sqrt(least)
         by_noise = self.bend * noise * float(self.gradient_noise[0] / self.curvature_noise[0]) / least
-        off = by_rows * (math.hypot(1.0, BLUR) - BLUR * _coin(self.pilot)) + ASTRAY * by_noise
+        off = (
+            by_rows * (math.hypot(1.0, BLUR) - BLUR * _coin(self.pilot))
+            + SKEW * by_rows**2
+            + ASTRAY * by_noise
+        )
         return np.where(sure > 0, sure * np.exp(-np.clip(off, 0.0, 700.0)), sure)
 
     @cached_property
