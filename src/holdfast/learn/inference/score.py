@@ -42,8 +42,8 @@ BLUR = 4.0
 """Deviation of the coin by which the line of refusal is blurred, in units of what sampling does to the deciding number:
 the two are then correlated by at most a quarter (soundness, section 26)."""
 ASTRAY, SKEW = 1.5, 8.0
-"""Deviations by which the noise of the steps before may have moved the place where a curvature was measured; and what is
-added for each squared deviation by sampling, which first order leaves out. Both by simulation."""
+"""Deviations by which the noise of the steps before may have moved the place where a curvature was measured; and what
+is added for each squared deviation by sampling, which first order leaves out. Both by simulation."""
 SECOND_ORDER = {"squared": 5.0, "logistic": 20.0}
 """Terms of second order, as a share of the variance: this over the squared strength. A logistic curvature is also
 measured beside the place where it is needed."""
