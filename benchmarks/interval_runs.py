@@ -76,14 +76,16 @@ DESIGNS = {
     "logistic, 5 columns": Design(loss="logistic", coefficients=(2.0, -1.0, 0.5, 0.0, 0.0, 0.5)),
     "logistic, 5 % positive": Design(loss="logistic", coefficients=(2.0, -1.0, -6.0)),
     "logistic, 1 column, 5 % positive": Design(loss="logistic", coefficients=(2.0, -6.0)),
+    "logistic, 3 columns, correlated": Design(loss="logistic", coefficients=(1.5, 1.0, 0.0, -1.0), mixed=0.4),
+    "logistic, heavy tails": Design(loss="logistic", coefficients=(4.0, -2.0, -1.0), power=3.0),
+    "logistic, 3 columns, 8 % positive": Design(loss="logistic", coefficients=(3.0, 0.0, -1.0, -6.0)),
 }
 UNSEEN = {
     "linear, 1 column": Design(loss="squared", coefficients=(0.4, 0.2), spread=0.6),
     "linear, correlated": Design(loss="squared", coefficients=(0.4, 0.4, -0.2), mixed=0.5),
     "linear, heavy tails": Design(loss="squared", coefficients=(0.6, -0.3, 0.2), power=3.0),
-    "logistic, 3 columns, correlated": Design(loss="logistic", coefficients=(1.5, 1.0, 0.0, -1.0), mixed=0.4),
-    "logistic, heavy tails": Design(loss="logistic", coefficients=(4.0, -2.0, -1.0), power=3.0),
-    "logistic, 3 columns, 8 % positive": Design(loss="logistic", coefficients=(3.0, 0.0, -1.0, -6.0)),
+    "logistic, 4 columns": Design(loss="logistic", coefficients=(1.0, -1.5, 0.5, 0.0, 0.3)),
+    "logistic, 15 % positive, correlated": Design(loss="logistic", coefficients=(1.0, 2.0, -4.0), mixed=0.3),
 }
 """Designs that were not looked at while the rule of refusal was made."""
 DESIGNS |= UNSEEN

@@ -42,7 +42,12 @@ def cells() -> Iterator[Cell]:
                     yield Cell(design=design, adjacency=adjacency, rows=rows, epsilon=epsilon)
     others = ("linear, clipped", "linear, 5 columns", "logistic, strong", "logistic, 5 columns")
     rare = ("logistic, 5 % positive", "logistic, 1 column, 5 % positive")
-    for design in (*others, *rare, *UNSEEN):
+    looked_at = (
+        "logistic, 3 columns, correlated",
+        "logistic, heavy tails",
+        "logistic, 3 columns, 8 % positive",
+    )
+    for design in (*others, *rare, *looked_at, *UNSEEN):
         for rows in (500, 2_000, 20_000):
             for epsilon in EPSILONS:
                 yield Cell(design=design, adjacency="zero_out", rows=rows, epsilon=epsilon)

@@ -61,9 +61,16 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: the curvature at the estimate taken for that at the truth",
         target="learn:NoisyScore.sure_strength",
-        old="DOUBT * math.hypot(1.0, BLUR)",
+        old="math.hypot(1.0, BLUR)",
         new="math.hypot(0.0, 0.0)",
         tests=(f"{SCORE}::test_a_bent_curvature_is_less_sure_and_the_line_is_blurred",),
+    ),
+    Fault(
+        name="intervals: the noise that led to the deciding place forgotten",
+        target="learn:NoisyScore.sure_strength",
+        old="ASTRAY * by_noise",
+        new="0.0 * by_noise",
+        tests=(f"{SCORE}::test_a_place_that_noise_led_astray_is_less_sure",),
     ),
     Fault(
         name="intervals: an older release believed",

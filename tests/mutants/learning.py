@@ -648,6 +648,24 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/learn/additive/test_parts.py::test_scores_are_clipped_for_calibration",),
     ),
     Fault(
+        name="additive: the noise of a calibration believed",
+        target="learn:calibrate_scores",
+        old="(1.0 + noise / USUAL**2)",
+        new="1.0",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_calibration_finds_a_shift_and_does_not_believe_noise",
+        ),
+    ),
+    Fault(
+        name="additive: steps too short under a high floor",
+        target="learn:whitened",
+        old="(block.variances + floor) * widest",
+        new="(block.variances + floor)",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_the_widest_axis_is_as_wide_as_the_constant_whatever_the_floor",
+        ),
+    ),
+    Fault(
         name="additive: monotone columns in pairs",
         target="learn:PrivateAdditiveEstimator.fit",
         old="frozenset(data.columns.index(name) for name in directions)",

@@ -16,7 +16,7 @@ from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import ParameterError
 from holdfast.kernel.lookup import CellPlan
 from holdfast.learn.additive.basis import column_features, principal_axes
-from holdfast.learn.additive.calibration import clipped_scores
+from holdfast.learn.additive.calibration import calibrate_scores, clipped_scores
 from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import COARSE_GRID, FINE_GRID, ColumnCells
 from holdfast.learn.additive.descent import AdditiveTask, Descent, descend, gradient_sensitivity
@@ -299,6 +299,45 @@ def test_levels_follow_the_line_or_the_released_shape() -> None:
 def test_scores_are_clipped_for_calibration() -> None:
     scores = np.array([[100.0, 0.0], [0.3, 0.3], [-50.0, -50.0]])
     assert (np.linalg.norm(clipped_scores(scores, 2.0), axis=1) <= 2.0 + 1e-12).all()
+
+
+def test_calibration_finds_a_shift_and_does_not_believe_noise() -> None:
+    task, design = prepared()
+    task = dataclasses.replace(task, account=account_of(task.rows, mu=2000.0))
+    weights = np.zeros((1, design.dimension))
+    weights[0, 0] = 1.0  # half of the rows are of either class
+    _, seen = calibrate_scores(task, design, weights, square=Fraction(10**6))
+    assert -1.2 < seen[0] < -0.6
+    noisy = [calibrate_scores(task, design, weights, square=Fraction(1, 10**4)) for _ in range(10)]
+    assert np.std([shift[0] for _, shift in noisy]) < 0.1
+    assert np.std([scale for scale, _ in noisy]) < 0.1
+
+
+def test_the_widest_axis_is_as_wide_as_the_constant_whatever_the_floor() -> None:
+    _, design = prepared()
+    for signal in (3.0, 100.0, 1e6):
+        made = whitened(design.plan, design.blocks, signal=signal, rows=10.0 * signal)
+        spreads = [
+            float(np.max(block.variances * factor**2))
+            for block, factor in zip(made.blocks, made.factors, strict=True)
+        ]
+        assert max(spreads) == pytest.approx(1.0)
+
+
+def test_a_line_has_a_slope_in_ranks_and_one_in_values() -> None:
+    """Of a normal column, whose tails ranks flatten: the widest axis is nearer to the values than ranks are."""
+    cells = ColumnCells(Numeric("x", -5, 5))
+    mass = np.exp(-(cells.middles**2) / 2) * cells.widths
+    mass = mass / mass.sum()
+    axes = principal_axes((0,), column_features(cells, mass), mass, scale=1.0)
+    tail = np.abs(
+        axes.features[np.searchsorted(cells.middles, 2.5), 0]
+        / axes.features[np.searchsorted(cells.middles, 0.8), 0]
+    )
+    assert tail > 1.7, "2.5 / 0.8 for values themselves, 1.5 for ranks"
+    alone = np.zeros(cells.count)
+    alone[3] = 1.0
+    assert np.isfinite(column_features(cells, alone)).all()
 
 
 def test_a_table_that_is_not_kept_is_read_again() -> None:

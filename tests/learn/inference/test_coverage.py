@@ -24,8 +24,6 @@ MOST_REFUSED = [
     Cell(design="logistic", adjacency="zero_out", rows=1_000, epsilon=1.0),
     Cell(design="logistic, 1 column, 5 % positive", adjacency="zero_out", rows=2_000, epsilon=2.0),
 ]
-SELECTED = 0.03
-"""What a decision that saw the same rows may cost of the coverage, with a rare class and most tables refused."""
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.key)
@@ -45,10 +43,9 @@ def test_where_most_are_refused_those_issued_cover(cell: Cell, study: Study) -> 
     """The last cell's are the hard ones: the curvature at the estimate says much about the estimate."""
     runs = trials(20_000)
     found = simulate(cell, runs)
-    lost = SELECTED if cell is MOST_REFUSED[-1] else 0.0
     study.note(trials=runs, issued=found["issued"], coverage=min(found["coverage"]))
     assert 0 < found["issued"] < 0.5 * runs
-    assert min(found["coverage"]) >= 0.95 - lost - 3 * math.sqrt(0.95 * 0.05 / found["issued"]), found
+    assert min(found["coverage"]) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / found["issued"]), found
     assert max(found["width"]) <= 1.15, found
 
 
@@ -56,7 +53,7 @@ def test_where_most_are_refused_those_issued_cover(cell: Cell, study: Study) -> 
 def test_p_values_are_uniform_where_nothing_is_there(design: str, study: Study) -> None:
     """Of the columns whose coefficient is 0, among those issued; margins make them a little larger than uniform."""
     runs = trials(20_000)
-    cell = Cell(design=design, adjacency="zero_out", rows=2_000, epsilon=2.0)
+    cell = Cell(design=design, adjacency="zero_out", rows=5_000, epsilon=2.0)
     draw: Any = squared_runs if design.startswith("linear") else logistic_runs
     stack = draw(cell, runs, np.random.default_rng(11))
     kept = stack[~stack.swamped]

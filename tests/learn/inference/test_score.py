@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from holdfast.errors import FormatError, NoIntervals, ParameterError
 from holdfast.learn.inference.coefficients import coefficient_intervals
 from holdfast.learn.inference.inversion import ScoreTest
-from holdfast.learn.inference.score import DOUBT, LEAST_STRENGTH, NoisyScore
+from holdfast.learn.inference.score import ASTRAY, DOUBT, LEAST_STRENGTH, NoisyScore
 
 Floats = NDArray[np.float64]
 TRUTH = np.array([0.8, -0.4, 0.3])
@@ -164,13 +164,25 @@ def test_a_bent_curvature_is_less_sure_and_the_line_is_blurred() -> None:
     ]
     assert np.ptp(sure[0]) < 1e-6, "least squares know no coin"
     assert (sure[1] <= fine.strength * (1.0 + 1e-8)).all()
-    # The logarithm is off by 2 DOUBT moved on average, and blurred by sqrt(3) moved.
+    # The logarithm is off by a deviation on average, and blurred by four that sampling has.
     moved = 4.0 / math.sqrt(float(np.linalg.eigvalsh(fine.pilot)[0]))
     off = np.log(fine.strength / sure[2])
-    assert np.median(off) == pytest.approx(2.0 * DOUBT * moved, rel=0.03)
-    assert np.std(off) == pytest.approx(math.sqrt(3.0) * moved, rel=0.1)
+    assert np.median(off) == pytest.approx(math.sqrt(17.0) * moved + 8.0 * moved**2, rel=0.1)
+    assert np.quantile(off, 0.95) - np.median(off) == pytest.approx(4.0 * 1.645 * moved, rel=0.1)
     again = dataclasses.replace(fine, pilot=pilots[7], bend=4.0).sure_strength
     assert again == sure[2][7], "who holds the release finds the same"
+
+
+def test_a_place_that_noise_led_astray_is_less_sure() -> None:
+    """The same curvature and the same noise in it, but gradients that are three times as noisy before."""
+    fine = dataclasses.replace(logistic(4000, t=5.0, s=5.0), pilot_noise=10.0)
+    noisy = dataclasses.replace(fine, gradient_noise=3.0 * fine.gradient_noise)
+    assert noisy.sure_strength == fine.sure_strength, "least squares were measured nowhere"
+    bent = [dataclasses.replace(one, bend=1.0) for one in (fine, noisy)]
+    least = (float(np.linalg.eigvalsh(fine.pilot)[0]) - DOUBT * 10.0) if fine.pilot is not None else 0.0
+    assert np.log(bent[0].sure_strength / bent[1].sure_strength) == pytest.approx(
+        ASTRAY * 2.0 * 10.0 / least, rel=1e-6
+    )
 
 
 def test_many_releases_at_once_say_what_each_says() -> None:

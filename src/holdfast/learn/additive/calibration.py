@@ -15,15 +15,18 @@ from numpy.typing import NDArray
 
 from holdfast.data.sensitivity import sum_l2
 from holdfast.kernel.lookup import lookup_slopes
-from holdfast.learn.additive.descent import AdditiveTask
+from holdfast.learn.additive.descent import AdditiveTask, noise_of_mean
 from holdfast.learn.additive.design import AdditiveDesign
 from holdfast.learn.risk.descent import gaussian_for
 from holdfast.privacy.rounding import NORM_SLACK
 
 Floats = NDArray[np.float64]
-CALIBRATION_STEPS = 5
+CALIBRATION_STEPS, AVERAGED = 5, 3
 LARGEST_SCORE, SCORE_UNIT = 6.0, 3.0
-RATE = 2.0
+RATE, LEFT = 2.0, 0.75
+"""Of a step, for classes that are as good as even; and what it leaves of an error."""
+USUAL = 0.25
+"""How far scores are off, as a deviation: what noise moves further than that is not believed."""
 SCALES = (0.25, 4.0)
 """What the scale may be: outside, it would be noise."""
 EXACT = 2.0**-30
@@ -49,7 +52,7 @@ def calibrate_scores(
     )  # fmt: skip
     table, constant = design.lookup(weights), weights[:, 0]
     at = np.concatenate([[SCORE_UNIT], np.zeros(task.outputs)])
-    mean = np.zeros_like(at)
+    start, mean, rate = at, np.zeros_like(at), RATE / task.evenness
     for number in range(CALIBRATION_STEPS):
         total = np.zeros(at.size, dtype=np.int64)
         for codes, labels in task.rows.chunks():
@@ -58,10 +61,14 @@ def calibrate_scores(
             each = np.column_stack([np.sum(slopes * score, axis=1), slopes])
             total += np.trunc(each / EXACT).astype(np.int64).sum(axis=0)
         noisy = task.account.release(mechanism, total * EXACT, label="additive: calibration")
-        at = at - RATE * np.asarray(noisy, dtype=np.float64) / task.count
+        at = at - rate * np.asarray(noisy, dtype=np.float64) / task.count
         at[0] = min(max(at[0], SCALES[0] * SCORE_UNIT), SCALES[1] * SCORE_UNIT)
-        if number >= CALIBRATION_STEPS // 2:
-            mean += at / (CALIBRATION_STEPS - CALIBRATION_STEPS // 2)
+        if number >= CALIBRATION_STEPS - AVERAGED:
+            mean += at / AVERAGED
+    noise = (rate * float(mechanism.sigma) / task.count) ** 2 * noise_of_mean(
+        LEFT, CALIBRATION_STEPS, AVERAGED
+    )
+    mean = start + (mean - start) / (1.0 + noise / USUAL**2)
     return float(mean[0]) / SCORE_UNIT, mean[1:]
 
 

@@ -174,14 +174,14 @@ def descend(
         if number >= steps - averaged:
             mean += weights / averaged
     typical = float(np.mean(spreads))
-    noise = _noise_of_mean(task, steps, averaged) * typical
+    noise = task.step**2 * noise_of_mean(task.kept_by_a_step, steps, averaged) * typical
     return Descent(weights=mean, noise=noise, clip=clip, residual=residual)
 
 
-def _noise_of_mean(task: AdditiveTask, steps: int, averaged: int) -> float:
-    """The variance of the mean iterate over that of one gradient, where the loss curves as usual."""
-    keep, total = task.kept_by_a_step, 0.0
+def noise_of_mean(keep: float, steps: int, averaged: int) -> float:
+    """The variance of the mean of the last iterates over that of one step, of which the next leaves `keep`."""
+    total = 0.0
     for drawn in range(steps):
         ages = np.arange(max(drawn, steps - averaged), steps) - drawn
-        total += (task.step * float(np.sum(keep**ages)) / averaged) ** 2
+        total += (float(np.sum(keep**ages)) / averaged) ** 2
     return total

@@ -133,6 +133,10 @@ def whitened(
     weights = np.concatenate(held) ** 2
     while 1.0 + float(np.sum(weights * variances / (variances + floor))) > limit and floor < 1e6:
         floor *= GROWTH
-    factors = tuple(a / np.sqrt(block.variances + floor) for block, a in zip(blocks, held, strict=True))
+    # However high the floor, the widest axis is as wide as the constant: steps would be too short for all others.
+    widest = float(np.max(variances / (variances + floor), initial=1e-300))
+    factors = tuple(
+        a / np.sqrt((block.variances + floor) * widest) for block, a in zip(blocks, held, strict=True)
+    )
     kept = tuple(int(np.sum(block.variances > UNSEEN * floor)) for block in blocks)
     return AdditiveDesign(plan, blocks, factors, kept)

@@ -38,9 +38,12 @@ LEAST_USED = 3.0
 """The same of the curvature that is inverted, where another one decided: below it even second-order terms are large."""
 DOUBT = float(ndtri(0.99))
 """Deviations that are taken off before something is sure: an interval that should be refused is issued once in 100."""
-BLUR = math.sqrt(3.0)
+BLUR = 4.0
 """Deviation of the coin by which the line of refusal is blurred, in units of what sampling does to the deciding number:
-the two are then correlated by at most a half (soundness, section 26)."""
+the two are then correlated by at most a quarter (soundness, section 26)."""
+ASTRAY, SKEW = 1.5, 8.0
+"""Deviations by which the noise of the steps before may have moved the place where a curvature was measured; and what
+is added for each squared deviation by sampling, which first order leaves out. Both by simulation."""
 SECOND_ORDER = {"squared": 5.0, "logistic": 20.0}
 """Terms of second order, as a share of the variance: this over the squared strength. A logistic curvature is also
 measured beside the place where it is needed."""
@@ -142,15 +145,22 @@ class NoisyScore:
 
         Noise of deviation s lifts a least eigenvalue by more than z s with probability 1 - Phi(z) at most: along its
         eigenvector the noise is normal. And a logistic curvature was measured at an estimate, whose error moves the
-        eigenvalue's logarithm by a deviation of at most bend / sqrt(eigenvalue). A sharp line would issue intervals to
-        the tables whose estimate happened to be small, so the line is blurred by a coin.
+        eigenvalue's logarithm: by a deviation of at most bend / sqrt(eigenvalue) because rows are a sample, and of at
+        most bend t / eigenvalue because gradients were noisy (those that led there cost about what the pilot did). A
+        sharp line would issue intervals to the tables whose estimate happened to be small, so it is blurred by a coin.
         """
         noise = self.deviation if self.pilot is None else self.pilot_noise
         sure = self.strength - DOUBT * noise / self._unit
         if self.bend == 0.0 or self.pilot is None:
             return sure
-        moved = self.bend / np.sqrt(np.maximum(self.strength * self._unit, 1e-300))
-        off = moved * (DOUBT * math.hypot(1.0, BLUR) - BLUR * _coin(self.pilot))
+        least = np.maximum(sure * self._unit, 1e-300)
+        by_rows = self.bend / np.sqrt(least)
+        by_noise = self.bend * noise * float(self.gradient_noise[0] / self.curvature_noise[0]) / least
+        off = (
+            by_rows * (math.hypot(1.0, BLUR) - BLUR * _coin(self.pilot))
+            + SKEW * by_rows**2
+            + ASTRAY * by_noise
+        )
         return np.where(sure > 0, sure * np.exp(-np.clip(off, 0.0, 700.0)), sure)
 
     @cached_property
