@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from importlib import metadata
@@ -12,6 +13,11 @@ from docutils import nodes
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
+
+from make_public_names import sentence  # noqa: E402
+
+#: Lines of the reference that are left out.
+BASES = re.compile(r"Bases: (object|Protocol|ABC|Generic\[.*\])(, (Protocol|ABC|Generic\[.*\]))*")
 
 project = "holdfast"
 author = "The holdfast authors"
@@ -59,12 +65,21 @@ html_theme_options: dict[str, Any] = {
 
 def _for_help(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Docstrings are written for `help()`: single backticks mean code, emphasis is the only other markup."""
+    if what == "data" and "\n".join(lines).strip() == inspect.cleandoc(type(obj).__doc__ or "").strip():
+        lines[:] = _registry(name, obj)  # a constant has no docstring of its own, and gets that of its type
     shown = False  # inside a doctest, whose output is shown as it is
     for place, line in enumerate(lines):
         shown = line.lstrip().startswith(">>>") or (shown and bool(line.strip()))
         if not shown and not line.lstrip().startswith(".. "):
             lines[place] = _parted(re.split(r"(`+[^`]+`+)", line))
     lines[:] = _listed(lines)
+
+
+def _registry(path: str, entries: Any) -> list[str]:
+    """What a list of methods or classes is for, and what is in it."""
+    room, _, name = path.rpartition(".")
+    listed = ", ".join(f"`{getattr(each, 'name', None) or each.__name__}`" for each in entries)
+    return [f"{sentence(room, name).replace(chr(92), '')}.", "", f"In order: {listed}."]
 
 
 def _parted(pieces: list[str]) -> str:
@@ -107,8 +122,24 @@ def _listed(lines: list[str]) -> list[str]:
 def _readable(
     app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """A default that is no Python, such as `<factory>`, makes Sphinx print the whole signature unread."""
-    return signature and re.sub(r"= ?<[^=]*?>+(?=[,)])", "= ...", signature), returns
+    """Short types; a default that is no Python, such as `<factory>`, makes Sphinx print the whole signature unread."""
+    return signature and _short(re.sub(r"= ?<[^=]*?>+(?=[,)])", "= ...", signature)), returns and _short(
+        returns
+    )
+
+
+def _short(types: str) -> str:
+    """NumPy's own names for its arrays, which Python has replaced by what they stand for."""
+    types = re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]", r"NDArray[\1]", types)
+    return re.sub(
+        r"_Buffer \| _SupportsArray.*?\| _NestedSequence\[complex \| bytes \| str\]", "ArrayLike", types
+    )
+
+
+def _bases_that_say_something(app: Any, doctree: Any, docname: str) -> None:
+    """Not `object`, nor what is there for type checkers only."""
+    for line in [each for each in doctree.findall(nodes.paragraph) if BASES.fullmatch(each.astext())]:
+        line.parent.remove(line)
 
 
 def _not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
@@ -127,6 +158,7 @@ def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
 def setup(app: Any) -> None:
     """Hook the filters in."""
     app.connect("doctree-resolved", _names_stay_whole)
+    app.connect("doctree-resolved", _bases_that_say_something)
     app.connect("autodoc-process-docstring", _for_help)
     app.connect("autodoc-process-signature", _readable)
     app.connect("autodoc-skip-member", _not_ours)
