@@ -167,9 +167,9 @@ def page(kept: Kept) -> str:
         "", "<!-- regret -->", "",
         f"Regret is `auto` over the best of the house, taken per measure: at most {MUST[0]} in average total variation",
         f"and {MUST[1]:g} in the largest error is what it must keep to (**bold** where it does not). A",
-        "method counts over the seeds that it shares with `auto`. Beside a regret stands the method that is better, and",
-        "behind the number of seeds, in brackets, the fewest that another method ran with. All methods, cell by cell, are",
-        "on the page Benchmarks.",
+        "method counts over the seeds that it shares with `auto`. Beside a regret stands the method that is better,",
+        "and behind the number of seeds, in brackets, the fewest that another method ran with. All methods, cell by",
+        "cell, are on the page Benchmarks.",
     ]  # fmt: skip
     for title, listed in halves:
         lines += ["", f"## Regret on tables {title}", "", *_verdict(kept, listed), ""]

@@ -148,11 +148,15 @@ def _not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
 
 
 def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
-    """A name in a table is not broken at the end of a line; a path may be (figures.css)."""
-    for table in doctree.findall(nodes.table):
-        for code in table.findall(nodes.literal):
-            if len(code.astext()) <= 28:
-                code["classes"].append("whole")
+    """A name in a table is not broken at the end of a line; a path may be, behind a slash or a point (figures.css)."""
+    for code in [code for table in doctree.findall(nodes.table) for code in table.findall(nodes.literal)]:
+        parts = re.split(r"(?<=/)|(?<=[a-z]\.)(?=[A-Za-z_])", code.astext())
+        if len(code.astext()) <= 28 and len(parts) == 1:
+            code["classes"].append("whole")
+        elif app.builder.format == "html":
+            code.clear()
+            for part in parts:
+                code += [nodes.Text(part), nodes.raw("", "<wbr>", format="html")]
 
 
 def setup(app: Any) -> None:
