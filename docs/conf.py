@@ -148,14 +148,14 @@ def _not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
 
 
 def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
-    """A name in a table is not broken at the end of a line; a path may be, behind a slash or a point (figures.css)."""
+    """A name in a table is not broken at the end of a line; a path may be, behind a slash, a bracket or a point."""
     for code in [code for table in doctree.findall(nodes.table) for code in table.findall(nodes.literal)]:
-        parts = re.split(r"(?<=/)|(?<=[a-z]\.)(?=[A-Za-z_])", code.astext())
-        if len(code.astext()) <= 28 and len(parts) == 1:
+        text = code.astext()
+        if len(text) <= 28 and not re.search(r"/|[a-z]\.[A-Za-z_]", text):
             code["classes"].append("whole")
         elif app.builder.format == "html":
             code.clear()
-            for part in parts:
+            for part in re.split(r"(?<=/)|(?<=\()(?=[^)])|(?<=[a-z]\.)(?=[A-Za-z_])", text):
                 code += [nodes.Text(part), nodes.raw("", "<wbr>", format="html")]
 
 

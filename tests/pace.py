@@ -52,8 +52,8 @@ def server_of(test: str) -> int:
     """Spark's tests, then PostgreSQL's, then the others.
 
     pytest-xdist gives each worker a stretch of the list and lets idle ones take from its end. So one worker starts
-    these servers, once, instead of every worker all of them: a Java machine takes ten seconds of processor time to
-    start, and as many to get going.
+    these servers, once, instead of every worker all of them: Spark takes nine seconds of processor time to start,
+    and five more for its first three counts. (No clock of ours sees them: they are a Java machine's, not a child's.)
     """
     return next((place for place, word in enumerate(("spark", "postgres")) if word in test), 2)
 
