@@ -78,7 +78,7 @@ def _for_help(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
 def _registry(path: str, entries: Any) -> list[str]:
     """What a list of methods or classes is for, and what is in it."""
     room, _, name = path.rpartition(".")
-    listed = ", ".join(f"`{getattr(each, 'name', None) or each.__name__}`" for each in entries)
+    listed = ", ".join(f"`{each.__name__ if isinstance(each, type) else each.name}`" for each in entries)
     return [f"{sentence(room, name).replace(chr(92), '')}.", "", f"In order: {listed}."]
 
 
@@ -130,10 +130,9 @@ def _readable(
 
 def _short(types: str) -> str:
     """NumPy's own names for its arrays, which Python has replaced by what they stand for."""
-    types = re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]", r"NDArray[\1]", types)
-    return re.sub(
-        r"_Buffer \| _SupportsArray.*?\| _NestedSequence\[complex \| bytes \| str\]", "ArrayLike", types
-    )
+    array = r"~?[\w.]*ndarray\[tuple\[~?[\w.]*Any, \.\.\.\], ~?[\w.]*dtype\[~?(?:\w+\.)*(\w+)\]\]"
+    like = r"~?[\w.]*_Buffer \| .*?_NestedSequence\[complex \| bytes \| str\]"
+    return re.sub(like, "ArrayLike", re.sub(array, r"NDArray[\1]", types))
 
 
 def _bases_that_say_something(app: Any, doctree: Any, docname: str) -> None:
@@ -151,7 +150,7 @@ def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
     """A name in a table is not broken at the end of a line; a path may be, behind a slash, a bracket or a point."""
     for code in [code for table in doctree.findall(nodes.table) for code in table.findall(nodes.literal)]:
         text = code.astext()
-        if len(text) <= 28 and not re.search(r"/|[a-z]\.[A-Za-z_]", text):
+        if len(text) <= 28 and not re.search(r"[/(]|[a-z]\.[A-Za-z_]", text):
             code["classes"].append("whole")
         elif app.builder.format == "html":
             code.clear()
