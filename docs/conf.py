@@ -12,9 +12,9 @@ from typing import Any
 from docutils import nodes
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs"), str(ROOT)]
 
-from make_public_names import sentence  # noqa: E402
+from docs.make_public_names import sentence  # noqa: E402
 
 #: Lines of the reference that are left out.
 BASES = re.compile(r"Bases: (object|Protocol|ABC|Generic\[.*\])(, (Protocol|ABC|Generic\[.*\]))*")
