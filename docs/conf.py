@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from importlib import metadata
@@ -11,7 +12,12 @@ from typing import Any
 from docutils import nodes
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs"), str(ROOT)]
+
+from docs.make_public_names import sentence  # noqa: E402
+
+#: Lines of the reference that are left out.
+BASES = re.compile(r"Bases: (object|Protocol|ABC|Generic\[.*\])(, (Protocol|ABC|Generic\[.*\]))*")
 
 project = "holdfast"
 author = "The holdfast authors"
@@ -59,12 +65,21 @@ html_theme_options: dict[str, Any] = {
 
 def _for_help(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Docstrings are written for `help()`: single backticks mean code, emphasis is the only other markup."""
+    if what == "data" and "\n".join(lines).strip() == inspect.cleandoc(type(obj).__doc__ or "").strip():
+        lines[:] = _registry(name, obj)  # a constant has no docstring of its own, and gets that of its type
     shown = False  # inside a doctest, whose output is shown as it is
     for place, line in enumerate(lines):
         shown = line.lstrip().startswith(">>>") or (shown and bool(line.strip()))
         if not shown and not line.lstrip().startswith(".. "):
             lines[place] = _parted(re.split(r"(`+[^`]+`+)", line))
     lines[:] = _listed(lines)
+
+
+def _registry(path: str, entries: Any) -> list[str]:
+    """What a list of methods or classes is for, and what is in it."""
+    room, _, name = path.rpartition(".")
+    listed = ", ".join(f"`{each.__name__ if isinstance(each, type) else each.name}`" for each in entries)
+    return [f"{sentence(room, name).replace(chr(92), '')}.", "", f"In order: {listed}."]
 
 
 def _parted(pieces: list[str]) -> str:
@@ -107,8 +122,23 @@ def _listed(lines: list[str]) -> list[str]:
 def _readable(
     app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """A default that is no Python, such as `<factory>`, makes Sphinx print the whole signature unread."""
-    return signature and re.sub(r"= ?<[^=]*?>+(?=[,)])", "= ...", signature), returns
+    """Short types; a default that is no Python, such as `<factory>`, makes Sphinx print the whole signature unread."""
+    return signature and _short(re.sub(r"= ?<[^=]*?>+(?=[,)])", "= ...", signature)), returns and _short(
+        returns
+    )
+
+
+def _short(types: str) -> str:
+    """NumPy's own names for its arrays, which Python has replaced by what they stand for."""
+    array = r"~?[\w.]*ndarray\[tuple\[~?[\w.]*Any, \.\.\.\], ~?[\w.]*dtype\[~?(?:\w+\.)*(\w+)\]\]"
+    like = r"~?[\w.]*_Buffer \| .*?_NestedSequence\[complex \| bytes \| str\]"
+    return re.sub(like, "ArrayLike", re.sub(array, r"NDArray[\1]", types))
+
+
+def _bases_that_say_something(app: Any, doctree: Any, docname: str) -> None:
+    """Not `object`, nor what is there for type checkers only."""
+    for line in [each for each in doctree.findall(nodes.paragraph) if BASES.fullmatch(each.astext())]:
+        line.parent.remove(line)
 
 
 def _not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
@@ -117,16 +147,21 @@ def _not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
 
 
 def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
-    """A name in a table is not broken at the end of a line; a path may be (figures.css)."""
-    for table in doctree.findall(nodes.table):
-        for code in table.findall(nodes.literal):
-            if len(code.astext()) <= 28:
-                code["classes"].append("whole")
+    """A name in a table is not broken at the end of a line; a path may be, behind a slash, a bracket or a point."""
+    for code in [code for table in doctree.findall(nodes.table) for code in table.findall(nodes.literal)]:
+        text = code.astext()
+        if len(text) <= 28 and not re.search(r"[/(]|[a-z]\.[A-Za-z_]", text):
+            code["classes"].append("whole")
+        elif app.builder.format == "html":
+            code.clear()
+            for part in re.split(r"(?<=/)|(?<=\()(?=[^)])|(?<=[a-z]\.)(?=[A-Za-z_])", text):
+                code += [nodes.Text(part), nodes.raw("", "<wbr>", format="html")]
 
 
 def setup(app: Any) -> None:
     """Hook the filters in."""
     app.connect("doctree-resolved", _names_stay_whole)
+    app.connect("doctree-resolved", _bases_that_say_something)
     app.connect("autodoc-process-docstring", _for_help)
     app.connect("autodoc-process-signature", _readable)
     app.connect("autodoc-skip-member", _not_ours)

@@ -42,6 +42,7 @@ FURTHER = {
     "holdfast.testing": "check_mechanism check_method check_synthesizer check_attack check_engine check_column",
 }
 """Names that are public in their room."""
+HEAD = "| name | what it is |\n|---|---|\n"
 
 
 def headline() -> list[str]:
@@ -113,12 +114,12 @@ def page() -> str:
     """Both lists as tables."""
     text = f"## At the top: {len(headline())} names\n\n"
     for what, names in HEADLINE.items():
-        text += f"| {what} | |\n|---|---|\n"
+        text += f"**{what}**\n\n{HEAD}"
         text += "".join(_row("holdfast", name) for name in names.split()) + "\n"
     further = sum(len(names.split()) for names in FURTHER.values())
     text += f"## In the rooms: {further} more\n\n"
     for room, names in FURTHER.items():
-        text += f"| `{room}` | |\n|---|---|\n" + "".join(_row(room, name) for name in names.split()) + "\n"
+        text += f"`{room}`\n\n{HEAD}" + "".join(_row(room, name) for name in names.split()) + "\n"
     return text.rstrip("\n") + "\n"
 
 

@@ -76,12 +76,15 @@ def ours(item: Item) -> str:
 
 
 def table(items: list[Item]) -> list[str]:
-    """One line for each item."""
-    lines = ["| document | item | what | printed | ours | verdict |", "|---|---|---|---|---|---|"]
-    for item in items:
+    """One line for each item, a table for each document."""
+    lines: list[str] = []
+    for place, item in enumerate(items):
+        if not place or item.document != items[place - 1].document:
+            lines += ["", f"### {item.document}", ""]
+            lines += ["| item | what | printed | ours | verdict |", "|---|---|---|---|---|"]
         why = f": {cell(item.why)}" if item.why else ""
         lines.append(
-            f"| {item.document} | {cell(item.item)} (§ {cell(item.section)}) | {cell(item.what)} | {printed(item)} "
+            f"| {cell(item.item)} (§ {cell(item.section)}) | {cell(item.what)} | {printed(item)} "
             f"| {ours(item)} | **{item.verdict}**{why} |"
         )
     return lines
@@ -138,7 +141,7 @@ def pages(items: list[Item]) -> list[str]:
 
 def page(items: list[Item]) -> str:
     """The whole of docs/reproductions.md."""
-    lines = [HEAD, "", *totals(items), "", *table(items), "", *pages(items)]
+    lines = [HEAD, "", *totals(items), *table(items), "", *pages(items)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Seed 000, tables 3.1 and 3.2: how the excess risk of DP-SGD and DP-FW depends on n and d, measured.
+"""Micali 2022, tables 3.1 and 3.2: how the excess risk of DP-SGD and DP-FW depends on n and d, measured.
 
     python -m reproductions.000_excess_risk [--quick] [--stored]
 

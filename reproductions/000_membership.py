@@ -1,4 +1,4 @@
-"""Seed 000, figures 4.1 to 4.25: membership attacks on lasso, logistic and multinomial regression, with sound noise.
+"""Micali 2022, figures 4.1 to 4.25: membership attacks on lasso, logistic and multinomial regression, with sound noise.
 
     python -m reproductions.000_membership [--quick]
 
@@ -42,7 +42,7 @@ from holdfast.errors import NotPrivateWarning
 SEED = 40000
 LEARNERS = (SGD, FW)
 LOOKS: dict[str, Look] = {SGD: (ORANGE, (0, (6, 1.5)), "s"), FW: (BLUE, "-", "o"), PLAIN: (MUTED, "-", "")}
-HALF, SEEDS_TAU, SHADOW_TAU = "sorted half", "the seed's τ", "τ from shadow data"
+HALF, SEEDS_TAU, SHADOW_TAU = "sorted half", "the thesis's τ", "τ from shadow data"
 RULES, SUCCESS = (HALF, SEEDS_TAU, SHADOW_TAU), "success"
 WIDE, NARROW, MANY = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0), (0.1, 0.2, 0.5, 1.0), (0.1, 0.5, 1.0, 3.0, 6.0)
 FEW = (0.2, 1.0, 5.0)
@@ -165,7 +165,7 @@ def accuracies(mine: Pool, weights: Floats, shadow: Pool, imitated: Floats) -> d
     count = mine.members.count
     given = scores(mine, weights, mine.records)
     inside, outside = given[:count], given[count:]
-    # Seed 000, section 4.3: the mean of the two means, which only someone who knows the answer can compute.
+    # Micali 2022, section 4.3: the mean of the two means, which only someone who knows the answer can compute.
     seeds_cut = 0.5 * (inside.mean() + outside.mean())
     other = scores(shadow, imitated, shadow.records)
     shadow_cut = best_cut(other[:count], other[count:])
@@ -293,9 +293,9 @@ def success_table(found: Sequence[Found]) -> list[str]:
 
 
 def delta_table() -> list[str]:
-    """The seed's delta for what it is: no promise at small epsilon, and noise that grows with epsilon."""
+    """The thesis's delta for what it is: no promise at small epsilon, and noise that grows with epsilon."""
     lines = [
-        "| N | ε | the seed's δ | accuracy that this allows (`replace`) | λ/(L C), its noise, T = Nε | with δ = 1e-6 |",
+        "| N | ε | the thesis's δ | accuracy this allows, `replace` | λ/(L C), its noise, T = Nε | with δ = 1e-6 |",
         "|---:|---:|---:|---:|---:|---:|",
     ]
     for count in (300, 1000, 10_000):
@@ -318,7 +318,7 @@ def page(families: Mapping[str, Sequence[Found]], wrong: Sequence[str], seconds:
     """The generated Markdown."""
     from reproductions import seed_words as say
 
-    lines = ["# Seed 000, figures 4.1 to 4.25: membership attacks on private models", ""]
+    lines = ["# Micali 2022, figures 4.1 to 4.25: membership attacks on private models", ""]
     lines += [stamp("000_membership", SEED, seconds), "", say.HEAD, ""]
     verdict = "none" if not wrong else "; ".join(wrong)
     lines += [f"Accuracies above what is allowed by more than three standard errors: **{verdict}**.", ""]
@@ -355,7 +355,7 @@ def page(families: Mapping[str, Sequence[Found]], wrong: Sequence[str], seconds:
             for other in (SHADOW_TAU, HALF):
                 lines += [f"Threshold: {other}.", "", *accuracy_table(found, other), ""]
             lines += [say.threshold_words(found, RULES), ""]
-    return [*lines, "## The seed's δ = exp(-ε³N)", "", *delta_table(), "", say.DELTA_WORDS]
+    return [*lines, "## The thesis's δ = exp(-ε³N)", "", *delta_table(), "", say.DELTA_WORDS]
 
 
 def main() -> int:

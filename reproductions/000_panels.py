@@ -1,4 +1,4 @@
-"""Seed 000: what its page on membership attacks leaves out, and figures 1.1 to 1.3.
+"""Micali 2022: what its page on membership attacks leaves out, and figures 1.1 to 1.3.
 
     python -m reproductions.000_panels [--quick]
 
@@ -37,15 +37,15 @@ SEED, DELTA = 41000, 1e-6
 EPSILONS = (0.1, 0.2, 0.5, 1.0)
 LOOKS: dict[str, Look] = {
     "computed excess loss": (BLUE, "-", "o"),
-    "the seed's bound": (RED, (0, (4, 2)), ""),
+    "the thesis's bound": (RED, (0, (4, 2)), ""),
     "distance from the true weights": (ORANGE, (0, (6, 1.5)), "s"),
 }
 FITTED = {
     "4.2 (N = 1,000)": ("lasso, N = 1,000", "sorted half"),
     "4.4 (N = 10,000)": ("lasso, N = 10,000", "sorted half"),
-    "4.13 (overlap 20 %)": ("logistic, p = 2, overlap 20 %", "the seed's τ"),
-    "4.14 (overlap 40 %)": ("logistic, p = 2, overlap 40 %", "the seed's τ"),
-    "4.15 (overlap 60 %)": ("logistic, p = 2, overlap 60 %", "the seed's τ"),
+    "4.13 (overlap 20 %)": ("logistic, p = 2, overlap 20 %", "the thesis's τ"),
+    "4.14 (overlap 40 %)": ("logistic, p = 2, overlap 40 %", "the thesis's τ"),
+    "4.15 (overlap 60 %)": ("logistic, p = 2, overlap 60 %", "the thesis's τ"),
 }
 
 
@@ -124,7 +124,7 @@ def right_panel(learner: str, count: int, store: Store, *, runs: int) -> dict[st
         ]
         found["computed excess loss"][epsilon] = [pair[0] for pair in pairs]
         found["distance from the true weights"][epsilon] = [pair[1] for pair in pairs]
-        found["the seed's bound"][epsilon] = [
+        found["the thesis's bound"][epsilon] = [
             printed_bound(learner, count=count, dimension=11, epsilon=epsilon)
         ]
     return found
@@ -213,7 +213,7 @@ def page(
     store: Store, kept: Store, *, runs: int
 ) -> tuple[list[str], dict[str, dict[str, dict[float, list[float]]]]]:
     """The generated Markdown, and the panels to draw."""
-    lines = ["# Seed 000: the remaining panels of chapters 1 and 4", ""]
+    lines = ["# Micali 2022: the remaining panels of chapters 1 and 4", ""]
     seen = tails(store)
     largest = largest_laplace_loss(store)
     right = {
@@ -230,7 +230,7 @@ def page(
         "", "## Figures 1.1 to 1.3: the privacy loss", "", "![](../../docs/figures/seed_privacy_loss.svg)", "",
     ]  # fmt: skip
     lines += ["| ε, Gaussian with μ = 1 | 1 | 2 | 3 |", "|---|---:|---:|---:|"]
-    lines += ["| the seed's δ, P[loss ≥ ε] | " + " | ".join(f"{tail:.4f}" for _, tail, _ in seen) + " |"]
+    lines += ["| the thesis's δ, P[loss ≥ ε] | " + " | ".join(f"{tail:.4f}" for _, tail, _ in seen) + " |"]
     lines += ["| the least δ of (ε, δ) | " + " | ".join(f"{least:.4f}" for _, _, least in seen) + " |"]
     lines += ["", loss_words(seen, largest), ""]
     lines += ["## Figures 4.1, 4.3 and 4.5, right-hand panels: loss, bound and distance", ""]
@@ -283,7 +283,7 @@ def draw(right: dict[str, dict[str, dict[float, list[float]]]]) -> None:
         axes[0, 1].set(title="1.3: on the scale F(t)", xlabel="F(t)", ylim=(-4.2, 4.2))
         e = np.linspace(0.0, 3.0, 61)
         axes[0, 2].plot(
-            e, norm.sf(e - 0.5), color=RED, linestyle=(0, (4, 2)), label="P[loss ≥ ε], the seed's δ"
+            e, norm.sf(e - 0.5), color=RED, linestyle=(0, (4, 2)), label="P[loss ≥ ε], the thesis's δ"
         )
         axes[0, 2].plot(e, [GaussianDP(1.0).delta(float(x)) for x in e], color=INK, label="the least δ")
         axes[0, 2].set(title="1.3: what δ is", xlabel="ε", ylabel="δ")

@@ -1,4 +1,4 @@
-"""Seed 000, sections 5.6 and 5.7: synthetic data for a population, its error measured against the printed rates.
+"""Micali 2022, sections 5.6 and 5.7: synthetic data for a population, its error measured against the printed rates.
 
     python -m reproductions.000_population [--quick]
 
@@ -362,7 +362,7 @@ def page(
     seconds: float,
 ) -> list[str]:  # fmt: skip
     """The generated Markdown."""
-    lines = ["# Seed 000, sections 5.6 and 5.7: synthetic data for a population", ""]
+    lines = ["# Micali 2022, sections 5.6 and 5.7: synthetic data for a population", ""]
     lines += [stamp("000_population", SEED, seconds), "", HEAD.format(seeds=seeds), ""]
     lines += [
         "![](../../docs/figures/population.svg)",

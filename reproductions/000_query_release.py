@@ -1,4 +1,4 @@
-"""Seed 000, table 5.1: how the error of query release depends on n, on |Q| and on d, measured.
+"""Micali 2022, table 5.1: how the error of query release depends on n, on |Q| and on d, measured.
 
     python -m reproductions.000_query_release [--quick] [--stored]
 

@@ -1,10 +1,10 @@
-"""Seed 001, figures 3.2 and 3.3: accuracy of bolt-on SGD, SCS13 and BST14 against epsilon, at the seed's own sizes.
+"""Wu 2016, figures 3.2 and 3.3: accuracy of bolt-on SGD, SCS13 and BST14 against epsilon, at the thesis's own sizes.
 
     python -m reproductions.001_bolt_on [--quick]
 
 Writes `reproductions/results/001_bolt_on.json` after every number, so that a run that was cut off goes on; then
 `reproductions/results/001_bolt_on.md` and `docs/figures/bolt_on_*.svg`. Deterministic: every number comes from SEED.
-What the seed prints for mini-batches of a penalised loss is refuted by a measured pair of neighbours and drawn beside
+What the thesis prints for mini-batches of a penalised loss is refuted by a measured pair of neighbours and drawn beside
 the sound version; that noise is added here, outside any account, and is not private. `--quick` trains on a fiftieth of
 the rows: it shows that the code runs, and nothing about accuracy.
 """
@@ -75,7 +75,7 @@ class Task:
             loss=Logistic(), dimension=split.train.shape[1], penalty=PENALTY if self.strong else 0.0
         )
         codes = np.unique(split.train_labels)
-        # One against all others where there are more than two classes, as in the seed.
+        # One against all others where there are more than two classes, as in the thesis.
         self.targets = [
             np.where(split.train_labels == code, 1.0, -1.0)
             for code in (codes if len(codes) > 2 else codes[1:])
@@ -102,7 +102,7 @@ class Task:
 
     @cached_property
     def sensitivity(self) -> float:
-        """As proved. Without a penalty the step is 1/sqrt(m), the seed's."""
+        """As proved. Without a penalty the step is 1/sqrt(m), the thesis's."""
         return self.course().l2_sensitivity
 
     def accuracy(self, models: Sequence[Floats]) -> float:
@@ -128,7 +128,7 @@ class Task:
         return [account] if count == 1 else account.split(*[1.0 / count] * count)
 
     def bolt_on(self, epsilon: float, seed: int) -> float:
-        """Bolt-on with the seed's step, and the noise of the backward recursion: `holdfast`'s method in two halves."""
+        """Bolt-on with the thesis's step, and the noise of the backward recursion: our method in two halves."""
         released = []
         shares = self.shares(epsilon, seed, currency="pure" if self.pure else "gdp")
         for centre, share in zip(self.noiseless(seed), shares, strict=True):
@@ -144,7 +144,7 @@ class Task:
 
     def private(self, run: RunLearner, epsilon: float, seed: int) -> float:
         """One of the library's methods, with its own steps."""
-        # BST14's steps need a radius where there is no penalty; the others run unconstrained, as in the seed.
+        # BST14's steps need a radius where there is no penalty; the others run unconstrained, as in the thesis.
         needs_ball = run is bst14 and not self.strong
         problem = replace(self.problem, radius=BST_RADIUS) if needs_ball else self.problem
         currency = "pure" if self.pure else "renyi" if run is bst14 else "gdp"
@@ -161,7 +161,7 @@ class Task:
         )  # fmt: skip
 
     def printed_sensitivity(self) -> float:
-        """Lemmas 3.5 and 3.10 divided by b, as the seed's paragraph on mini-batches says."""
+        """Lemmas 3.5 and 3.10 divided by b, as the thesis's paragraph on mini-batches says."""
         lipschitz = 1.0
         if self.strong:
             return 2.0 * lipschitz / (PENALTY * self.rows * self.batch)
@@ -302,7 +302,7 @@ def passes_and_batches(split: Split, store: Store, *, seeds: int) -> Passes:
 def repeated(store: Store, *, rows: int, runs: int) -> Repeats:
     """Figure 3.3 at epsilon 4 again and again, each run with a projection, an order and noise of its own.
 
-    The seed prints one number each and does not say which projection it took: what can be compared is one run.
+    The thesis prints one number each and does not say which projection it took: what can be compared is one run.
     """
     projected = cache(lambda run: mnist(rows=rows, seed=SPLIT_SEED + 1 + run))
     found: Repeats = {}

@@ -1,4 +1,4 @@
-"""Seed 001, chapter 5: influence, noise, interference and one-bit protocols, with its four questions answered.
+"""Wu 2016, chapter 5: influence, noise, interference and one-bit protocols, with its four questions answered.
 
     python -m reproductions.001_influence [--quick]
 
@@ -256,7 +256,7 @@ def main() -> int:
     quick = parser.parse_args().quick
     begin = time.process_time()
     found = text()
-    lines = ["# Seed 001, chapter 5: how invertible is a function?", ""]
+    lines = ["# Wu 2016, chapter 5: how invertible is a function?", ""]
     lines += [stamp("001_influence", SEED, time.process_time() - begin), "", *found]
     if not quick:
         write("001_influence", lines)

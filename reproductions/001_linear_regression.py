@@ -1,4 +1,4 @@
-"""Seed 001, figures 4.1 to 4.3 and 4.5, and what can be said of 4.4: regression by output perturbation.
+"""Wu 2016, figures 4.1 to 4.3 and 4.5, and what can be said of 4.4: regression by output perturbation.
 
     python -m reproductions.001_linear_regression [--quick]
 
@@ -103,12 +103,12 @@ def examples(split: Split) -> ArrayExamples:
 
 
 def pure(epsilon: float, seed: int) -> Account:
-    """As in the seed: no delta."""
+    """As in the thesis: no delta."""
     return Account(PureDP(epsilon), adjacency="replace", currency="pure", seed=seed)
 
 
 def rule(split: Split, epsilon: float) -> float:
-    """The seed's penalty, sqrt(d / (n epsilon)): public numbers only."""
+    """The thesis's penalty, sqrt(d / (n epsilon)): public numbers only."""
     return math.sqrt(split.train.shape[1] / (len(split.train) * epsilon))
 
 

@@ -1,4 +1,4 @@
-"""Seed 001, figures 4.6 to 4.8: a private model of the Warfarin dose and a gene.
+"""Wu 2016, figures 4.6 to 4.8: a private model of the Warfarin dose and a gene.
 
     python -m reproductions.001_model_inversion [--quick]
 
@@ -160,7 +160,7 @@ def attack(people: Patients, weights: Floats) -> dict[str, float]:
     split = people.split
     prior = np.bincount(people.train_genes, minlength=3) / len(
         people.train_genes
-    )  # the marginals, as in the seed
+    )  # the marginals, as in the thesis
     variance = float(np.mean((split.test @ weights - split.test_labels) ** 2))  # the published performance
     fresh = len(split.test) // 2
     both = {
@@ -244,7 +244,7 @@ the one whose predicted dose fits best. How often is that right, and does a priv
 prevent it?
 
 **How it was done.** The attack is that of Fredrikson et al. 2014; it knows the genotypes' frequencies and the model's
-published error. Rows lie on the unit sphere, as in the seed.
+published error. Rows lie on the unit sphere, as in the thesis.
 Pure ε, neighbours replace one row; only our default spends a δ as well (n^-1.5). Entries
 are means ± standard deviations over {seeds} seeds, each with its own split (3,420 patients to train on) and noise.
 *Members* were trained on, *others* were not; a random guess is right once in three times."""
@@ -298,7 +298,7 @@ def words(found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Resu
         f"-0.5 at ε = {', '.join(agree) or 'none'}. At ε = {at:g} the attack is right for "
         f"{mean('others', ORACLE, at):.3f} of the others "
         f"with the oracle's model and for {mean('others', PUBLISHED, at):.3f} with the functional mechanism "
-        f"as published (the seed: "
+        f"as published (the thesis: "
         f"0.45 and 0.35). With that mechanism's tight sensitivity, which is no weaker promise, it is "
         f"{mean('others', FUNCTIONAL, at):.3f}: {share:.0%} of the gap was noise that nobody needed.",
         "",
@@ -320,21 +320,21 @@ def words(found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Resu
             if mean("others", PLAIN, 1.0) < with_dose
             else "more than the attacker's own patients give. "
         )
-        + "The attack of the seed uses frequencies that ignore race, which says much about VKORC1; the "
+        + "The attack of the thesis uses frequencies that ignore race, which says much about VKORC1; the "
         "baselines use it.",
         "",
         f"**Figure 4.7.** Data-independent and oracle output perturbation differ by at most {oracle:.3f} in "
         f"the attack's "
-        "accuracy (the seed: very close).",
+        "accuracy (the thesis: very close).",
         "",
-        "**Projected histogram.** The seed quotes that it gives away more than the functional mechanism. Here the "
+        "**Projected histogram.** The thesis quotes that it gives away more than the functional mechanism. Here the "
         f"attack is more often right with its model at ε = {ahead(FUNCTIONAL)} in that mechanism's tight form, at ε = "
         f"{ahead(PUBLISHED)} in its published form. At ε = 1 it is right for {mean('others', HISTOGRAM, 1.0):.3f}.",
         "",
         "**Figure 4.8.** With more rows to train on, from "
         + f"{SHARES[0]:.0%} to all, the attack on others goes "
         + "; ".join(f"from {low:.3f} to {high:.3f} ({line})" for line, (low, high) in grows.items())
-        + ". The seed: from 0.36 to 0.40 for tuned output perturbation at ε = 0.5.",
+        + ". The thesis: from 0.36 to 0.40 for tuned output perturbation at ε = 0.5.",
     ]
 
 
@@ -342,7 +342,7 @@ def page(
     found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Results], *, seeds: int, seconds: float
 ) -> list[str]:
     """The generated Markdown."""
-    lines = ["# Seed 001, figures 4.6 to 4.8: a private dose and a gene", ""]
+    lines = ["# Wu 2016, figures 4.6 to 4.8: a private dose and a gene", ""]
     lines += [stamp("001_model_inversion", SEED, seconds), "", HEAD.format(seeds=seeds), ""]
     lines += ["![](../../docs/figures/warfarin_inversion.svg)", "", *words(found, plain, sizes), ""]
     lines += ["## Figures 4.6 and 4.7: how often the gene is guessed", ""]

@@ -1,6 +1,6 @@
-"""Seed 001, figure 3.4, in memory: how long bolt-on SGD, SCS13 and BST14 take against epochs and batch size.
+"""Wu 2016, figure 3.4, in memory: how long bolt-on SGD, SCS13 and BST14 take against epochs and batch size.
 
-Three tables at the seed's sizes: MNIST (one of its ten models), Protein and Covertype; and figure 3.1, in statements.
+Three tables at the thesis's sizes: MNIST (one of its ten models), Protein and Covertype; and figure 3.1, in statements.
 
     python -m reproductions.001_runtime [--quick] [--stored]
 
@@ -113,22 +113,22 @@ def ratio_words(found: Found) -> str:
         f"{counted(found)} Bolt-on costs {min(own):.2f} to {max(own):.2f} times what SGD without privacy costs: what "
         "it adds is the calibration of one noise vector, whatever the number of epochs. SCS13 and BST14 pay in every "
         f"step: {min(small):.0f} to {max(small):.0f} times bolt-on at b = 1, {min(large):.1f} to {max(large):.1f} "
-        f"times at b = 500, so the gap {order}, as in the seed. Where ratios are larger than the seed's, not all "
+        f"times at b = 500, so the gap {order}, as in the thesis. Where ratios are larger than the thesis's, not all "
         "of that is noise: here the plain SGD loop is compiled, while the steps of the two baselines go through "
         "Python, an account's permit and a cryptographic generator. Bolt-on can keep the compiled loop because "
-        "nothing private leaves it before its end, which is the seed's point."
+        "nothing private leaves it before its end, which is the thesis's point."
     )
 
 
 HEAD = """All rows of each table in memory, strongly convex (λ = 0.0001), ε = 0.1, δ = m^-1.5, up to 20 epochs, as in
-the seed's figure but for the engine (there a database; the next page has one, too). MNIST is one of its ten models,
+the thesis's figure but for the engine (there a database; the next page has one, too). MNIST is one of its ten models,
 zero against the rest. CPU seconds of one thread, calibration of the noise included; noiseless and bolt-on are the
 shortest of {repeats} repeats, the others one run, on a shared machine: read ratios, not digits."""
 
 
 def page(found: dict[str, tuple[Results, Results]], *, repeats: int, store: Store) -> list[str]:
     """The generated Markdown."""
-    lines = ["# Seed 001, figures 3.1 and 3.4: effort and run time, in memory", ""]
+    lines = ["# Wu 2016, figures 3.1 and 3.4: effort and run time, in memory", ""]
     lines += [
         f"Made by `python -m reproductions.001_runtime`, seed {SEED}: {store.total_seconds / 60:.0f} CPU minutes on "
         f"one core, {store.memory}.",

@@ -1,6 +1,6 @@
-"""Seed 001, figure 3.4, in PostgreSQL: run time against epochs and batch size, as the seed measured it.
+"""Wu 2016, figure 3.4, in PostgreSQL: run time against epochs and batch size, as the thesis measured it.
 
-Three tables at the seed's sizes, as there: MNIST (one of its ten models), Protein and Covertype, each a table of a real
+Three tables at the thesis's sizes, as there: MNIST (one of its ten models), Protein and Covertype, each in a real
 server that the script starts itself.
 
     python -m reproductions.001_runtime_postgres [--quick] [--stored]
@@ -167,7 +167,7 @@ def collect(split: Split, store: Store, memory: Store, tables: Tables) -> tuple[
 
 
 HEAD = """All rows of each table in {release} on the same machine, a column of double precision for each feature;
-strongly convex (λ = 0.0001), ε = 0.1, δ = m^-1.5, up to 20 epochs, as in the seed's figure. Noiseless SGD and bolt-on
+strongly convex (λ = 0.0001), ε = 0.1, δ = m^-1.5, up to 20 epochs, as in the thesis's figure. Noiseless SGD and bolt-on
 run inside the database (`way="extension"`): the rows are encoded and put in a secret order once and read again in every
 epoch. Noise is drawn in the driver and nowhere else, so SCS13 and BST14, which need it in every step, cannot run there:
 they pull the rows once and run in memory. Their time is that of the pull, measured here, and of the run in memory,
@@ -195,12 +195,12 @@ def words(found: Found) -> str:
     return (
         f"{counted(found)} Bolt-on takes {min(own):.2f} to {max(own):.2f} times as long as SGD without privacy, "
         f"{apart} what two repeats on a shared machine resolve (what privacy adds is measured on its own in "
-        "`benchmarks/postgres_sgd.py`); the seed's point is that the only private step is one vector of noise at the "
+        "`benchmarks/postgres_sgd.py`); the thesis's point is that the only private step is one vector of noise at the "
         f"end. Twenty epochs inside the database cost {min(longer):.1f} to {max(longer):.1f} times as much as one, "
         "because most of a fit is reading, encoding and sorting the rows. The pull alone takes "
         f"{min(share):.2f} to {max(share):.2f} times as long as a whole fit of bolt-on. With it the two baselines take "
         f"{spans[0]} times as long as bolt-on after 20 epochs, {spans[1]} times at b = 1 and {spans[2]} times at "
-        "b = 500. In the seed they ran inside the database, with a noise sampler in each transition; here that would "
+        "b = 500. In the thesis they ran inside the database, with a noise sampler in each transition; here that would "
         "put the noise beside the data, in code that the account does not see."
     )
 
@@ -208,7 +208,7 @@ def words(found: Found) -> str:
 def page(found: Found, store: Store) -> list[str]:
     """The generated Markdown."""
     lines = [
-        "# Seed 001, figure 3.4: run time, in PostgreSQL",
+        "# Wu 2016, figure 3.4: run time, in PostgreSQL",
         "",
         f"Made by `python -m reproductions.001_runtime_postgres`, seed {SEED}: {store.total_seconds / 60:.0f} CPU "
         f"minutes of the client on one core, {store.memory}.",

@@ -1,4 +1,4 @@
-"""Seed 003: the game of queries and generators, as printed and as corrected, and its private players round by round.
+"""Fine 2020: the game of queries and generators, as printed and as corrected, and its private players round by round.
 
     python -m reproductions.003_query_gan [--quick]
 
@@ -253,7 +253,7 @@ def certificates(seeds: int) -> dict[str, list[tuple[float, float]]]:
 
 def page(found: Mapping[str, Any], seconds: float) -> list[str]:
     """The generated Markdown."""
-    lines = ["# Seed 003: queries against a generator", "", stamp("003_query_gan", SEED, seconds), ""]
+    lines = ["# Fine 2020: queries against a generator", "", stamp("003_query_gan", SEED, seconds), ""]
     lines += ["## The game, printed and corrected (not private: exact answers)", "", GAME_WORDS, ""]
     lines += ["![](../../docs/figures/thesis_game.svg)", ""]
     shown = [t for t in SHOWN if t <= len(found["games"]["corrected"])]

@@ -1,4 +1,4 @@
-"""Seed 004, questions 2.1 to 2.3: the one-run audit of a noisy sum, as asked and made valid.
+"""IIT Madras 2024, questions 2.1 to 2.3: the one-run audit of a noisy sum, as asked and made valid.
 
     python -m reproductions.004_one_run_audit [--quick] [--stored]
 
@@ -72,7 +72,7 @@ ANCHOR_PATH = {1: 0.123, 2: 0.442, 4: 1.156, 8: 2.500, 16: 4.115}
 
 
 def classical_sigma(epsilon: float) -> float:
-    """Seed 004's noise; proved for epsilon <= 1 only, so the true epsilon at this delta is another number."""
+    """IIT Madras 2024's noise; proved for epsilon <= 1 only, so the true epsilon at this delta is another number."""
     return math.sqrt(2.0 * math.log(1.25 / DELTA)) / epsilon
 
 

@@ -1,4 +1,4 @@
-"""The page on seed 004, Q 2.1 to 2.3: its tables, and sentences that are made from the numbers in them."""
+"""The page on IIT Madras 2024, Q 2.1 to 2.3: its tables, and sentences that are made from the numbers in them."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def page(found: Mapping[str, Sequence[str]], made: str) -> list[str]:
         next(title for title in found if title.startswith(word))
         for word in ("Bars", "Q 2.1", "Q 2.2", "Q 2.3", "Better canaries")
     )
-    lines = ["# Seed 004, Q 2.1 to 2.3: auditing a noisy sum with one run", "", made, "", HEAD, ""]
+    lines = ["# IIT Madras 2024, Q 2.1 to 2.3: auditing a noisy sum with one run", "", made, "", HEAD, ""]
     lines += [f"## {bars}", "", *found[bars], ""]
     for title, figure, words in (
         (first, "audit_epsilon", epsilon_words(means(found[first]))),

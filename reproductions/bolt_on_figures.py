@@ -1,4 +1,4 @@
-"""The pictures of seed 001, figures 3.2 and 3.3."""
+"""The pictures of Wu 2016, figures 3.2 and 3.3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on seed 001, figures 3.2 and 3.3: its tables, and sentences that are made from the numbers in them."""
+"""The page on Wu 2016, figures 3.2 and 3.3: its tables, and sentences that are made from the numbers in them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ TESTS = {
 FIGURE_33 = {
     ("(a)", 1, 1): 0.71, ("(a)", 20, 1): 0.45, ("(c)", 20, 1): 0.45, ("(c)", 20, 10): 0.71,
 }  # fmt: skip
-"""What the seed prints at epsilon = 4 (text of section 3.5 and caption of figure 3.3)."""
+"""What the thesis prints at epsilon = 4 (text of section 3.5 and caption of figure 3.3)."""
 TIMES_SCS13, TIMES_BST14 = 4.0, 3.5
 """"Up to 4x better than SCS13 and up to 3.5x better than BST14"."""
 
 HEAD = """Logistic regression by permutation SGD, 10 passes, batches of 50, λ = 0.0001 in tests 3 and 4, on all rows
-that the seed trains on; neighbours replace one row. Entries are test accuracies, mean ± standard deviation over
-seeds; bands in the figures span the seeds. What differs from the seed: δ = m^-1.5 and not 1/m, which would allow to
-publish a random row; SCS13 with a penalty steps by min(1, 1/(λt)), where the seed took 1/sqrt(t) and says that it makes
-no difference; BST14 without a penalty is confined to a ball of radius 10, and is accounted for by Rényi divergences of
-sampling without replacement and not by the printed composition. The red line is bolt-on with the step that holdfast
-takes by itself, which depends on ε; the blue one takes the seed's, 1/sqrt(m). Noise is drawn in idealised arithmetic,
-for all alike. Protein has no published ranges and Covertype's labels are class 2 against the rest: the seed says
+that the thesis trains on; neighbours replace one row. Entries are test accuracies, mean ± standard deviation over
+seeds; bands in the figures span the seeds. What differs from the thesis: δ = m^-1.5 and not 1/m, which would allow to
+publish a random row; SCS13 with a penalty steps by min(1, 1/(λt)), where the thesis took 1/sqrt(t) and says that it
+makes no difference; BST14 without a penalty is confined to a ball of radius 10, and accounted for by Rényi divergences
+of sampling without replacement and not by the printed composition. The red line is bolt-on with the step that holdfast
+takes by itself, which depends on ε; the blue one takes the thesis's, 1/sqrt(m). Noise is drawn in idealised arithmetic,
+for all alike. Protein has no published ranges and Covertype's labels are class 2 against the rest: the thesis says
 neither, nor which projection its MNIST went through."""
 
 
@@ -73,7 +73,7 @@ def against(found: dict[str, dict[int, Found]], rival: str, printed: float) -> s
     return (
         f"**Against {rival}**: bolt-on is ahead in {len(pairs) - len(behind)} of {len(pairs)} cells; behind or level: "
         f"{places(behind)}. The largest ratio of accuracies is {ours / theirs:.1f} ({name}, test {test}, ε = {e:g}: "
-        f'{ours:.3f} against {theirs:.3f}); the seed\'s "up to {printed:g}x" {holds}.'
+        f'{ours:.3f} against {theirs:.3f}); the thesis\'s "up to {printed:g}x" {holds}.'
     )
 
 
@@ -89,12 +89,12 @@ def penalty_words(found: dict[str, dict[int, Found]]) -> str:
     return (
         f"**With a penalty**, and the noise that the proof needs, bolt-on is ahead of bolt-on without one in "
         f"{len(ahead)} of {all_cells} cells: {places(ahead)}. Everywhere else λ = 0.0001 asks for more noise than the "
-        "longer steps are worth; what the seed's curves gain there rests on the refuted division (grey dotted line)."
+        "longer steps are worth; what the thesis's curves gain there rests on the refuted division (grey dotted line)."
     )
 
 
 def covertype_words(found: dict[str, dict[int, Found]]) -> str:
-    """The seed's two sentences on Covertype."""
+    """The thesis's two sentences on Covertype."""
     tests = next(tests for name, tests in found.items() if name.startswith("Covertype"))
     words = []
     for test, lines in tests.items():
@@ -128,7 +128,7 @@ def better_words(found: dict[str, dict[int, Found]], majority: float) -> str:
     return (
         f'"In some cases our private algorithms yield better test accuracy than the baseline": {len(above)} of '
         f'{len(pairs)} cells ({places(above)}). On Protein the constant answer "no" scores {majority:.3f}; the best '
-        f"sound private line there has {best:.3f}, {where} it. Accuracy says little on that table, in the seed's "
+        f"sound private line there has {best:.3f}, {where} it. Accuracy says little on that table, in the thesis's "
         "figure too."
     )
 
@@ -142,7 +142,7 @@ def our_step_words(found: dict[str, dict[int, Found]]) -> str:
     return (
         f"**Our step.** Without a penalty, a run that ends where going on would cost more noise than it gains is "
         f"ahead "
-        f"of the seed's step of 1/sqrt(m) in {ahead} of {len(pairs)} cells, by up to {gain:.3f}; at worst it is "
+        f"of the thesis's step of 1/sqrt(m) in {ahead} of {len(pairs)} cells, by up to {gain:.3f}; at worst it is "
         f"{max(-loss, 0.0):.3f} behind."
     )
 
@@ -159,7 +159,8 @@ def growth_words(growth: dict[str, dict[int, float]]) -> str:
     )
 
 
-WORDS_REFUTED = """The seed divides the sensitivity of Algorithm 2 by the batch size. With t counting batches there are
+WORDS_REFUTED = """\
+The thesis divides the sensitivity of Algorithm 2 by the batch size. With t counting batches there are
 b times fewer steps, so the last step is b times larger, and the two cancel: up to 2L/(λm) for every b. The table
 replaces one row (label +1 by -1), trains twice in the same order, and measures."""
 
@@ -204,15 +205,15 @@ def figure_33(passes: Passes, repeats: Repeats) -> tuple[list[str], str]:
     runs = min((len(values) for values in repeats.values()), default=0)
     words = (
         f"The table is made of {runs} runs, each with a random projection, an order and noise of its own, because the "
-        "seed prints one run and does not say through which projection: its number agrees if it is one that another "
+        "thesis prints one run and does not say through which projection: its number agrees if it is one that another "
         "of our runs could have given (Student's prediction interval, widened by the rounding of what is printed).\n\n"
         f"(a) Without a penalty more passes mean more noise: accuracy "
-        f"{'falls' if last < first else 'does not fall'}, as the seed "
-        f"found. (b) With a penalty the seed found that more passes help, because the noise does not grow. With the "
+        f"{'falls' if last < first else 'does not fall'}, as the thesis "
+        f"found. (b) With a penalty the thesis found that more passes help, because the noise does not grow. With the "
         f"sound noise accuracy {panel_b} from {one:.3f} after one pass to {twenty:.3f} after 20: as long as steps are "
         "capped at 1/β the proved sensitivity grows with every pass. (c) Larger batches "
         f"{'help' if large > small else 'do not help'} without a penalty, as "
-        "the seed found: the step stays 1/sqrt(m), and one row moves it by 1/b of that."
+        "the thesis found: the step stays 1/sqrt(m), and one row moves it by 1/b of that."
     )
     return lines, words
 
@@ -238,7 +239,7 @@ def bst_words(found: dict[str, dict[int, Found]], not_run: dict[str, list[float]
         f"{places(jumps)}. That says more about the bound than about the algorithm. The pink dotted line is BST14 with "
         "the printed composition and the printed sensitivity 1 (a replaced row moves a gradient of the logistic loss "
         "by 2, so its noise is half of what its own proof asks for, and it is not private at the ε it is drawn at); "
-        "batches, which the seed does not print, get that noise on their sum."
+        "batches, which the thesis does not print, get that noise on their sum."
     )
 
 
@@ -250,7 +251,7 @@ def page(
     majority: float, store: Store,
 ) -> list[str]:  # fmt: skip
     """The generated Markdown."""
-    lines = ["# Seed 001, figures 3.2 and 3.3: bolt-on SGD against its rivals, at full size", ""]
+    lines = ["# Wu 2016, figures 3.2 and 3.3: bolt-on SGD against its rivals, at full size", ""]
     lines += [
         f"Made by `python -m reproductions.001_bolt_on`, seed {seed}: {store.total_seconds / 3600:.1f} CPU hours on "
         f"one core, {store.memory}.",

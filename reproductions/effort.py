@@ -1,4 +1,4 @@
-"""Seed 001, figure 3.1: how much code privacy adds to SGD, and where: after the loop, or inside every step of it.
+"""Wu 2016, figure 3.1: how much code privacy adds to SGD, and where: after the loop, or inside every step of it.
 
 Counted in holdfast's own source: simple statements of a method that mention an account, a mechanism or its noise.
 """
@@ -80,14 +80,14 @@ def words() -> str:
     made = {name: effort(functions) for name, functions in METHODS.items()}
     loops = [name for name, each in made.items() if each.inside]
     return (
-        f'The seed adds "about 10 lines" to a controller for bolt-on and "dozens" to the C transition function '
+        f'The thesis adds "about 10 lines" to a controller for bolt-on and "dozens" to the C transition function '
         f"for the "
         f"others. In holdfast's source bolt-on has {made['bolt-on'].outside} statements about privacy, none of "
         f"which a "
         f"loop repeats; {' and '.join(loops)} {'have' if len(loops) > 1 else 'has'} some in every step, so a "
         f"compiled or "
         f"in-database loop would have to draw noise itself. The aggregate that runs inside PostgreSQL has "
-        f"{noise_in_the_database()} lines about noise and serves bolt-on unchanged: that part of the seed's point is "
+        f"{noise_in_the_database()} lines about noise and serves bolt-on unchanged: that part of the thesis's point is "
         "**confirmed**. SCS13 and BST14 do not run inside the database here, by decision: it would put noise "
         "beside the "
         "data, in code that no account sees; they pull the rows."

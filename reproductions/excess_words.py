@@ -1,4 +1,4 @@
-"""The page on seed 000, tables 3.1 and 3.2: its tables, and sentences that are made from the numbers in them."""
+"""The page on Micali 2022, tables 3.1 and 3.2: its tables, and sentences that are made from the numbers in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from reproductions.seed_tables import Means, listed, means
 
-SGD, FW, FW_LOOSE = "DP-SGD", "DP-FW", "DP-FW with the seed's constant (sound, loose)"
+SGD, FW, FW_LOOSE = "DP-SGD", "DP-FW", "DP-FW with the thesis's constant (sound, loose)"
 SGD_PEOPLE, FW_PEOPLE = "DP-SGD, population", "DP-FW, population"
 PRINTED: dict[str, tuple[dict[str, float], dict[str, float]]] = {
     SGD: ({"3.1": -1.0, "3.2": -0.5}, {"3.1": 0.5}),
@@ -27,9 +27,9 @@ the excess of the same weights over those that the labels are drawn from, for 20
 trained on. Risk 0.69 is that of knowing nothing. The step and the averaging of DP-SGD were chosen after a first try
 with the textbook step, in which optimisation error dominated; DP-FW got no such second try, so that DP-SGD is ahead is
 partly that choice."""
-LOOSE = """The third line spends the share of the budget at which each choice has the noise of the seed's theorem 25,
+LOOSE = """The third line spends the share of the budget at which each choice has the noise of the thesis's theorem 25,
 9.3 times what is needed (T* is chosen anew for it): sound, and {least:.1f} to {most:.1f} times the excess risk. The
-seed's DP-SGD noise, 32 N² log(N/δ) log(1/δ)/ε² used as a standard deviation (5.9e7 at N = 100), is not drawn: nothing
+thesis's DP-SGD noise, 32 N² log(N/δ) log(1/δ)/ε² used as a standard deviation (5.9e7 at N = 100), is not drawn: nothing
 is learnt under it."""
 
 
@@ -116,7 +116,7 @@ def page(found: Mapping[str, Sequence[str]], made: str) -> list[str]:
         for word in ("Against n", "Against d", "Slopes")
     )
     parts = {title: means(found[title]) for title in (by_n, by_d, slopes)}
-    lines = ["# Seed 000, tables 3.1 and 3.2: excess risk of DP-SGD and DP-FW", "", made, "", HEAD, ""]
+    lines = ["# Micali 2022, tables 3.1 and 3.2: excess risk of DP-SGD and DP-FW", "", made, "", HEAD, ""]
     lines += ["![](../../docs/figures/excess_risk.svg)", ""]
     lines += [f"## {by_n}", "", *found[by_n], "", count_words(parts[slopes]), ""]
     lines += [f"## {by_d}", "", *found[by_d], "", dimension_words(parts[by_d], parts[slopes]), ""]

@@ -1,4 +1,4 @@
-"""The page on seed 001, figures 4.1 to 4.5: its tables, and sentences that are made from the numbers in them."""
+"""The page on Wu 2016, figures 4.1 to 4.5: its tables, and sentences that are made from the numbers in them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ RELEASED = (OUTPUT_LINE, BALL, TUNED_1, TUNED_2, FUNCTIONAL, PUBLISHED, RIDGE)
 HEAD = """Pure ε, neighbours replace one row, noise in idealised arithmetic (strict for the functional
 mechanism and AdaSSP), every line but the oracle from an account; entries are means ± standard deviations over seeds,
 each with its own split (four fifths to train on) and its own noise; bands in the figures span the seeds. Columns are
-scaled by declared ranges, a constant column is added, and rows lie on the unit sphere, as in the seed.
-*Data-independent*: R = 1 and λ = sqrt(d/(nε)), as in the seed. The sensitivity of the minimiser is 2L/(λn), half of
-what the seed uses."""
+scaled by declared ranges, a constant column is added, and rows lie on the unit sphere, as in the thesis.
+*Data-independent*: R = 1 and λ = sqrt(d/(nε)), as in the thesis. The sensitivity of the minimiser is 2L/(λn), half of
+what the thesis uses."""
 
 
 def _mean(results: Results, name: str, epsilon: float) -> float:
@@ -76,15 +76,15 @@ def pima_words(accuracies: Results, ratio: float) -> str:
         if all(_mean(accuracies, n, e) <= _mean(accuracies, NOTHING, e) for n in private)
     ]
     return (
-        "The seed finds output perturbation ahead of the functional mechanism at every ε. With the mechanism's "
+        "The thesis finds output perturbation ahead of the functional mechanism at every ε. With the mechanism's "
         "published "
         f"sensitivity, d²/4 + 3d, ours is ahead at {_at(ahead(OUTPUT_LINE, PUBLISHED))}. The tight sensitivity for "
         f"rows "
         f"in the unit ball is sqrt(d) + d/4, {ratio:.0f} times smaller here; with it output perturbation is ahead at "
         f"{_at(ahead(OUTPUT_LINE, FUNCTIONAL))}, and the two differ by at most {largest:.3f}. Objective perturbation, "
-        f"which the seed leaves out of this figure, is ahead of output perturbation at "
+        f"which the thesis leaves out of this figure, is ahead of output perturbation at "
         f'{_at(ahead(OBJECTIVE, OUTPUT_LINE))}. Where no private line beats weights that are all 0 ("no" for '
-        f"everyone): at {_at(useless)}. The seed's columns came scaled from elsewhere; ours take ranges where adults "
+        f"everyone): at {_at(useless)}. The thesis's columns came scaled from elsewhere; ours take ranges where adults "
         "usually lie."
     )
 
@@ -118,21 +118,21 @@ def dose_words(errors: Results, mean: float) -> str:
     idle = [e for e in DOSE_EPSILONS if _mean(errors, OUTPUT_LINE, e) >= _mean(errors, NOTHING, e)]
     tuned = [e for e in DOSE_EPSILONS if min(_mean(errors, t, e) for t in (TUNED_1, TUNED_2)) < mean]
     return (
-        "Errors are those of the square root of the weekly dose, the scale of the dosing literature; the seed does "
+        "Errors are those of the square root of the weekly dose, the scale of the dosing literature; the thesis does "
         "not "
         "name its unit, but its oracle fits this one. Weights that are all 0 predict the middle of the declared range "
         f"for everyone; predicting the mean has error {mean:.2f}. The functional mechanism does not explode as the "
-        f"seed's "
+        f"thesis's "
         f"does (22.57 at ε = 0.2, here {_mean(errors, PUBLISHED, 0.2):.2f}): with the ridge that its authors ask "
         f"for it "
         "shrinks to weights of 0 where the noise is large. Data-independent output perturbation is behind the "
         "functional "
         f"mechanism as published at {_at(behind)}, and behind it with its tight sensitivity at {_at(tight)}; it is no "
-        f"better than no data at {_at(idle)}. The seed calls it close to the non-private error from ε = 0.1 on: "
+        f"better than no data at {_at(idle)}. The thesis calls it close to the non-private error from ε = 0.1 on: "
         f"here its "
         f"error there is {_mean(errors, OUTPUT_LINE, 0.1):.2f} against {_mean(errors, PLAIN, 0.1):.2f}. Tuning on "
         "disjoint parts uses the score's true sensitivity, the bound of the clipped loss over the number of held-out "
-        f"rows; the seed has accurate models by it at ε = 0.3, ours beat the mean at {_at(tuned)}. The oracle "
+        f"rows; the thesis has accurate models by it at ε = 0.3, ours beat the mean at {_at(tuned)}. The oracle "
         f"looks at "
         "the training error of 24 private fits without paying for it."
     )
@@ -143,14 +143,14 @@ def rest_words(errors: Results) -> str:
     ahead = [e for e in DOSE_EPSILONS if _mean(errors, BALL, e) < _mean(errors, OUTPUT_LINE, e)]
     best = [e for e in DOSE_EPSILONS if all(_mean(errors, ADASSP, e) < _mean(errors, n, e) for n in RELEASED)]
     return (
-        "Figure 4.4 estimates deaths, bleedings and strokes by a clinical simulation that the seed takes from "
+        "Figure 4.4 estimates deaths, bleedings and strokes by a clinical simulation that the thesis takes from "
         "elsewhere "
         "and does not print; it is **not reproducible** from the document. In its place stands the clinical "
         "measure of "
         "the dosing literature, the share of patients whose predicted dose is within 20 % of the true one; that is a "
         "different question. Figure 4.5: objective perturbation of least squares on the ball, from an account (a "
         "public "
-        "barrier keeps the minimiser inside). The seed finds it level with output perturbation; here it is ahead "
+        "barrier keeps the minimiser inside). The thesis finds it level with output perturbation; here it is ahead "
         "of the "
         f"data-independent one at {_at(ahead)}, because noise inside the objective is damped in the directions "
         f"that the "
@@ -164,7 +164,7 @@ def page(
     ratio: float, mean: float,
 ) -> list[str]:  # fmt: skip
     """The generated Markdown."""
-    lines = ["# Seed 001, figures 4.1 to 4.5: regression by output perturbation", ""]
+    lines = ["# Wu 2016, figures 4.1 to 4.5: regression by output perturbation", ""]
     lines += [stamp("001_linear_regression", seed, seconds), "", HEAD, ""]
     lines += [f"## Figure 4.1: Pima (614 rows to train on, d = 9, {seeds[0]} seeds)", ""]
     lines += ["![](../../docs/figures/pima_accuracy.svg)", ""]

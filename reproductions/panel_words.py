@@ -1,4 +1,4 @@
-"""Sentences on the remaining panels of seed 000, made from their numbers."""
+"""Sentences on the remaining panels of Micali 2022, made from their numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def bound_words(right: Mapping[str, Panel]) -> str:
     """Figures 4.1, 4.3 and 4.5, right."""
     ratios, falls = [], []
     for title, values in right.items():
-        losses, bounds = values["computed excess loss"], values["the seed's bound"]
+        losses, bounds = values["computed excess loss"], values["the thesis's bound"]
         ratios += [float(np.mean(bounds[e]) / max(float(np.mean(losses[e])), 1e-12)) for e in losses]
         ends = [float(np.mean(losses[e])) for e in (min(losses), max(losses))]
         falls.append((title, ends[0] / ends[1]))
@@ -54,7 +54,7 @@ def fit_words(fitted: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
         "Points of accuracy per factor e of ε, fitted to each model by itself, ± half of the 95 % interval over "
         "models. "
         f"Of {len(cells)} slopes {len(away)} differ from 0 ({', '.join(away) or 'none'}; by chance alone about "
-        f"{0.05 * len(cells):.1f}), {len(rising)} of them upwards. A logarithm can be fitted to anything: the seed's "
+        f"{0.05 * len(cells):.1f}), {len(rising)} of them upwards. A logarithm can be fitted to anything: the thesis's "
         '"log-trend" is ' + ("not there beyond chance." if len(rising) <= 1 else "there in part.")
     )
 
@@ -64,7 +64,7 @@ def line_words(turned: Mapping[str, Sequence[float]]) -> str:
     private = {name: each for name, each in turned.items() if each[0] > 0}
     worst = max(private, key=lambda name: private[name][0])
     return (
-        f"One instance, as in the seed. The private line farthest from the one without privacy is {worst}, by "
+        f"One instance, as in the thesis. The private line farthest from the one without privacy is {worst}, by "
         f"{private[worst][0]:.1f} degrees; accuracy for new people goes from "
         f"{min(each[1] for each in private.values()):.3f} to {max(each[1] for each in private.values()):.3f}."
     )

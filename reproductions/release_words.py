@@ -1,4 +1,4 @@
-"""The page on seed 000, table 5.1: its tables, and sentences that are made from the numbers in them."""
+"""The page on Micali 2022, table 5.1: its tables, and sentences that are made from the numbers in them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PRINTED: dict[str, tuple[float | None, float | None, float | None]] = {
 }
 """Of table 5.1, as powers of n, of log |Q| and of d; the last is no line of it."""
 CORRECTED = {FW: (-1 / 2, 1 / 2, 1 / 4)}
-"""The seed's own method with its dual started at 0 (soundness, section 9)."""
+"""The thesis's own method with its dual started at 0 (soundness, section 9)."""
 
 HEAD = """Binary records with one hidden coin, ε = 1, δ = 1e-6, adjacency `replace`; queries are cells of 3-way
 marginals, given as functions of the whole record (a query class of |Q| > 448 on 8 bits adds conjunctions of two such
@@ -77,9 +77,9 @@ def count_words(by_count: Means, slopes: Means) -> str:
     return (
         "Bounds without constants cannot be refuted at a few sizes; this is what the slopes look like there. In n, at "
         f"least as fast as printed: {listed(fast)}; slower: {listed(slow)}. MWEM and the corrected Frank-Wolfe dual "
-        f"differ by {apart:.2f} in the exponent; the seed's own n^(-2/5) is an artefact of not starting the dual at 0 "
-        "(soundness, section 9). Steps and rounds are planned for the data at hand, not for the worst case. DQRS is "
-        f"DualQuery where the planned step is long (n = {listed(same, 'nowhere')}), and {ahead}. sepFEM falls as "
+        f"differ by {apart:.2f} in the exponent; the thesis's own n^(-2/5) is an artefact of not starting the dual "
+        "at 0 (soundness, section 9). Steps and rounds are planned for the data at hand, not for the worst case. DQRS "
+        f"is DualQuery where the planned step is long (n = {listed(same, 'nowhere')}), and {ahead}. sepFEM falls as "
         f"n^({slopes[SEP]['in n']:.2f}) with the rounds of its own rate."
     )
 
@@ -128,7 +128,7 @@ def page(found: Mapping[str, Sequence[str]], made: str) -> list[str]:
         for word in ("Against n", "Against the number", "Against d", "Slopes")
     ]
     by_n, _, by_d, slopes = (means(found[title]) for title in titles)
-    lines = ["# Seed 000, table 5.1: query release on small binary universes", "", made, "", HEAD, ""]
+    lines = ["# Micali 2022, table 5.1: query release on small binary universes", "", made, "", HEAD, ""]
     lines += ["![](../../docs/figures/query_release.svg)", ""]
     for title in titles:
         lines += [f"## {title}", "", *found[title], ""]

@@ -1,4 +1,4 @@
-"""What the two pages on seed 001, figure 3.4, share: the printed ratios beside ours, and how far they agree."""
+"""What the two pages on Wu 2016, figure 3.4, share: the printed ratios beside ours, and how far they agree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Found = Mapping[str, tuple[Times, Times]]
 NOISELESS, BOLT_ON, SCS13, BST14 = "noiseless", "bolt-on", "SCS13", "BST14"
 EPOCHS, BATCHES = (1, 10, 20), (1, 10, 50, 500)
 PRINTED = {"20 epochs, b = 10": (2.0, 3.0), "one epoch, b = 1": (1.0, 6.0), "one epoch, b = 500": (1.0, 1.1)}
-"""How many times slower than bolt-on the seed finds the others: "between 2x and 3x", "up to 6x", "practically
+"""How many times slower than bolt-on the thesis finds the others: "between 2x and 3x", "up to 6x", "practically
 disappears"."""
 PLACES = {"20 epochs, b = 10": (0, 20.0), "one epoch, b = 1": (1, 1.0), "one epoch, b = 500": (1, 500.0)}
 
@@ -42,7 +42,7 @@ def agreement(value: float, low: float, high: float) -> str:
 
 
 def ratios(found: Found) -> list[str]:
-    """The seed's three sentences beside ours."""
+    """The thesis's three sentences beside ours."""
     lines = ["| table | where | printed, times bolt-on | SCS13 | BST14 | bolt-on / noiseless, printed 1 |"]
     lines += ["|---|---|---|---:|---:|---:|"]
     for title, both in found.items():

@@ -1,4 +1,4 @@
-"""What the reproductions of seed 000, chapter 4, share: its data, its two learners with sound noise, its attacks.
+"""What the reproductions of Micali 2022, chapter 4, share: its data, its two learners with sound noise, its attacks.
 
 Both learners promise (epsilon, delta) for a record that is blanked out (`zero_out`). A non-member is a member replaced
 by somebody else, so in front of an attacker the promise counts twice: `allowed` is the accuracy it leaves.
@@ -30,7 +30,7 @@ Kind = Literal["lasso", "logistic", "multinomial"]
 SGD, FW, PLAIN = "DP-SGD", "DP-FW", "without privacy"
 DELTA, RADIUS, RATE, STEPS = 1e-6, 10.0, 0.1, 100
 WEIGHTS = 5.0
-"""|w*|_1 of the lasso's true weights, and C of its ball, as in the seed."""
+"""|w*|_1 of the lasso's true weights, and C of its ball, as in the thesis."""
 CLASSES: dict[Kind, int] = {"lasso": 1, "logistic": 2, "multinomial": 3}
 
 

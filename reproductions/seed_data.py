@@ -64,7 +64,7 @@ def matrix(table: Any, columns: Sequence[str]) -> Floats:
 
 
 def within_unit_ball(rows: Floats) -> Floats:
-    """Each row divided by its norm: all lie on the unit sphere, as in the seed."""
+    """Each row divided by its norm: all lie on the unit sphere, as in the thesis."""
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 

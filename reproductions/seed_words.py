@@ -1,4 +1,4 @@
-"""What the page on seed 000, figures 4.1 to 4.25, says in words: sentences are made from the numbers beside them."""
+"""What the page on Micali 2022, figures 4.1 to 4.25, says in words: sentences are made from the numbers beside them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 HEAD = """\
-The seed trains a model on N records, adds N others from the same law, lets an attack say who was trained on,
+The thesis trains a model on N records, adds N others from the same law, lets an attack say who was trained on,
 and plots its accuracy against ε. Here are the same questions with sound noise: DP-SGD (Poisson rate 0.1, 100
 steps, numeric accounting; for three classes noisy gradient descent on all rows, because DP-SGD here has one
 output) and DP-FW (T* steps, at most 400 for N = 10,000, exponential mechanism in zCDP), both with (ε, 1e-6)
@@ -57,7 +57,7 @@ for all it knows about the others.
 
 Every number is a mean over independently drawn data sets and independently trained models (20, or 10 for N =
 10,000 and p = 10,000), with a 95 % interval over these models: records judged by one model depend on each
-other, so counting them says nothing about the training (soundness, section 14). The seed shows averages over
+other, so counting them says nothing about the training (soundness, section 14). The thesis shows averages over
 ten runs and their highest and lowest value. Algorithm 5 is used with its pool of 2N records of which the N
 lowest losses are called members (N/2 is printed)."""
 
@@ -71,7 +71,7 @@ def lasso_words(found: Sequence[Measured], rule: str) -> str:
     )
     said = ", ".join(f"{e:g}" for e in useless) or "none"
     return (
-        'The seed reads its figures so: the averages are "usually slightly less than 50 %. This proves and '
+        'The thesis reads its figures so: the averages are "usually slightly less than 50 %. This proves and '
         "measures the "
         'protection of DP", and the attack levels out around ε = 1 in a "log-trend". The attack on the model '
         "*without* "
@@ -100,7 +100,7 @@ def logistic_words(found: Sequence[Measured], rule: str) -> str:
         if name != PLAIN and e == last
     ]
     return (
-        'The seed finds that private learning "gets less effective, until it completely fails for 60 % overlapping". '
+        'The thesis finds that private learning "gets less effective, until it completely fails for 60 % overlapping". '
         f"Without privacy {ends[0][1]:.2f} are classified rightly at {ends[0][0]} and {ends[1][1]:.2f} at "
         f"{ends[1][0]}: "
         f"overlap changes how well classes can be told apart. What privacy costs at {ends[1][0]} and ε = {last:g} is "
@@ -117,11 +117,10 @@ def threshold_words(found: Sequence[Measured], rules: Sequence[str]) -> str:
     """Figures 4.16 to 4.18."""
     away = max(_away(found, rules, plain=each) for each in (True, False))
     return (
-        "The seed's τ is the mean of the mean entropies of members and of non-members, as it says itself \"nullifying "
-        'all efforts": whoever computes it knows the answer already. An honest attacker takes τ from a shadow '
-        "model that "
-        "was trained in the same way on other data, or calls the lower half members. All three are "
-        f"{_coin(away)} here, within {away:.1f} points of 50 %. The seed's τ = max H calls everybody a member and is "
+        "The thesis's τ is the mean of the mean entropies of members and of non-members, as it says itself "
+        '"nullifying all efforts": whoever computes it knows the answer already. An honest attacker takes τ from a '
+        "shadow model that was trained in the same way on other data, or calls the lower half members. All three are "
+        f"{_coin(away)} here, within {away:.1f} points of 50 %. The thesis's τ = max H calls everybody a member and is "
         "right in exactly half of the cases, whatever the model; that is arithmetic and needs no figure."
     )
 
@@ -140,7 +139,7 @@ def dimension_words(found: Sequence[Measured], rule: str) -> str:
         for each in (easy, hard)
     }
     return (
-        '"Easy" is the seed\'s law with its 20 % on each of 10,000 axes: the classes lie far apart. "Hard" has '
+        '"Easy" is the thesis\'s law with its 20 % on each of 10,000 axes: the classes lie far apart. "Hard" has '
         "boxes that "
         "share 20 % of their volume, which on each axis is nearly everything: there is no class to learn, and a "
         "model of "
@@ -158,7 +157,7 @@ def multinomial_words(found: Sequence[Measured], rule: str) -> str:
     """Figures 4.21 to 4.25."""
     plain, private = (_away(found, [rule], plain=each) for each in (True, False))
     return (
-        '("DP-SGD" is noisy descent on all rows here.) The seed reports "a very high accuracy" of the attack without '
+        '("DP-SGD" is noisy descent on all rows here.) The thesis reports "a very high accuracy" of the attack without '
         "privacy when classes lie apart, that differential privacy lowers to 50 or 55 %, and that it drops by ten "
         "points "
         "where classes overlap. With members and others from one law the attack on nine numbers fitted to 300 "
@@ -172,10 +171,10 @@ def multinomial_words(found: Sequence[Measured], rule: str) -> str:
 
 
 DELTA_WORDS = """\
-The seed fixes δ = exp(-ε³N) "in all experiments", because that satisfies log(1/δ) ≥ ε²T for T = Nε. It
+The thesis fixes δ = exp(-ε³N) "in all experiments", because that satisfies log(1/δ) ≥ ε²T for T = Nε. It
 decides what its figures show, twice. **At small ε it is no promise:** for N = 300 and ε = 0.1 it is 0.74,
 which allows publishing the data outright three times in four, and an attack that is right in 88 % of all
-cases. That is the part of the axis on which the seed finds its results "meaningless". **At larger ε the noise
+cases. That is the part of the axis on which the thesis finds its results "meaningless". **At larger ε the noise
 grows:** λ = 16 L C sqrt(2 T log(1/δ))/(Nε) with T = Nε becomes 16 sqrt(2) L C ε = 22.6 L C ε, whatever N:
 *more* ε means *more* noise in every choice. Curves that level out at ε around 1 say nothing about privacy
 there. With a fixed δ well below 1/N the noise falls with ε, as it should (last column; the constant 16 itself

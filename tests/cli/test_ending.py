@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,23 @@ def test_every_error_has_its_code_and_its_words(error: BaseException, code: int,
     assert (found, words in said) == (code, True), said
     assert "hush" not in said
     assert "None" not in said
+
+
+def test_nothing_behind_a_usage_error_shows_a_password() -> None:
+    """As click does with a URL in the place of a file: the system's error, and its own on top of it."""
+    url = "postgresql://a:hush@db"
+
+    def checked() -> None:
+        try:
+            raise FileNotFoundError(2, "No such file", url)
+        except OSError:
+            raise click.BadParameter(f"file {url!r} does not exist")  # noqa: B904
+
+    with pytest.raises(click.BadParameter) as met, one_line():
+        checked()
+    shown = "".join(traceback.format_exception(met.value, limit=0))
+    assert "does not exist" in shown
+    assert "hush" not in f"{shown} {met.value.args}"
 
 
 @pytest.mark.parametrize(

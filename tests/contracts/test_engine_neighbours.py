@@ -248,7 +248,11 @@ def test_texts_whose_bytes_are_no_texts_are_missing(put: Put, kind: pa.DataType,
     schema = Schema(
         [Categorical("k", ["a"], other="other", null="null"), Numeric("x", 0, 2, bins=2, null="category")]
     )
-    with open_table(schema=schema, **put(tmp_path, pa.table({"k": column, "x": column}))) as table:
+    try:
+        arguments = put(tmp_path, pa.table({"k": column, "x": column}))
+    except pa.ArrowNotImplementedError:
+        pytest.skip(f"pyarrow {pa.__version__} writes no file of {kind}")
+    with open_table(schema=schema, **arguments) as table:
         assert [count.tolist() for count in table.counts([["k"], ["x"]])] == [[1, 1, 3], [0, 1, 4]]
 
 

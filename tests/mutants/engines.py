@@ -170,6 +170,13 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/review/test_data_findings.py",),
     ),
     Fault(
+        name="errors: a password stays behind a usage error",
+        target="cli:one_line",
+        old="raise error from None  #",
+        new="raise  #",
+        tests=("tests/cli/test_ending.py",),
+    ),
+    Fault(
         name="errors: the words of another library are passed on",
         target="errors:withholding",
         old="except Exception as error:",

@@ -61,7 +61,7 @@ def test_the_offset_fails_exactly_as_often_as_it_says(limit: Any, currency: str,
     assert abs(covered - (1 - failure)) <= spread < 0.005
 
 
-def test_the_printed_offset_of_the_seed_fails_in_45_percent() -> None:
+def test_the_printed_offset_of_the_thesis_fails_in_45_percent() -> None:
     mechanism = Laplace(scale=1.0, l1_sensitivity=1.0)
     noise = mechanism.sample(np.zeros(DRAWS), Source(seed=3))
     printed = -math.log(1 - 2 * 0.05)

@@ -49,7 +49,8 @@ def one_line() -> Iterator[None]:
             _end_interrupted()
         if isinstance(error, click.ClickException):
             error.__dict__["message"] = without_password(error.message)  # a URL in the place of a file
-            raise
+            error.args = (error.message,)
+            raise error from None  # and what click met before it, where the URL stands once more
         if not isinstance(error, HoldfastError | OSError) and os.environ.get(SHOW):
             raise
         raise said_of(error) from None

@@ -73,7 +73,7 @@ def test_ranges_in_words() -> None:
     assert Ranges(("age", "sex")).describe(3, (3, 2)) == "0<=age<=1 and sex=1"
 
 
-def test_conjunctions_are_the_marginals_of_the_seed() -> None:
+def test_conjunctions_are_the_marginals_of_the_thesis() -> None:
     # 003, definition 5.1.1: the product of the bits of S, summed over records.
     codes = np.random.default_rng(2).integers(0, 2, (50, 4))
     counts = np.zeros((2, 2, 2, 2))

@@ -220,7 +220,7 @@ def discrete_laplace_cdf(steps: NDArray[np.float64], scale: float) -> NDArray[np
     """P[K <= k] for whole k, with P[K = k] proportional to exp(-|k| / scale).
 
     >>> import math
-    >>> float(discrete_laplace_cdf(np.array([0.0]), 1.0)[0]) == 1 - math.exp(-1) / (1 + math.exp(-1))
+    >>> math.isclose(discrete_laplace_cdf(np.array([0.0]), 1.0)[0], 1 - math.exp(-1) / (1 + math.exp(-1)))
     True
     """
     decay = np.exp(-1.0 / scale)
