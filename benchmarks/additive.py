@@ -179,7 +179,7 @@ def page(store: Store) -> str:
     ]  # fmt: skip
     seen = "All four were looked at while constants were chosen, Adult most, Warfarin least."
     once = (
-        "No constant was chosen on them. The rule has changed since their first run; this is the fifth, each with a "
+        "No constant was chosen on them. The rule has changed since their first run; this is the fourth, each with a "
         "rule that an earlier commit had frozen, reported as they fell. One failure seen in the third run, a fit of "
         "Pima at epsilon 0.5 whose calibration was noise, led to a change of the rule: since then that cell is not "
         "unseen."

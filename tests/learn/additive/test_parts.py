@@ -324,6 +324,22 @@ def test_the_widest_axis_is_as_wide_as_the_constant_whatever_the_floor() -> None
         assert max(spreads) == pytest.approx(1.0)
 
 
+def test_a_line_has_a_slope_in_ranks_and_one_in_values() -> None:
+    """Of a normal column, whose tails ranks flatten: the widest axis is nearer to the values than ranks are."""
+    cells = ColumnCells(Numeric("x", -5, 5))
+    mass = np.exp(-(cells.middles**2) / 2) * cells.widths
+    mass = mass / mass.sum()
+    axes = principal_axes((0,), column_features(cells, mass), mass, scale=1.0)
+    tail = np.abs(
+        axes.features[np.searchsorted(cells.middles, 2.5), 0]
+        / axes.features[np.searchsorted(cells.middles, 0.8), 0]
+    )
+    assert tail > 1.7, "2.5 / 0.8 for values themselves, 1.5 for ranks"
+    alone = np.zeros(cells.count)
+    alone[3] = 1.0
+    assert np.isfinite(column_features(cells, alone)).all()
+
+
 def test_a_table_that_is_not_kept_is_read_again() -> None:
     rows = coded()
     rows.kept_bytes = 10

@@ -1,8 +1,9 @@
 """The features of one column: hats at five resolutions, or one-hot, turned so that they are uncorrelated.
 
 Hats stand at quantiles of a released histogram, blended with the declared range so that rare places are not
-forgotten: with u(c) the cumulated measure at cell c, m hats are linear in u between m equally spaced knots. Features
-are centred and turned to their principal axes under the released histogram; nothing here sees a row.
+forgotten: with u(c) the cumulated measure at cell c, m hats are linear in u between m equally spaced knots. Beside
+their slope stands one in the values themselves: ranks flatten the tails, where a rare class has its rows. Features are
+centred and turned to their principal axes under the released histogram; nothing here sees a row.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ RESOLUTIONS = ((2, 4.0), (4, 1.5), (8, 1.0), (32, 0.7), (128, 0.5))
 seen, a slope is what is left."""
 UNIFORM = 0.3
 """The share of the declared range itself in the measure whose quantiles the knots are."""
+TAIL = 3.0
+"""Deviations under the released mass beyond which values have no slope of their own: noise could have put it there."""
 NEGLIGIBLE = 1e-9
 """Variances below it, and below this share of the largest, are rounding and nothing else."""
 
@@ -72,12 +75,25 @@ def column_features(cells: ColumnCells, mass: Floats) -> Floats:
         if parts and knots >= 4 * numbers:
             break  # the coarser hats already tell all cells apart
         parts.append(weight * _hats(on_line, cells.widths, min(knots, max(numbers, 2))))
+    parts[0] = _two_slopes(parts[0], cells.middles, on_line)
     hats = np.hstack(parts)
     if not cells.missing:
         return hats
     alone = np.zeros((1, hats.shape[1] + 1))
     alone[0, -1] = 1.0
     return np.vstack([np.hstack([hats, np.zeros((numbers, 1))]), alone])
+
+
+def _two_slopes(ranks: Floats, values: Floats, mass: Floats) -> Floats:
+    """The slope in ranks and that in values, of the same variance, which is halved so that both together have it."""
+    centred = values - mass @ values
+    reach = TAIL * float(np.sqrt(mass @ centred**2))
+    kept = np.clip(centred, -reach, reach)
+    spread = float(mass @ (kept - mass @ kept) ** 2)
+    if spread <= 0.0:  # one value has nearly all rows
+        return ranks
+    size = float(mass @ np.sum((ranks - mass @ ranks) ** 2, axis=1))
+    return np.asarray(np.hstack([ranks, np.sqrt(size / spread) * kept[:, None]]) / np.sqrt(2.0))
 
 
 def _hats(mass: Floats, widths: Floats, knots: int) -> Floats:
