@@ -108,8 +108,11 @@ def _shortest(edge: float, size: float) -> str | None:
     """A text of few digits that is the edge, up to the noise of arithmetic; None where there is none."""
     if edge.is_integer() and abs(edge) < 1e15:
         return f"{edge:.0f}"
-    texts = ("0", *(f"{edge:.{digits}g}" for digits in range(6, 13)))
-    return next((text for text in texts if abs(float(text) - edge) <= 1e-15 * size), None)
+    noise = 1e-15 * size
+    if abs(edge) <= noise:
+        return "0"
+    texts = (f"{edge:.{digits}g}" for digits in range(6, 13))
+    return next((text for text in texts if abs(float(text) - edge) <= min(noise, 1e-13 * abs(edge))), None)
 
 
 def is_finite(value: object) -> bool:
