@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 FILE = Path(__file__).with_name("durations.json")
-SLOW = 0.05
+SLOW = 0.03
 #: Fixtures that start a server or a browser, or read the benchmark data: whoever comes first pays for the start.
 COSTLY = frozenset({"chromium", "data_folder", "postgres_server"})
 

@@ -60,8 +60,8 @@ class PrivatePCA(PrivateStep):
     >>> random = np.random.default_rng(1)
     >>> rows = random.normal(size=(20_000, 1)) @ [[0.3, 0.3, 0.0]] + 0.01 * random.normal(size=(20_000, 3))
     >>> step = PrivatePCA(1, epsilon=1.0, delta=1e-6).fit(rows)
-    >>> [round(abs(float(x)), 1) for x in step.components_[0]], step.informative_
-    ([0.7, 0.7, 0.0], 1)
+    >>> [round(abs(float(x)), 1) for x in step.components_[0]], step.informative_ >= 1
+    ([0.7, 0.7, 0.0], True)
     """
 
     FORMAT = "holdfast-pca/1"
