@@ -38,10 +38,10 @@ ATTACKS = ("loss", "lira", "rmia")
 REFERENCE_MODELS = 8
 ROWS, GROUP, MOMENT_SHARE = 400, 6, 0.03
 """Of the two tables that the audit runs on, and of the budget that its runs spend on a second moment."""
-RUNS, SECONDS = 1200, 45.0
+RUNS, SECONDS = 900, 30.0
 """The budget of the audit: runs on each table, and CPU seconds."""
 BROKEN_RUNS = 600
-"""A third of the noise shows in half of the runs, all but surely; half of it in three of four audits only."""
+"""A third of the noise shows in so many, all but surely; half of it in three of four audits only."""
 
 
 def open_ledger(path: Path, table: Table) -> Ledger:
