@@ -286,9 +286,9 @@ def noise_ridge(
 ) -> float:
     """The penalty on the sum of losses: D sigma^2 / (n h), sigma = deviation / epsilon being the noise in each number.
 
-    Newton's step from noisy gradients has variance sigma^2 / (n h)^2 in a weight; with D weights whose squares add up
-    to about 1, shrinking by a ridge of sigma^2 D / (n h) has the least error (a posterior mean); h, the curvature, is
-    p (1 - p) for two classes.
+    A weight has the information n h / D, so Newton's step from noisy gradients has variance (sigma D / (n h))^2 in it;
+    for weights of size 1, shrinking by a ridge of sigma^2 D / (n h) has the least error (a posterior mean); h, the
+    curvature, is p (1 - p) for two classes.
     What determinants cost is left out of epsilon, which the penalty itself decides: a few rounds settle it.
     """
     penalty = least

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Literal, get_args
 
 import numpy as np
@@ -33,6 +33,7 @@ from holdfast.synth.models.generator.targets import Targets
 from holdfast.synth.models.generator.training import (
     COMPONENTS,
     MOST_STEPS,
+    TRAIN_WIDER,
     Form,
     Generator,
     distance_held_back,
@@ -204,7 +205,7 @@ def _by_tree(residuals: NoisyResiduals, total: float, halves: Halves) -> Decoded
     """The junction tree of as many turns as the values held back say, grown again from all values."""
     train = replace(
         residuals,
-        factor=residuals.factor * math.sqrt(1.25),
+        factor=residuals.factor * TRAIN_WIDER,
         values={**residuals.values, **{tuple(one.columns): one.values for one in halves[0]}},
     )
     shares, distances = [], []
@@ -215,10 +216,7 @@ def _by_tree(residuals: NoisyResiduals, total: float, halves: Halves) -> Decoded
         if distances[-1] > min(distances):
             break
     turns = int(np.argmin(distances))
-    for turn, tree in enumerate(_trees(residuals, total)):
-        made = tree
-        if turn == turns:
-            break
+    *_, made = islice(_trees(residuals, total), turns + 1)
     return Decoded(
         model=made.model,
         share=shares[turns],

@@ -31,6 +31,8 @@ PATIENCE = 12
 RATE = 0.03
 SPREAD = 0.3
 """Of the first logits: small, so that strong dependences are learnt first and noise last."""
+TRAIN_WIDER = math.sqrt(1.25)
+"""The noise of what trains, over that of what was measured (`gaussian_thinning`)."""
 #: Adam's memory of slopes and of their squares, and what keeps it from dividing by zero (Kingma and Ba 2015).
 FIRST, SECOND, LEAST = 0.9, 0.99, 1e-12
 
@@ -122,7 +124,7 @@ def gaussian_thinning(
     train, judge = [], []
     for one in measured:
         drawn = normal(source, size=one.values.size).reshape(one.values.shape) * one.noise_std
-        train.append(_moved(one, drawn / 2.0, math.sqrt(1.25)))
+        train.append(_moved(one, drawn / 2.0, TRAIN_WIDER))
         judge.append(_moved(one, -2.0 * drawn, math.sqrt(5.0)))
     return train, judge
 
