@@ -51,8 +51,11 @@ COUNTING = 0.01
 MOST_LOOKUPS = 2e9
 #: Of a round's budget, what measuring takes; the rest selects (McKenna et al. 2022 use the same).
 MEASURE = 0.9
-#: A sweep for less than this share of the budget is left out.
+#: A sweep takes at least this share of the budget, and is left out where n is less than so many times its noise.
 LEAST_SWEEP = 0.1
+LEAST_APART = 90.0
+#: What a sweep takes at most where it is to show what is missing, not to be the answer.
+SHOWING = 0.3
 MOST_SWEEP = 0.9
 #: Subsets of more columns than this are candidates only where a query group asks for exactly them.
 WIDEST_SUBSET = 3
@@ -89,11 +92,15 @@ class RoundSchedule:
         >>> RoundSchedule.of(5977.0, columns=14, tables=64)
         RoundSchedule(one_way=0.16, sweep=0.3, rounds=50)
         """
-        # A sweep over K tables is worth its share where n stands well above its noise, n sqrt(rho / K) >> 1: none at
-        # a quotient of 260, three tenths at 750, nine tenths from 6,300 on.
+        # A sweep over K tables is worth a large share where n stands well above its noise, n sqrt(rho / K) >> 1: three
+        # tenths of the budget at a quotient of 750, nine tenths from 6,300 on. A small one shows where the model that
+        # the rounds made is far off, which no round may have asked: a tenth from 90 on, three tenths from 300 on.
         apart = strength / math.sqrt(tables) if tables else 0.0
-        sweep = 0.65 * math.log10(apart / 258.0) if apart > 258.0 else 0.0
-        sweep = 0.0 if sweep < LEAST_SWEEP else min(MOST_SWEEP, round(sweep, 2))
+        sweep = 0.0
+        if apart >= LEAST_APART:
+            shows = LEAST_SWEEP + 0.42 * math.log10(apart / 100.0)
+            sweep = max(LEAST_SWEEP, min(SHOWING, shows), 0.65 * math.log10(apart / 258.0))
+        sweep = min(MOST_SWEEP, round(sweep, 2))
         left = strength * math.sqrt(1.0 - sweep)
         return cls(
             one_way=round(min(0.5, max(0.1, 11.5 / math.sqrt(max(left, 1.0)))), 2),
@@ -275,8 +282,9 @@ class _Run:
         """The graphical model with the swept tables beside it."""
         merged, domain = merge(self.measurements, self.total), self.data.domain
         masks = [(tuple(z.columns), z.allowed(shape_of(z.columns, domain))) for z in self.constraints]
+        cells = sum(math.prod(shape_of(columns, domain)) for columns in swept)
         tables = {
-            columns: shrunk(merged[columns], self.fitted.model.project(columns), self.total)
+            columns: shrunk(merged[columns], self.fitted.model.project(columns), self.total, cells=cells)
             for columns in swept
         }
         return ReconciledModel(base=self.fitted.model, tables=tables, allowed=masks)

@@ -16,8 +16,10 @@ Post-processing of released values: no privacy cost.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
@@ -49,6 +51,10 @@ SWEEPS = 3
 FINE_BATCH = 128
 #: How far from a noisy cell an estimate may be, in deviations of its noise (Efron and Morris 1972).
 LIMIT = 3.0
+#: The chance that noise alone is taken for evidence against a model, in all tables together.
+BY_CHANCE = 0.05
+#: Where many tables are looked at, how many deviations of what noise alone finds of a model's error are taken off.
+DOUBT = 3.5
 #: Of an even share of the records, what a cell is taken to hold at least where it is asked how much it varies.
 UNSEEN = 1e-3
 #: How much more than a Poisson count a cell is taken to differ from the model, in variance.
@@ -307,48 +313,66 @@ class ReconciledModel:
         )  # fmt: skip
 
 
-def shrunk(noisy: Measurement, expected: Floats, total: float) -> Floats:
+def shrunk(noisy: Measurement, expected: Floats, total: float, *, cells: int = 0) -> Floats:
     """The noisy table, drawn towards the model's where the noise exceeds what a count of that size varies.
 
     Each cell is the posterior mean of a normal count around the model's, of variance `OVERDISPERSION` times it and
     what `model_error` finds, seen through the noise, but never further than `limited` allows; then no cell is below
     0 and all sum to the total. What is too much or too little is shared out by posterior variance: in proportion to
-    the cells it would fall on those that are known best.
+    the cells it would fall on those that are known best. Of a sweep over so many `cells` in all, where noise is large,
+    only what noise alone would rarely show in any of them counts against the model.
 
     >>> shrunk(Measurement(columns=("a",), values=[9.0, 1.0], noise_std=1.0), np.array([5.0, 5.0]), 10.0).round(2)
     array([8.92, 1.08])
     """
     held = np.maximum(expected, UNSEEN * total / expected.size)
-    varies = OVERDISPERSION * held + model_error(noisy, held) * held**2
+    varies = OVERDISPERSION * held + model_error(noisy, held, DOUBT if cells else 0.0) * held**2
     trust = varies / (varies + noisy.noise_std**2)
-    drawn = limited(expected + (noisy.values - expected) * trust, noisy)
+    most = most_by_chance(cells) if cells else LIMIT
+    drawn = limited(expected + (noisy.values - expected) * trust, noisy, most)
     return _summing(drawn, trust, total)
 
 
-def model_error(noisy: Measurement, expected: Floats) -> float:
+def model_error(noisy: Measurement, expected: Floats, doubt: float = 0.0) -> float:
     """The squared relative error of the model on this table, by moments: what its cells differ beyond noise and counts.
 
     A model that lacks a dependence is off by a share of a cell, not by the root of it. The squares of the differences
     exceed the variance of noise and counts by `model_error * expected**2` on average; least squares with the variances
-    of those squares as weights. Large cells decide, and a table that the model holds finds about 0.
+    of those squares as weights. Large cells decide, and a table that the model holds finds about 0. Noise alone finds
+    something in half of the tables; what it finds by `doubt` of its deviations is taken off.
 
     >>> noisy = Measurement(columns=("a",), values=[3000.0, 1000.0], noise_std=1.0)
     >>> round(model_error(noisy, np.array([2000.0, 2000.0])), 2)  # each is half of the model's away from it
     0.24
+    >>> model_error(Measurement(columns=("a",), values=[3000.0, 1000.0], noise_std=900.0), np.array([2e3, 2e3]), 2.0)
+    0.0
     """
     known = OVERDISPERSION * expected + noisy.noise_std**2
-    excess = (noisy.values - expected) ** 2 - known
     leverage = (expected / known) ** 2
-    return max(0.0, float((leverage * excess).sum() / (leverage * expected**2).sum()))
+    excess = float((leverage * ((noisy.values - expected) ** 2 - known)).sum())
+    # A squared normal number has a variance of twice its own square.
+    by_chance = doubt * math.sqrt(float((2.0 * (leverage * known) ** 2).sum()))
+    return max(0.0, (excess - by_chance) / float((leverage * expected**2).sum()))
 
 
-def limited(estimate: Floats, noisy: Measurement) -> Floats:
-    """The estimate, nowhere further from the noisy table than `LIMIT` deviations of its noise.
+def most_by_chance(cells: int) -> float:
+    """How many deviations the largest of so many normal numbers exceeds with a chance of at most `BY_CHANCE`.
+
+    >>> round(most_by_chance(80_000), 2)
+    4.98
+    """
+    return NormalDist().inv_cdf(1.0 - BY_CHANCE / (2.0 * max(1, cells)))
+
+
+def limited(estimate: Floats, noisy: Measurement, most: float = LIMIT) -> Floats:
+    """The estimate; of a table with a cell beyond `most` deviations of noise, nowhere further than `LIMIT` from it.
 
     Efron and Morris (1972), limited translation: an estimate that is better on average may be far off where the model
     behind it is wrong. So close to what was measured, no cell can be off by much more than the noise, and the average
-    hardly changes: noise alone is rarely so large.
+    hardly changes. Noise alone is beyond `LIMIT` in a few of thousand cells: of many, `most_by_chance` is evidence.
     """
+    if float(np.abs(noisy.values - estimate).max(initial=0.0)) <= most * noisy.noise_std:
+        return estimate
     reach = LIMIT * noisy.noise_std
     return np.clip(estimate, noisy.values - reach, noisy.values + reach)
 
