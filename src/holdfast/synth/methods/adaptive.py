@@ -55,7 +55,7 @@ MEASURE = 0.9
 LEAST_SWEEP = 0.1
 LEAST_APART = 90.0
 #: What a sweep takes at most where it is to show what is missing, not to be the answer.
-SHOWING = 0.3
+SHOWING = 0.4
 MOST_SWEEP = 0.9
 #: Subsets of more columns than this are candidates only where a query group asks for exactly them.
 WIDEST_SUBSET = 3
@@ -90,15 +90,15 @@ class RoundSchedule:
         Adult at epsilon 1, where n sqrt(rho) is 5,977, with its 64 tables:
 
         >>> RoundSchedule.of(5977.0, columns=14, tables=64)
-        RoundSchedule(one_way=0.16, sweep=0.3, rounds=50)
+        RoundSchedule(one_way=0.17, sweep=0.4, rounds=48)
         """
-        # A sweep over K tables is worth a large share where n stands well above its noise, n sqrt(rho / K) >> 1: three
-        # tenths of the budget at a quotient of 750, nine tenths from 6,300 on. A small one shows where the model that
-        # the rounds made is far off, which no round may have asked: a tenth from 90 on, three tenths from 300 on.
+        # A sweep over K tables is worth a large share where n stands well above its noise, n sqrt(rho / K) >> 1: four
+        # tenths of the budget at a quotient of 1,100, nine tenths from 6,300 on. A smaller one shows where the model
+        # that the rounds made is far off, which no round may have asked: a tenth from 90 on, four tenths from 320 on.
         apart = strength / math.sqrt(tables) if tables else 0.0
         sweep = 0.0
         if apart >= LEAST_APART:
-            shows = LEAST_SWEEP + 0.42 * math.log10(apart / 100.0)
+            shows = LEAST_SWEEP + 0.6 * math.log10(apart / 100.0)
             sweep = max(LEAST_SWEEP, min(SHOWING, shows), 0.65 * math.log10(apart / 258.0))
         sweep = min(MOST_SWEEP, round(sweep, 2))
         left = strength * math.sqrt(1.0 - sweep)

@@ -269,5 +269,5 @@ METHOD = SynthesisMethod(
             when=SynthesisTask.shows_every_table,
         ),
     ),
-    seconds=(5.0, 60.0),
+    seconds=(10.0, 400.0),
 )
