@@ -538,7 +538,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shrinking: a wrong model is believed as a right one",
         target="synth:shrunk",
-        old=" + model_error(noisy, held) * held**2",
+        old=" + model_error(noisy, held, DOUBT if cells else 0.0) * held**2",
         new="",
         tests=(
             "tests/synth/rows/test_fit_rows.py::test_large_cells_follow_the_measurement_where_the_model_is_wrong",
@@ -547,10 +547,33 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shrinking: noise counts as the model's error",
         target="synth:model_error",
-        old="excess = (noisy.values - expected) ** 2 - known",
-        new="excess = (noisy.values - expected) ** 2",
+        old="(noisy.values - expected) ** 2 - known",
+        new="(noisy.values - expected) ** 2",
         tests=(
             "tests/synth/rows/test_fit_rows.py::test_how_far_a_model_is_off_is_found_in_the_released_table",
+        ),
+    ),
+    Fault(
+        name="sweep: what noise finds of a model's error is believed",
+        target="synth:shrunk",
+        old="DOUBT if cells else 0.0",
+        new="0.0",
+        tests=("tests/synth/rows/test_fit_rows.py::test_a_sweep_over_noise_leaves_a_right_model_alone",),
+    ),
+    Fault(
+        name="sweep: the largest of many noises counts against the model",
+        target="synth:shrunk",
+        old="most_by_chance(cells) if cells else LIMIT",
+        new="LIMIT",
+        tests=("tests/synth/rows/test_fit_rows.py::test_a_sweep_over_noise_leaves_a_right_model_alone",),
+    ),
+    Fault(
+        name="auto: many small tables are left to a selection",
+        target="synth:SynthesisTask.shows_every_table",
+        old="MOST_OF_SMALL if small else MOST_TRAINED",
+        new="MOST_TRAINED",
+        tests=(
+            "tests/synth/test_choice.py::test_tables_that_all_stand_out_of_their_noise_are_measured_at_once",
         ),
     ),
     Fault(

@@ -136,7 +136,7 @@ def bits_task(
 
 def test_tables_that_all_stand_out_of_their_noise_are_measured_at_once() -> None:
     """Dense tables of many small columns, where a selection leaves out what matters."""
-    for columns in (16, 60, 100):
+    for columns in (16, 60, 100, 240):
         choice = choose_synthesis_method(bits_task(columns))
         assert choice.method == "query_gan"
         assert "a generator holds them all" in choice.summary()
@@ -151,6 +151,12 @@ def test_small_tables_are_measured_at_once_whatever_the_noise() -> None:
     # 36 cells a table are too many for that, 25 are not.
     assert bits_task(20, cells=5, rows=None).shows_every_table()
     assert not bits_task(20, cells=6, rows=None).shows_every_table()
+
+
+def test_of_small_tables_there_may_be_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.synth.methods.method.MOST_OF_SMALL", 4 * 190)
+    assert bits_task(20).shows_every_table()
+    assert not bits_task(21).shows_every_table()
 
 
 def test_the_largest_error_is_made_small_by_measuring_everything() -> None:

@@ -146,6 +146,28 @@ def test_a_wrong_model_moves_no_cell_far_from_what_was_measured() -> None:
     assert shrunk(noisy, wrong, 1395.0)[1] > 400.0 - LIMIT * 20.0 - 20.0
 
 
+def test_a_sweep_over_noise_leaves_a_right_model_alone() -> None:
+    """In 100 tables of 100 cells noise finds an error in half, and a cell beyond three deviations in a fourth."""
+    random = np.random.default_rng(3)
+    model = np.full(100, 100.0)
+    measured = [
+        Measurement(columns=("a",), values=model + random.normal(0, 900, 100), noise_std=900.0)
+        for _ in range(100)
+    ]
+    moved = [float(np.abs(shrunk(one, model, 1e4, cells=10_000) - model).max()) for one in measured]
+    assert max(moved) < 20.0  # 1,000 / (1,000 + 900^2) of at most four deviations
+    believed = [float(np.abs(shrunk(one, model, 1e4) - model).max()) for one in measured]
+    assert np.mean(np.array(believed) > 50.0) > 0.3
+
+
+def test_a_sweep_follows_a_cell_that_noise_cannot_explain() -> None:
+    model, off = np.full(100, 1000.0), np.zeros(100)
+    off[7] = 9000.0
+    noisy = Measurement(columns=("a",), values=model + off, noise_std=900.0)
+    made = shrunk(noisy, model, 109_000.0, cells=10_000)
+    assert abs(made[7] - 10_000.0) <= (LIMIT + 0.1) * 900.0
+
+
 def test_what_is_too_much_is_taken_where_least_is_known() -> None:
     """A thousand empty cells whose noise was cut off at 0 must not cost the largest cell a share of itself."""
     random = np.random.default_rng(0)
