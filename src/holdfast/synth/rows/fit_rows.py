@@ -32,6 +32,7 @@ from holdfast.synth.models.graphical.junction_tree import Columns
 from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.models.product import ProductModel
 from holdfast.synth.rows.pair_excess import PairExcess
+from holdfast.synth.rows.triple_excess import TripleExcess
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -171,6 +172,8 @@ def _state(
 ) -> _State:
     if not allowed and PairExcess.takes(measurements, domain):
         return PairExcess(measurements, domain, codes, scale=scale)
+    if not allowed and TripleExcess.takes(measurements, domain):
+        return TripleExcess(measurements, domain, codes, scale=scale)
     return _TableExcess(measurements, domain, codes, scale=scale, allowed=allowed)
 
 
