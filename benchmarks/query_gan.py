@@ -1,6 +1,6 @@
 """The generator against the house: latent tables, all triples of a hundred columns, conjunctions of few columns.
 
-    python -m benchmarks.query_gan [--part latent|triples|conjunctions ...] [--seeds 5] [--save]
+    python -m benchmarks.query_gan [--part latent|triples|conjunctions ...] [--size 60,3 ...] [--seeds 5] [--save]
 
 Each cell runs in a process of its own, so that CPU seconds and peak memory are its own, and with --save is kept in
 `benchmarks/results/query_gan.json` as soon as it is finished; a run goes on where another ended. Tables are drawn from
@@ -47,7 +47,7 @@ CONJUNCTIONS = (
     "line: gaussian answers", "line: tree",
 )  # fmt: skip
 #: Columns and ways of the conjunctions.
-SIZES = ((20, 2), (20, 3), (40, 2), (60, 2))
+SIZES = ((20, 2), (20, 3), (40, 2), (40, 3), (60, 2), (60, 3))
 #: Words with which a method says that a table is too large for it: a result, not a failure.
 REFUSALS = ("holdfast.errors.",)
 #: Multiplicative weights over every possible record up to so many, beyond it over a graphical model; by default a
@@ -273,6 +273,9 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=("latent", "triples", "conjunctions"))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--method", action="append", help="only cells of this method")
+    parser.add_argument(
+        "--size", action="append", help="only cells of so many columns and ways, such as 60,3"
+    )
     parser.add_argument("--save", action="store_true")
     parser.add_argument("--cell", help="one cell, in this process")
     asked = parser.parse_args()
@@ -280,7 +283,12 @@ def main() -> None:
         print(json.dumps(measure(asked.cell)))
         return
     names = list(cells(asked.part or ["latent", "triples", "conjunctions"], asked.seeds))
-    wanted = [n for n in names if not asked.method or " ".join(n.split(" ")[5:]) in asked.method]
+    wanted = [
+        name
+        for name in names
+        if (not asked.method or " ".join(name.split(" ")[5:]) in asked.method)
+        and (not asked.size or ",".join(name.split(" ")[1:3]) in asked.size)
+    ]
     kept = run(wanted, save=asked.save)
     print(page(kept))
 
