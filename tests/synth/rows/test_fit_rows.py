@@ -238,3 +238,22 @@ def test_of_many_rows_or_tables_a_part_is_visited_in_turn(
     assert misfit(measured, DOMAIN, codes) < 1e-3 * misfit(
         measured, DOMAIN, independent_rows(measured, DOMAIN, 400, Source(seed=1))
     )
+
+
+def test_a_cube_lets_every_row_move_where_tables_looked_up_would_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound is on time, and products take less of it than a step for each of many tables."""
+    domain = {f"x{place}": 2 for place in range(12)}
+    random = np.random.default_rng(5)
+    sets = list(combinations(domain, 3))
+    measured = [
+        Measurement(columns=one, values=random.uniform(20, 80, (2, 2, 2)), noise_std=1.0) for one in sets
+    ]
+    looked_up = 3 * len(sets)
+    assert TripleExcess(measured, domain, np.zeros((9, 12), dtype=int), scale=1.0).lookups() < looked_up / 10
+    monkeypatch.setattr("holdfast.synth.rows.fit_rows.MOST_LOOKUPS", looked_up * 40)
+    fits = []
+    for takes in (True, False):
+        monkeypatch.setattr(TripleExcess, "takes", staticmethod(lambda *_, takes=takes: takes))
+        made = fit_rows(measured, domain, 400, Source(seed=1), sweeps=1, batch=16)
+        fits.append(misfit(measured, domain, made))
+    assert fits[0] < fits[1]

@@ -24,6 +24,8 @@ WIDEST = 256
 PAYS = 600
 #: Fewer tables than this are looked up as fast.
 LEAST_TABLES = 64
+#: Products of numbers in the time of looking one cell up, about.
+PRODUCTS = 500
 #: Rows that are counted at once.
 AT_ONCE = 8192
 
@@ -70,6 +72,10 @@ class TripleExcess:
             and width <= WIDEST
             and width**3 <= PAYS * len(sets)
         )
+
+    def lookups(self) -> int:
+        """What the products for one record in one pass over all columns take, in looked up cells."""
+        return len(self._blocks) * self._width**2 // PRODUCTS
 
     def touches(self, column: int) -> bool:
         """Whether some table has the column."""
