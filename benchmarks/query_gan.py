@@ -224,8 +224,8 @@ def page(kept: dict[str, Cell]) -> str:
         "`python -m benchmarks.query_gan --save`: latent tables of 20,000 rows (x = sign(W z + b + noise), eight",
         f"factors), drawn from seeds {FIRST_SEED} and on; delta 1e-9, exact errors of n released rows; CPU seconds of",
         f"`fit`, peak memory of its process. {platform.machine()}, shared cores, Python {platform.python_version()},",
-        f"NumPy {np.__version__}, one BLAS thread. CPU seconds are of the commit that a cell names in `query_gan.json`:",
-        "those of older ones are larger than today's.",
+        f"NumPy {np.__version__}, one BLAS thread. CPU seconds are of the commit that a cell names in",
+        "`query_gan.json`: those of older ones are larger than today's.",
         *summary(kept),
     ]  # fmt: skip
     groups: dict[tuple[str, ...], dict[str, list[Cell]]] = {}
