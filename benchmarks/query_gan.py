@@ -273,6 +273,7 @@ def summary(kept: dict[str, Cell]) -> list[str]:
     ]
     ahead: dict[str, list[str]] = {}
     absent: dict[str, list[str]] = {}
+    behind: dict[str, list[float]] = {}
     for columns, ways in SIZES:
         found: dict[str, dict[str, Cell]] = {}
         for name, cell in kept.items():
@@ -295,10 +296,13 @@ def summary(kept: dict[str, Cell]) -> list[str]:
                 for key in ("tvd", "max_error")
             ]
             entries.append(f"{ratios[0]:.2f} / {ratios[1]:.2f} ({len(both)})")
+            behind.setdefault(_told(method), []).append(ratios[0])
             for ratio, error in zip(ratios, ("mean", "largest"), strict=True):
                 if ratio < 1:
                     ahead.setdefault(f"{_told(method)} in the {error} error", []).append(size_said)
         lines.append(f"| {columns}, {ways} | {' | '.join(entries)} |")
+    told = [f"{name} {min(ratios):.2f} to {max(ratios):.2f}" for name, ratios in behind.items()]
+    lines += ["", f"Mean errors over that of `query_gan`, at all sizes: {', '.join(told)}."]
     lines += ["", "Better than `query_gan`: " + _listed(ahead) + "."]
     lines += ["", "Not run: " + _listed({_told(name): sizes for name, sizes in absent.items()}) + "."]
     return [*lines, "", "<!-- every part -->"]
