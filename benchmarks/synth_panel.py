@@ -1,8 +1,10 @@
 """The synthesis panel: every method of the house on many tables, budgets and seeds; `auto` beside the best of them.
 
-Run with `python -m benchmarks.synth_panel [--task T ...] [--method M ...] [--epsilon E ...] [--seeds N]`. A cell is
-kept in `benchmarks/results/synth_panel.json` as soon as it is finished, and a run goes on where another ended. The page
-is `benchmarks/results/synth_panel.md`. Which tables tune and which judge stands in `synth_panel_tables.py`.
+    python -m benchmarks.synth_panel [--task T ...] [--method M ...] [--epsilon E ...] [--seeds N] [--most-cpu S]
+
+A cell is kept in `benchmarks/results/synth_panel.json` as soon as it is finished, and a run goes on where another
+ended. A fit that takes more than S seconds of the processor is stopped, and the page says so. The page is
+`benchmarks/results/synth_panel.md`. Which tables tune and which judge stands in `synth_panel_tables.py`.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ import argparse
 import json
 import platform
 import resource
+import signal
 import subprocess
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,12 +48,38 @@ Kept = dict[str, dict[str, Any]]
 
 
 def kept_cells() -> Kept:
-    """What earlier runs found."""
+    """What earlier runs found; a fit that was stopped has "stopped_s" alone, the seconds that it was given."""
     found: Kept = json.loads(STORE.read_text()) if STORE.exists() else {}
     return found
 
 
-def run(task: str, methods: list[str], epsilons: list[float], seed: int) -> None:
+def finished(kept: Kept) -> Kept:
+    """Without those that were stopped."""
+    return {key: cell for key, cell in kept.items() if "stopped_s" not in cell}
+
+
+@contextmanager
+def at_most(seconds: int | None) -> Iterator[None]:
+    """`TimeoutError` in what takes longer, in seconds of the processor."""
+    if seconds is None:
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGXCPU, stop)
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + seconds, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+        signal.signal(signal.SIGXCPU, before)
+
+
+def run(task: str, methods: list[str], epsilons: list[float], seed: int, most_cpu: int | None = None) -> None:
     """All cells of one table and one seed that are not kept yet."""
     wanted = [(epsilon, method) for epsilon in epsilons for method in methods]
     missing = [one for one in wanted if _key(task, *one, seed) not in kept_cells()]
@@ -61,12 +91,18 @@ def run(task: str, methods: list[str], epsilons: list[float], seed: int) -> None
         if method == "auto":
             # The same run as that of the method it chooses: same seed, same options, same rows.
             chosen = Synthesizer(epsilon, DELTA, workload=workload).estimate(table).method
-            same = kept_cells().get(_key(task, epsilon, chosen, seed))
+            same = finished(kept_cells()).get(_key(task, epsilon, chosen, seed))
             if same is not None:
                 _keep(_key(task, epsilon, method, seed), same)
                 continue
         before = resource.getrusage(resource.RUSAGE_SELF)
-        made = Synthesizer(epsilon, DELTA, method=method, workload=workload, random_state=seed).fit(table)
+        asked = Synthesizer(epsilon, DELTA, method=method, workload=workload, random_state=seed)
+        try:
+            with at_most(most_cpu):
+                made = asked.fit(table)
+        except TimeoutError:
+            _keep(_key(task, epsilon, method, seed), {"stopped_s": most_cpu, "commit": commit})
+            continue
         after = resource.getrusage(resource.RUSAGE_SELF)
         assert made.certificate_ is not None
         found = evaluate(partial(_counts, data), made._rows, workload)
@@ -106,7 +142,11 @@ def means(kept: Kept, task: str, epsilon: float) -> dict[str, tuple[float, float
     """For each method: TVD, largest error and CPU seconds on average, what ran, and over how many seeds."""
     made = {}
     for method in METHODS:
-        cells = [cell for key, cell in kept.items() if key.split(" ")[:3] == [task, f"{epsilon:g}", method]]
+        cells = [
+            cell
+            for key, cell in finished(kept).items()
+            if key.split(" ")[:3] == [task, f"{epsilon:g}", method]
+        ]
         if cells:
             made[method] = (
                 float(np.mean([cell["tvd"] for cell in cells])),
@@ -130,7 +170,7 @@ def regret(kept: Kept, task: str, epsilon: float) -> tuple[float, float] | None:
 def rivals(kept: Kept, task: str, epsilon: float) -> tuple[tuple[float, str], tuple[float, str]] | None:
     """Both regrets, each with the method that it is a regret to."""
     runs: dict[str, dict[str, dict[str, Any]]] = {}
-    for key, cell in kept.items():
+    for key, cell in finished(kept).items():
         named, budget, method, seed = key.split(" ")
         if (named, budget) == (task, f"{epsilon:g}"):
             runs.setdefault(method, {})[seed] = cell
@@ -170,7 +210,7 @@ def page(kept: Kept) -> str:
         "names the commit that made it in `synth_panel.json`. `auto` chooses from public quantities, so its run is",
         "that of the method it names, with the same seed.",
         f"{platform.machine()}, shared cores, Python {platform.python_version()}, numpy {np.__version__}, holdfast",
-        f"{holdfast.__version__}, one BLAS thread. Cells that are missing have not been run.",
+        f"{holdfast.__version__}, one BLAS thread.",
         "", "<!-- regret -->", "",
         f"Regret is `auto` over the best of the house, taken per measure: at most {MUST[0]} in average total variation",
         f"and {MUST[1]:g} in the largest error is what it must keep to (**bold** where it does not). A",
@@ -197,6 +237,7 @@ def page(kept: Kept) -> str:
                 if found := means(kept, task, epsilon):
                     cells = [_cell(method, found) for method in METHODS[1:]]
                     lines.append(f"| {task} | {epsilon:g} | {' | '.join(cells)} |")
+        lines += _without(kept, listed)
     return "\n".join(lines) + "\n"
 
 
@@ -238,6 +279,26 @@ def _regret_row(kept: Kept, task: str, epsilon: float) -> str:
     return f"| {' | '.join(parts)} | {seeds} |"
 
 
+def _without(kept: Kept, listed: Sequence[str]) -> list[str]:
+    """In words: which cells were stopped, and which nobody ran."""
+    stopped: dict[str, list[str]] = {}
+    absent: dict[str, list[str]] = {}
+    for task in listed:
+        for epsilon in EPSILONS:
+            found = means(kept, task, epsilon)
+            for method in METHODS[1:]:
+                if method not in found:
+                    given = kept.get(_key(task, epsilon, method, 0), {}).get("stopped_s")
+                    named = (
+                        f"`{method}` stopped after {given} CPU seconds" if given else f"`{method}` not run"
+                    )
+                    (stopped if given else absent).setdefault(f"{named}: {task} at", []).append(
+                        f"{epsilon:g}"
+                    )
+    told = {**dict(sorted(stopped.items())), **dict(sorted(absent.items()))}
+    return ["", *(f"- {name} {', '.join(epsilons)}" for name, epsilons in told.items())] if told else []
+
+
 def _cell(method: str, found: Mapping[str, tuple[float, float, float, str, int]]) -> str:
     if method not in found:
         return ""
@@ -254,11 +315,13 @@ def main() -> None:
     parser.add_argument("--method", action="append", choices=METHODS)
     parser.add_argument("--epsilon", action="append", type=float)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--most-cpu", type=int, help="seconds of the processor after which a fit is stopped")
     asked = parser.parse_args()
     (RESULTS / "synth_panel.md").write_text(page(kept_cells()))
     for seed in range(asked.seeds):  # every cell once before any cell twice
         for task in asked.task or list(PLANNED):
-            run(task, asked.method or list(METHODS), asked.epsilon or list(EPSILONS), seed)
+            methods, epsilons = asked.method or list(METHODS), asked.epsilon or list(EPSILONS)
+            run(task, methods, epsilons, seed, asked.most_cpu)
             (RESULTS / "synth_panel.md").write_text(page(kept_cells()))
 
 

@@ -451,6 +451,8 @@ def synth_panel() -> Figure:
     )
     cells: dict[tuple[str, float], dict[str, list[tuple[float, float]]]] = {}
     for key, found in stored.items():
+        if "tvd" not in found:  # stopped: it took too long
+            continue
         task, epsilon, method, _ = key.split(" ")
         pair = (found["tvd"], found["max_error"])
         cells.setdefault((task, float(epsilon)), {}).setdefault(method, []).append(pair)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from holdfast.errors import ParameterError
 from holdfast.noise.source import Source
 from holdfast.synth.models.dense import DenseModel, RowsModel, flat_cells
+from holdfast.synth.models.shared_sums import shared_tables, summed_together
 from holdfast.synth.models.universe import AllCells, SampledSupport
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.workload import AnswerVector
@@ -92,3 +94,43 @@ def test_a_support_of_all_records_is_the_universe() -> None:
     assert whole.log_size == sampled.log_size == pytest.approx(math.log(24))
     made = [universe.model(probabilities, 9.0).project(("c", "a")) for universe in (whole, sampled)]
     assert np.allclose(made[0], made[1])
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), most_cells=st.sampled_from([1, 8, 60, 10**6]))
+def test_shared_sums_are_those_of_each_table_by_itself(seed: int, most_cells: int) -> None:
+    """Of any sets of columns in any order, with shared tables that hold none, some or all of them."""
+    random = np.random.default_rng(seed)
+    domain = {name: int(random.integers(1, 4)) for name in "abcdefg"}
+    universe = AllCells(domain)
+    probabilities = random.dirichlet(np.ones(universe.size))
+    wanted = [
+        tuple(str(name) for name in random.choice(list(domain), size=random.integers(0, 4), replace=False))
+        for _ in range(random.integers(1, 30))
+    ]
+    plan = shared_tables(domain, wanted, most_cells=most_cells)
+    found = summed_together(lambda columns: universe.project(probabilities, columns), domain, plan)
+    assert set(found) == set(wanted)
+    for columns in wanted:
+        assert found[columns] == pytest.approx(universe.project(probabilities, columns), rel=1e-12)
+    for one in plan:
+        large = math.prod(domain[name] for name in one.columns) > most_cells
+        assert not large or frozenset(one.columns) in {frozenset(columns) for columns in one.members}
+
+
+def test_many_records_are_gone_through_once_for_several_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain = {f"x{place:02d}": 2 for place in range(15)}
+    layout = AnswerVector(Workload.of(list(combinations(domain, 2))), domain)
+    universe = AllCells(domain)
+    probabilities = np.random.default_rng(3).dirichlet(np.ones(universe.size))
+    asked = []
+    whole = AllCells.project
+
+    def counted(self: AllCells, weights: Any, columns: Any) -> Any:
+        asked.append(columns)
+        return whole(self, weights, columns)
+
+    monkeypatch.setattr(AllCells, "project", counted)
+    found = universe.answers(probabilities, layout)
+    assert len(asked) <= 5
+    assert found == pytest.approx(layout.answers_of(lambda columns: whole(universe, probabilities, columns)))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Sequence
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,12 @@ from holdfast.synth.rows.fit_rows import (
     shrunk,
 )
 from holdfast.synth.rows.pair_excess import PairExcess
+from holdfast.synth.rows.triple_excess import TripleExcess
 from tests.synth.synth_binary import bits
 
 Floats = NDArray[np.float64]
 DOMAIN = {f"x{place}": 2 for place in range(4)}
+SIZES = {"a": 3, "b": 2, "c": 4, "d": 2, "e": 2}
 PAIRS = [("x0", "x1"), ("x1", "x2"), ("x2", "x3"), ("x3", "x0")]
 
 
@@ -111,28 +114,57 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], word: str) -> Non
         fit_rows(**(arguments | changes))
 
 
-def test_a_matrix_of_excesses_makes_the_moves_of_tables_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pairs and single columns, of several sizes."""
-    domain = {"a": 3, "b": 2, "c": 4, "d": 2, "e": 2}
+def random_tables(sets: Sequence[tuple[str, ...]], rows: int) -> tuple[list[Measurement], NDArray[np.int64]]:
+    """Noisy tables of several sizes, and rows to begin with."""
     random = np.random.default_rng(1)
-    codes = np.column_stack([random.integers(0, cells, 300) for cells in domain.values()])
-    sets = [*combinations(domain, 2), ("a",), ("c",)]
-    measured = [
+    codes = np.column_stack([random.integers(0, cells, rows) for cells in SIZES.values()])
+    return [
         Measurement(
             columns=columns,
-            values=random.uniform(0, 80, [domain[name] for name in columns]),
+            values=random.uniform(0, 80, [SIZES[name] for name in columns]),
             noise_std=1.0 + 3.0 * random.random(),
         )
         for columns in sets
-    ]
+    ], codes
+
+
+def found_either_way(
+    monkeypatch: pytest.MonkeyPatch, held: type[PairExcess | TripleExcess], sets: Sequence[tuple[str, ...]]
+) -> None:
+    """The same rows, whether tables are held together or looked up one by one."""
+    measured, codes = random_tables(sets, 300)
     found, fits = [], []
     for takes in (True, False):
-        monkeypatch.setattr(PairExcess, "takes", staticmethod(lambda *_, takes=takes: takes))
-        found.append(fit_rows(measured, domain, 300, Source(seed=4), start=codes, sweeps=2))
-        fits.append(misfit(measured, domain, found[-1]))
+        monkeypatch.setattr(held, "takes", staticmethod(lambda *_, takes=takes: takes))
+        found.append(fit_rows(measured, SIZES, 300, Source(seed=4), start=codes, sweeps=2))
+        fits.append(misfit(measured, SIZES, found[-1]))
     assert np.array_equal(found[0], found[1])
     assert fits[0] == pytest.approx(fits[1], rel=1e-9)
-    assert fits[0] < misfit(measured, domain, codes)
+    assert fits[0] < misfit(measured, SIZES, codes)
+
+
+def test_a_matrix_of_excesses_makes_the_moves_of_tables_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs and single columns, of several sizes."""
+    found_either_way(monkeypatch, PairExcess, [*combinations(SIZES, 2), ("a",), ("c",)])
+
+
+def test_a_cube_of_excesses_makes_the_moves_of_tables_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some triples, of several sizes and with columns in any order; not all, so that no table is made up."""
+    found_either_way(monkeypatch, TripleExcess, [("c", "a", "b"), *list(combinations(SIZES, 3))[2:]])
+
+
+@pytest.mark.parametrize(
+    ("columns", "ways", "taken"),
+    [(20, 3, True), (20, 2, False), (129, 3, False), (10, 3, True), (7, 3, False)],
+)
+def test_a_cube_is_held_where_many_tables_of_three_small_columns_are(
+    columns: int, ways: int, taken: bool
+) -> None:
+    domain = {f"x{place}": 2 for place in range(columns)}
+    sets = islice(combinations(domain, ways), 5_000)
+    measured = [Measurement(columns=one, values=np.zeros((2,) * ways), noise_std=1.0) for one in sets]
+    assert TripleExcess.takes(measured, domain) is taken
+    assert not TripleExcess.takes([*measured, measured[0]], domain)
 
 
 def test_a_wrong_model_moves_no_cell_far_from_what_was_measured() -> None:
@@ -228,3 +260,22 @@ def test_of_many_rows_or_tables_a_part_is_visited_in_turn(
     assert misfit(measured, DOMAIN, codes) < 1e-3 * misfit(
         measured, DOMAIN, independent_rows(measured, DOMAIN, 400, Source(seed=1))
     )
+
+
+def test_a_cube_lets_every_row_move_where_tables_looked_up_would_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound is on time, and products take less of it than a step for each of many tables."""
+    domain = {f"x{place}": 2 for place in range(12)}
+    random = np.random.default_rng(5)
+    sets = list(combinations(domain, 3))
+    measured = [
+        Measurement(columns=one, values=random.uniform(20, 80, (2, 2, 2)), noise_std=1.0) for one in sets
+    ]
+    looked_up = 3 * len(sets)
+    assert TripleExcess(measured, domain, np.zeros((9, 12), dtype=int), scale=1.0).lookups() < looked_up / 10
+    monkeypatch.setattr("holdfast.synth.rows.fit_rows.MOST_LOOKUPS", looked_up * 40)
+    fits = []
+    for takes in (True, False):
+        monkeypatch.setattr(TripleExcess, "takes", staticmethod(lambda *_, takes=takes: takes))
+        made = fit_rows(measured, domain, 400, Source(seed=1), sweeps=1, batch=16)
+        fits.append(misfit(measured, domain, made))
+    assert fits[0] < fits[1]

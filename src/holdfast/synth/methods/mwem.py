@@ -27,7 +27,7 @@ from holdfast.synth.methods.measure import best_rounds, measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.models.dense import universe_size
 from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
-from holdfast.synth.models.graphical.junction_tree import cells_with
+from holdfast.synth.models.graphical.junction_tree import Triangulation
 from holdfast.synth.models.universe import Universe
 from holdfast.synth.workload import Workload
 
@@ -246,11 +246,11 @@ def mwem_factored(
     noise_std = _noise_std(measured[0].noise_std, len(data.names), times)
     with progress(desc="mwem", total=times) as bar:
         for place in range(times):
-            known = [(name,) for name in data.names] + done
+            graph = Triangulation(data.domain, [*((name,) for name in data.names), *done])
             open_to = [
                 columns
                 for columns in tables
-                if columns not in done and cells_with(data.domain, known, columns) <= most_cells
+                if columns not in done and graph.cells_with(columns) <= most_cells
             ]
             if not open_to:
                 break

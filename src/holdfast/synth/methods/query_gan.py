@@ -166,8 +166,7 @@ def decoded(
     made = _by_generator(residuals, total, halves, begin, most_steps)
     if decoder == "generator" or len(residuals.strategy.sets) > MOST_BLENDED:
         return made
-    tree = _by_tree(residuals, total, halves)
-    return tree if tree.distance < WORTH_IT * made.distance and tree.share >= LEAST_SHARE else made
+    return _by_tree(residuals, total, halves, instead=made)
 
 
 def _by_generator(
@@ -201,8 +200,13 @@ def _by_generator(
     )
 
 
-def _by_tree(residuals: NoisyResiduals, total: float, halves: Halves) -> Decoded:
-    """The junction tree of as many turns as the values held back say, grown again from all values."""
+def _by_tree(
+    residuals: NoisyResiduals, total: float, halves: Halves, instead: Decoded | None = None
+) -> Decoded:
+    """The junction tree of as many turns as the values held back say, grown again from all values.
+
+    Where they are too near to what it would stand `instead` of, that is handed back: nothing is grown again.
+    """
     train = replace(
         residuals,
         factor=residuals.factor * TRAIN_WIDER,
@@ -216,6 +220,8 @@ def _by_tree(residuals: NoisyResiduals, total: float, halves: Halves) -> Decoded
         if distances[-1] > min(distances):
             break
     turns = int(np.argmin(distances))
+    if instead and not (distances[turns] < WORTH_IT * instead.distance and shares[turns] >= LEAST_SHARE):
+        return instead
     *_, made = islice(_trees(residuals, total), turns + 1)
     return Decoded(
         model=made.model,

@@ -19,15 +19,19 @@ from holdfast.synth.models.dense import (
     summed,
     universe_size,
 )
+from holdfast.synth.models.shared_sums import SharedTable, shared_tables, summed_together
 from holdfast.synth.workload.workload import AnswerVector
 
 Floats = NDArray[np.float64]
+SHARED_FROM = 2**14
+"""Points up to which each table is summed by itself: a shared one would be as large."""
 
 
 class Universe(ABC):
     """Points that carry a distribution. The answers of a workload are linear in it."""
 
     domain: Mapping[str, int]
+    _planned: tuple[AnswerVector, tuple[SharedTable, ...]] | None = None
 
     @property
     @abstractmethod
@@ -56,8 +60,15 @@ class Universe(ABC):
         return np.full(self.size, 1.0 / self.size)
 
     def answers(self, probabilities: Floats, layout: AnswerVector) -> Floats:
-        """The answers of all queries."""
-        return layout.answers_of(lambda columns: self.project(probabilities, columns))
+        """The answers of all queries: of many points, by way of sums that several share."""
+        if self.size <= SHARED_FROM:
+            return layout.answers_of(lambda columns: self.project(probabilities, columns))
+        if self._planned is None or self._planned[0] is not layout:
+            self._planned = (layout, shared_tables(self.domain, layout.columns))
+        made = summed_together(
+            lambda columns: self.project(probabilities, columns), self.domain, self._planned[1]
+        )
+        return layout.answers_of(made.__getitem__)
 
 
 class AllCells(Universe):

@@ -34,6 +34,7 @@ from holdfast.synth.models.graphical.junction_tree import Columns
 from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.models.product import ProductModel
 from holdfast.synth.rows.pair_excess import PairExcess
+from holdfast.synth.rows.triple_excess import TripleExcess
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -84,17 +85,16 @@ def fit_rows(
     require(least_gain >= 0, "least_gain", least_gain, ">= 0")
     require(batch >= 1, "batch", batch, ">= 1")
     batch = max(batch, rows // SHARES)
-    lookups = sum(len(entry.columns) for entry in measurements)
-    visited = VISITED
-    if min(rows, VISITED) * lookups > MOST_LOOKUPS:
-        visited = max(batch, MOST_LOOKUPS // lookups)
-        batch = max(batch, visited // 4)
     total = _total(measurements)
     if start is None:
         start = independent_rows(measurements, domain, rows, source)
     require(start.shape == (rows, len(domain)), "start.shape", start.shape, f"({rows}, {len(domain)})")
     state = _state(measurements, domain, start, scale=rows / total, allowed=allowed)
     del start  # the state has its own copy, and a million rows are large
+    lookups, visited = state.lookups(), VISITED
+    if min(rows, VISITED) * lookups > MOST_LOOKUPS:
+        visited = max(batch, MOST_LOOKUPS // lookups)
+        batch = max(batch, visited // 4)
     small = np.min_scalar_type(max(domain.values()))
     best, least = state.codes.astype(small), state.misfit()
     order = [column for column in range(len(domain)) if state.touches(column)]
@@ -160,6 +160,7 @@ class _State(Protocol):
 
     codes: Codes
 
+    def lookups(self) -> int: ...
     def touches(self, column: int) -> bool: ...
     def misfit(self) -> float: ...
     def scores(self, codes: Codes, column: int) -> tuple[Floats, float]: ...
@@ -177,6 +178,8 @@ def _state(
 ) -> _State:
     if not allowed and PairExcess.takes(measurements, domain):
         return PairExcess(measurements, domain, codes, scale=scale)
+    if not allowed and TripleExcess.takes(measurements, domain):
+        return TripleExcess(measurements, domain, codes, scale=scale)
     return _TableExcess(measurements, domain, codes, scale=scale, allowed=allowed)
 
 
@@ -224,6 +227,10 @@ class _TableExcess:
         self._scores = [p * e for p, e in zip(self.precision, self.excess, strict=True)]
         self._barriers = CoordinateScores(domain, [columns for columns, _ in allowed])
         self._walls = [np.where(mask, 0.0, np.inf).reshape(-1) for _, mask in allowed]
+
+    def lookups(self) -> int:
+        """Cells that are looked up for one record in one pass over all columns."""
+        return sum(len(self.coordinates.touching(column)) for column in range(len(self.coordinates.domain)))
 
     def touches(self, column: int) -> bool:
         """Whether some table has the column."""

@@ -64,6 +64,10 @@ class PairExcess:
             and sum(domain.values()) <= WIDEST
         )
 
+    def lookups(self) -> int:
+        """Tables of each column, for all columns: what looking them up would take, and these products take no more."""
+        return sum(len(touching) for touching in self._touching)
+
     def touches(self, column: int) -> bool:
         """Whether some table has the column."""
         return bool(self._touching[column])

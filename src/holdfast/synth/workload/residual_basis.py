@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -30,8 +30,9 @@ UPDATES = 500
 """Multiplicative updates towards equal variances."""
 
 
+@lru_cache(maxsize=256)
 def helmert(cells: int) -> Floats:
-    """Orthonormal rows that sum to zero.
+    """Orthonormal rows that sum to zero; kept, and not to be written to.
 
     >>> np.round(helmert(3), 4).tolist()
     [[0.7071, -0.7071, 0.0], [0.4082, 0.4082, -0.8165]]
@@ -40,6 +41,7 @@ def helmert(cells: int) -> Floats:
     for row in range(cells - 1):
         made[row, row + 1] = -(row + 1.0)
         made[row] /= math.sqrt((row + 1.0) * (row + 2.0))
+    made.flags.writeable = False
     return made
 
 
