@@ -92,7 +92,7 @@ def score(table: PanelTable, model: Any, test: pd.DataFrame) -> float:
         column: Any = table.schema[table.target]
         wanted = np.clip(wanted, column.low, column.high)
         # A number that never changes has no variance: then it is the square of half the declared range.
-        spread = np.var(wanted) or ((column.high - column.low) / 2.0) ** 2
+        spread = np.var(wanted) if np.ptp(wanted) > 0 else ((column.high - column.low) / 2.0) ** 2
         return float(1.0 - np.mean((model.predict(test) - wanted) ** 2) / spread)
     if table.metric == "area":
         signs = np.where(wanted == table.classes[1], 1.0, -1.0)
@@ -206,7 +206,9 @@ def run_peers(
 
 def settle(tables: list[str], epsilons: list[float], kinds: list[str], most: int, python: str | None) -> None:
     """More splits of `auto` and of whom it loses most to, in large tables, until the error of what is lost is small."""
-    places = [(name, e, kind) for name in tables if FACTS[name][0] >= LARGE for kind in kinds for e in epsilons]
+    places = [
+        (name, e, kind) for name in tables if FACTS[name][0] >= LARGE for kind in kinds for e in epsilons
+    ]
     tried: dict[tuple[str, float, str], set[tuple[str, int]]] = {place: set() for place in places}
     while places:
         for place in list(places):
@@ -258,7 +260,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first repetition")
     parser.add_argument("--peer", help="the peers' interpreter; without it they are not run")
     parser.add_argument("--quick", action="store_true", help="one repetition, epsilon .1, 1, 8")
-    parser.add_argument("--settle", type=int, help="instead: splits, up to so many, where the verdict needs more")
+    parser.add_argument(
+        "--settle", type=int, help="instead: splits, up to so many, where the verdict needs more"
+    )
     parser.add_argument("--lines", type=Path, help="take in lines of the peers' worker, run elsewhere")
     parser.add_argument("--page", action="store_true", help="only make the page")
     parser.add_argument(
@@ -276,7 +280,9 @@ def main() -> None:
     if asked.lines:
         for line in asked.lines.read_text(encoding="utf-8").splitlines():
             keep(of_worker(line))
-    for repetition in range(asked.first, 0 if asked.page or asked.settle else 1 if asked.quick else asked.repetitions):
+    for repetition in range(
+        asked.first, 0 if asked.page or asked.settle else 1 if asked.quick else asked.repetitions
+    ):
         for name in asked.table or list(TABLES):
             table = load(name)
             run_house(table, methods, epsilons, kinds, repetition)

@@ -188,7 +188,9 @@ def alike() -> PanelTable:
     """20 columns whose correlations are 0.95, a label that their differences decide; 10,000 rows to train on."""
     rng = np.random.default_rng(23)
     x = np.sqrt(0.95) * rng.normal(size=(20_000, 1)) + np.sqrt(0.05) * rng.normal(size=(20_000, 20))
-    return _generated("alike", x, _coin(x @ rng.normal(scale=2.0, size=20), rng), [(-5.0, 5.0)] * 20, train=10_000)
+    return _generated(
+        "alike", x, _coin(x @ rng.normal(scale=2.0, size=20), rng), [(-5.0, 5.0)] * 20, train=10_000
+    )
 
 
 def exclusive() -> PanelTable:
@@ -205,7 +207,9 @@ def skewed() -> PanelTable:
     z = rng.normal(size=(18_000, 8))
     x = np.where(np.arange(8) < 3, np.exp(1.2 * z + 4.0), z)
     bounds = [(0.0, 1e6)] * 3 + [(-4.0, 4.0)] * 5
-    return _generated("skewed", x, _coin(z @ np.array([1.5, -1.0, 1.0, 1, -1, 0.5, 0, 0]), rng), bounds, train=8_000)
+    return _generated(
+        "skewed", x, _coin(z @ np.array([1.5, -1.0, 1.0, 1, -1, 0.5, 0, 0]), rng), bounds, train=8_000
+    )
 
 
 def constant() -> PanelTable:

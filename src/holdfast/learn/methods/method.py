@@ -89,6 +89,8 @@ class Rank:
     """For these losses only; empty for all."""
     columns: float = math.inf
     """Up to so many."""
+    unconstrained: bool = False
+    """Only where neither a penalty nor a radius is asked for."""
 
     def applies(self, facts: PublicFacts) -> bool:
         """Whether the method takes this place here."""
@@ -96,6 +98,9 @@ class Rank:
             self.pure in (None, facts.pure)
             and (not self.losses or facts.problem.loss.name in self.losses)
             and facts.problem.dimension <= self.columns
+            and not (
+                self.unconstrained and (facts.problem.penalty > 0 or math.isfinite(facts.problem.radius))
+            )
         )
 
 

@@ -41,7 +41,7 @@ from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObj
 from holdfast.privacy.rounding import round_down, round_up
 
 Floats = NDArray[np.float64]
-TWICE_DIFFERENTIABLE = ("logistic", "squared")
+TWICE_DIFFERENTIABLE = ("logistic", "squared", "smooth_huber")
 """The proof changes variables by the Hessian; the Huber-smoothed hinge has corners in its gradient."""
 BARRIER = 1e-2
 """Of a ball's barrier, in units of the radius times all gradients together: no minimiser is nearer to the sphere than
@@ -120,10 +120,13 @@ def objective_perturbation(
 
     For pure accounts, where no penalty, radius or mechanism is asked for, rows are mapped first (`pure_rows.py`):
     `preconditioner="diagonal"` pays a share of epsilon for units of columns, `directions` is along how many public
-    directions rows are seen; a rule decides both. The penalty then acts on the weights of mapped rows.
+    directions rows are seen; a rule decides both. The penalty then acts on the weights of mapped rows. Least squares,
+    whose gradients have no bound, are then replaced by `SmoothHuber`, at a width that follows from how much is seen.
     """
-    require_provable(problem)
     plain = problem.penalty > 0 or math.isfinite(problem.radius) or mechanism is not None
+    smoothed = problem.loss.name == "squared" and not plain and is_pure(account.remaining())
+    if not smoothed:
+        require_provable(problem)
     if preconditioner == "diagonal" or directions is not None or (not plain and is_pure(account.remaining())):
         _admit_mapping(preconditioner, problem, account, mechanism)
         rows = pure_rows(
@@ -196,6 +199,7 @@ def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, a
         rows.problem, limit=account.remaining(), adjacency=account.adjacency,
         public_count=rows.examples.public_count, penalty_factor=penalty_factor, arithmetic=arithmetic,
         l1_factor=rows.reach, effective_dimension=rows.turned.effective_dimension, curvature=rows.curvature,
+        weight_size=rows.weight_size,
     )  # fmt: skip
     fit = objective_perturbation(rows.examples, rows.problem, account=account, mechanism=chosen)
     how = "by Laplace-noised moments of columns and clipped" if rows.turned.units else "publicly and clipped"
@@ -230,6 +234,7 @@ def objective_mechanism(
     l1_factor: float | None = None,
     effective_dimension: float | None = None,
     curvature: float | None = None,
+    weight_size: float = 1.0,
 ) -> ObjectivePerturbation | PureObjectivePerturbation:
     """The least noise inside the objective that stays within the limit.
 
@@ -237,7 +242,7 @@ def objective_mechanism(
     penalty_factor * smoothness / (1 - e^-epsilon). The default is 10, so that determinants take about a tenth of
     epsilon; without delta, where noise is larger by the root of the dimension, `noise_ridge`. `l1_factor`: gradients
     are known to have L1 norms of at most that many times their Euclidean bound. `curvature` is what the loss is known
-    to curve by on average, where that is less than it can.
+    to curve by on average, where that is less than it can; `weight_size` is what weights are like.
 
     >>> from holdfast.learn.problem.losses import Logistic
     >>> mechanism = objective_mechanism(Problem(loss=Logistic(), dimension=5), limit=ApproxDP(1.0, 1e-6),
@@ -258,7 +263,7 @@ def objective_mechanism(
         if problem.penalty == 0:
             spread = noise_spread(problem.dimension, l1_factor, arithmetic=chosen)
             least = noise_ridge(
-                epsilon, deviation=spread * problem.gradient_change(adjacency),
+                epsilon, deviation=spread * problem.gradient_change(adjacency) / weight_size,
                 determinants=lambda penalty: math.log1p(problem.smoothness / penalty),
                 effective_dimension=effective_dimension or float(problem.dimension), count=public_count,
                 curvature=curvature or problem.loss.curvature, least=least,
@@ -360,13 +365,16 @@ METHOD = Learner(
     name="objective",
     run=objective_perturbation,
     paper="KST12",
-    needs=("convex", "lipschitz", "smooth"),
+    needs=("convex", "smooth"),
     pure=True,
     currency="basic",
     losses=TWICE_DIFFERENTIABLE,
     only="needs a loss with two continuous derivatives",
     single_rows=SINGLE_ROWS,
-    ranks=(Rank(place=2, losses=("logistic",)),),
+    ranks=(
+        Rank(place=2, losses=("logistic",)),
+        Rank(place=0, pure=True, losses=("squared",), unconstrained=True),
+    ),
     behind="does not whiten: 0.2 to 1 point behind on the two tables tried",
     settings=_settings,
     no_intervals="its penalty moves what is estimated, and its release holds no curvature",

@@ -1,6 +1,6 @@
 """The rows, and the penalty, that objective perturbation without delta works with; rules in public quantities.
 
-Four ideas, each with its reason (docs/decisions/learning-default.md says on which tables the constants were chosen):
+Five ideas, each with its reason (docs/decisions/learning-default.md says on which tables the constants were chosen):
 
 * *Laplace noise for the sum of sizes.* A record moves gradients by at most A in the L1 norm, so independent Laplace
   numbers of scale A / epsilon will do. The usual law, for the Euclidean norm X, has deviation sqrt(d) X / epsilon in
@@ -12,6 +12,9 @@ Four ideas, each with its reason (docs/decisions/learning-default.md says on whi
   curvature, of n p (1 - p): two classes of which one is rare say as much as 4 p (1 - p) n rows of equal ones, so rows
   are seen along fewer directions and the ridge is larger. Several classes start from the model that predicts the
   shares, not from equal ones: where columns say nothing, weights that shrink to nothing are the best there is.
+* *A smooth loss for numbers.* Half a square has no bound on its slope, so d numbers of noise would do for it only within
+  a ball; `SmoothHuber` has one everywhere, its width, which may be far below a declared range that is too wide. A
+  number is shortened with its row, so what is linear stays so.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from numpy.typing import NDArray
 from holdfast.data.sensitivity import counts_l1
 from holdfast.errors import require
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import as_codes
+from holdfast.learn.problem.losses import SmoothHuber, as_codes
 from holdfast.learn.rows.examples import SIGNED, Examples, clipped
 from holdfast.learn.whitened_examples import (
     SHARE,
@@ -59,6 +62,13 @@ SEEN = 0.03
 """Directions that noise leaves visible, per epsilon n / (factor sqrt(K))."""
 CROWDED = 2.0
 """Rows are projected where their noise is that of so many times more directions."""
+SMOOTHED = "accuracy, not privacy: beyond {width:.2g} of the target's half range, residuals count by their size, not their square"
+NUMBERS = ("squared", "smooth_huber")
+"""Losses of numbers."""
+WIDTHS = (0.06, 0.003, 0.25)
+"""Of the smooth loss for numbers, in half ranges of the target: at least, per root of the signal, and at most."""
+WEIGHT_SIZE = 0.04
+"""Of numbers, in half ranges of the target: what the ridge takes a weight of mapped rows to be."""
 CLASS_SHARE = 0.04
 """Of epsilon, spent on how many rows each class has."""
 LEAST_COUNT = 2.0
@@ -177,6 +187,16 @@ class PureRows:
     classes: ClassShares | None = None
 
     @property
+    def numbers(self) -> bool:
+        """Whether labels are numbers, which were shortened with their rows."""
+        return self.problem.loss.name in NUMBERS
+
+    @property
+    def weight_size(self) -> float:
+        """What weights are like, for the ridge."""
+        return WEIGHT_SIZE if self.numbers else 1.0
+
+    @property
     def curvature(self) -> float | None:
         """Of the loss, as far as released shares say; several classes are taken to be equal."""
         several = self.problem.outputs == "several"
@@ -196,9 +216,10 @@ class PureRows:
         """As weights of the rows themselves, which are longer than those that were learnt from.
 
         A usual row of units is shortened by `NORM`, every usual row by `REACH` over `TYPICAL`; weights make up for it,
-        or probabilities would be too sure. Decisions are the same.
+        or probabilities would be too sure. Decisions are the same. Numbers were shortened with their rows.
         """
         shortened = min(1.0, REACH / TYPICAL) * (NORM if self.turned.units else 1.0)
+        shortened = 1.0 if self.numbers else shortened
         return self.turned.backward(found) * (shortened / self.norm)
 
     @property
@@ -255,12 +276,33 @@ def pure_rows(
         turned = turned.along(few)
         norm = NORM * math.sqrt(turned.effective_dimension) if kind == "diagonal" else norm
     reach = max(1.0, REACH * math.sqrt(turned.active))
-    rows = WhitenedExamples(examples=examples, problem=problem, turned=turned, norm=norm, reach=reach)
+    rows = WhitenedExamples(
+        examples=examples, problem=problem, turned=turned, norm=norm, reach=reach,
+        numbers=problem.loss.name in NUMBERS,
+    )  # fmt: skip
     inner = dataclasses.replace(problem, row_norm=1.0, dimension=turned.dimension, constant=0.0, active=None)
+    if problem.loss.name == "squared":
+        width = smooth_width(
+            account.remaining().epsilon(0.0) * examples.public_count
+            / (account.adjacency.gradient_factor * turned.effective_dimension)
+        )  # fmt: skip
+        inner = dataclasses.replace(inner, loss=SmoothHuber(width=width))
+        assumptions = (*assumptions, SMOOTHED.format(width=width))
     return PureRows(
         examples=rows.kept(), problem=inner, turned=turned, norm=norm, reach=reach, constant=problem.constant,
         assumptions=assumptions, classes=classes,
     )  # fmt: skip
+
+
+def smooth_width(signal: float) -> float:
+    """Of the loss for numbers in [-1, 1], by epsilon n / (D factor): noise is proportional to it, and so, with skew, is
+    how near a mean of residuals is to their median.
+
+    >>> smooth_width(1.0), smooth_width(2_500.0), smooth_width(1e6)
+    (0.06, 0.15, 0.25)
+    """
+    least, by_signal, most = WIDTHS
+    return min(most, max(least, by_signal * math.sqrt(signal)))
 
 
 def noise_spread(numbers: int, l1_factor: float | None, *, arithmetic: Arithmetic) -> float:
