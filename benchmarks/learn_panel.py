@@ -1,10 +1,10 @@
 """The learning panel: `auto`, every method of the house, and two peers at fixed settings, on many tables.
 
 Run with `python -m benchmarks.learn_panel [--table T ...] [--method M ...] [--epsilon E ...] [--repetitions N]
-[--peer PYTHON] [--quick] [--settle N]`. PYTHON is the interpreter of an environment with diffprivlib 0.6.6 (scikit-learn 1.7.2),
-torch and opacus. A cell is kept in `benchmarks/results/learn_panel.json` as soon as it is finished, and a run goes on
-where another ended; the page, `benchmarks/results/learn_panel.md`, is made from all that is kept (`--page` does only
-that). Which tables tuned the rule and which judge it stands in `learn_panel_tables.py`.
+[--peer PYTHON] [--quick] [--settle N]`. PYTHON is the interpreter of an environment with diffprivlib 0.6.6
+(scikit-learn 1.7.2), torch and opacus. A cell is kept in `benchmarks/results/learn_panel.json` as soon as it is
+finished, and a run goes on where another ended; the page, `benchmarks/results/learn_panel.md`, is made from all that is
+kept (`--page` does only that). Which tables tuned the rule and which judge it stands in `learn_panel_tables.py`.
 """
 
 from __future__ import annotations

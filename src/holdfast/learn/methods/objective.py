@@ -64,6 +64,8 @@ class Losses:
     problem: Problem
     barrier: float = 0.0
     """On a ball, the weight of what keeps the minimiser inside; public."""
+    origin: Floats | float = 0.0
+    """w0, that penalty and noise are counted from: losses are those of w0 + v; public."""
 
     @property
     def dimension(self) -> int:
@@ -71,22 +73,24 @@ class Losses:
         return self.problem.dimension
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
-        """A certified minimiser of sum + (penalty/2)|w|^2 + <linear, w>."""
-        risk = self._risk(penalty, linear)
-        return (
+        """A certified minimiser of the sum at w0 + v, + (penalty/2)|v|^2 + <linear, v>."""
+        # In w = w0 + v that is the sum at w, + (penalty/2)|w|^2 + <linear - penalty w0, w>.
+        risk = self._risk(penalty, linear - penalty * self.origin)
+        found = (
             minimise_in_ball(risk, tolerance=tolerance)
             if isinstance(risk, BallRisk)
             else minimise_certified(risk, tolerance=tolerance)
         )
+        return np.asarray(found - self.origin)
 
     def gradient(self, at: Floats) -> Floats:
         """Of the sum of losses, and of the barrier, which is the same for every table; private."""
-        at = self._inside(at)
+        at = self._inside(at + self.origin)
         return self._risk(1.0, -at).gradient(at)[0]
 
     def log_determinant(self, at: Floats, *, penalty: float) -> float:
         """ln det(sum of second derivatives + penalty I); private."""
-        hessian = self._risk(penalty, None).hessian(self._inside(at), precise=True)
+        hessian = self._risk(penalty, None).hessian(self._inside(at + self.origin), precise=True)
         return float(np.linalg.slogdet(hessian)[1])
 
     def _inside(self, at: Floats) -> Floats:
@@ -146,13 +150,27 @@ def objective_perturbation(
         for name in ("lipschitz", "smoothness"):
             held, needed = float(getattr(mechanism, name)), float(getattr(problem, name))
             require(held >= needed, f"mechanism.{name}", held, f">= {needed!r}, the problem's own")
+    return _perturbed(examples, problem, account, chosen)
+
+
+def _perturbed(
+    examples: Examples,
+    problem: Problem,
+    account: Account,
+    chosen: ObjectivePerturbation | PureObjectivePerturbation,
+    *,
+    origin: Floats | float = 0.0,
+) -> Fit:
+    """Charge, draw and minimise; `origin`, released before or public, is 0 on a ball."""
+    left = account.remaining()
     point = left.as_approximate()
     delta = round_down(point[1]) if point is not None and point[1] > 0 else None
     permit = account.permit(chosen, times=1, delta=delta, label="objective")
     # The tolerance is a share of all gradients and the linear term together: the barrier holds against both.
     inside = math.isfinite(problem.radius)
     barrier = BARRIER * problem.radius * float(chosen.tolerance) / RELATIVE_TOLERANCE if inside else 0.0
-    weights = permit.release(Losses(examples=examples, problem=problem, barrier=barrier))
+    losses = Losses(examples=examples, problem=problem, barrier=barrier, origin=origin)
+    weights = origin + np.asarray(permit.release(losses))
     # The noise that covers the solver's inexactness may leave the ball.
     weights = weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300))
     return Fit(
@@ -201,7 +219,7 @@ def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, a
         l1_factor=rows.reach, effective_dimension=rows.turned.effective_dimension, curvature=rows.curvature,
         weight_size=rows.weight_size,
     )  # fmt: skip
-    fit = objective_perturbation(rows.examples, rows.problem, account=account, mechanism=chosen)
+    fit = _perturbed(rows.examples, rows.problem, account, chosen, origin=rows.origin)
     how = "by Laplace-noised moments of columns and clipped" if rows.turned.units else "publicly and clipped"
     return dataclasses.replace(
         fit,

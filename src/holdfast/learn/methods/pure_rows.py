@@ -12,9 +12,9 @@ Five ideas, each with its reason (docs/decisions/learning-default.md says on whi
   curvature, of n p (1 - p): two classes of which one is rare say as much as 4 p (1 - p) n rows of equal ones, so rows
   are seen along fewer directions and the ridge is larger. Several classes start from the model that predicts the
   shares, not from equal ones: where columns say nothing, weights that shrink to nothing are the best there is.
-* *A smooth loss for numbers.* Half a square has no bound on its slope, so d numbers of noise would do for it only within
-  a ball; `SmoothHuber` has one everywhere, its width, which may be far below a declared range that is too wide. A
-  number is shortened with its row, so what is linear stays so.
+* *A smooth loss for numbers.* Half a square has no bound on its slope but within a ball; `SmoothHuber` has one
+  everywhere, its width, which may be far below a declared range that is too wide. A number is shortened with its row,
+  so what is linear stays so.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from holdfast.data.sensitivity import counts_l1
 from holdfast.errors import require
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import SmoothHuber, as_codes
+from holdfast.learn.problem.losses import SmoothHuber, Squared, as_codes
 from holdfast.learn.rows.examples import SIGNED, Examples, clipped
 from holdfast.learn.whitened_examples import (
     SHARE,
@@ -62,9 +62,10 @@ SEEN = 0.03
 """Directions that noise leaves visible, per epsilon n / (factor sqrt(K))."""
 CROWDED = 2.0
 """Rows are projected where their noise is that of so many times more directions."""
-SMOOTHED = "accuracy, not privacy: beyond {width:.2g} of the target's half range, residuals count by their size, not their square"
-NUMBERS = ("squared", "smooth_huber")
-"""Losses of numbers."""
+SMOOTHED = (
+    "accuracy, not privacy: beyond {width:.2g} of the target's half range, residuals count by their size, "
+    "not by their square"
+)
 WIDTHS = (0.06, 0.003, 0.25)
 """Of the smooth loss for numbers, in half ranges of the target: at least, per root of the signal, and at most."""
 WEIGHT_SIZE = 0.04
@@ -185,16 +186,13 @@ class PureRows:
     constant: float
     assumptions: tuple[str, ...]
     classes: ClassShares | None = None
-
-    @property
-    def numbers(self) -> bool:
-        """Whether labels are numbers, which were shortened with their rows."""
-        return self.problem.loss.name in NUMBERS
+    target_bound: float | None = None
+    """Of labels that are numbers, which were divided by it and shortened with their rows."""
 
     @property
     def weight_size(self) -> float:
         """What weights are like, for the ridge."""
-        return WEIGHT_SIZE if self.numbers else 1.0
+        return 1.0 if self.target_bound is None else WEIGHT_SIZE
 
     @property
     def curvature(self) -> float | None:
@@ -204,12 +202,14 @@ class PureRows:
 
     @property
     def origin(self) -> Floats | float:
-        """Of several classes: weights of mapped rows that predict the released shares; of two, 0."""
-        if self.classes is None or self.problem.outputs == "one":
+        """Weights of mapped rows that predict the released shares of classes; 0 where none were released."""
+        if self.classes is None:
             return 0.0
-        made = np.zeros((self.problem.predictions, self.problem.dimension))
+        two = self.problem.outputs == "one"
+        scores = np.diff(self.classes.scores) if two else self.classes.scores
+        made = np.zeros((len(scores), self.problem.dimension))
         made[:, -1] = 1.0
-        made[:, -1] = self.classes.scores / (self.weights(made)[:, -1] * self.constant)
+        made[:, -1] = scores / (self.weights(made)[:, -1] * self.constant)
         return made.ravel()
 
     def weights(self, found: Any) -> Any:
@@ -219,7 +219,7 @@ class PureRows:
         or probabilities would be too sure. Decisions are the same. Numbers were shortened with their rows.
         """
         shortened = min(1.0, REACH / TYPICAL) * (NORM if self.turned.units else 1.0)
-        shortened = 1.0 if self.numbers else shortened
+        shortened = self.target_bound or shortened
         return self.turned.backward(found) * (shortened / self.norm)
 
     @property
@@ -276,27 +276,26 @@ def pure_rows(
         turned = turned.along(few)
         norm = NORM * math.sqrt(turned.effective_dimension) if kind == "diagonal" else norm
     reach = max(1.0, REACH * math.sqrt(turned.active))
+    bound = problem.loss.target_bound if isinstance(problem.loss, Squared) else None
     rows = WhitenedExamples(
-        examples=examples, problem=problem, turned=turned, norm=norm, reach=reach,
-        numbers=problem.loss.name in NUMBERS,
-    )  # fmt: skip
+        examples=examples, problem=problem, turned=turned, norm=norm, reach=reach, target_bound=bound
+    )
     inner = dataclasses.replace(problem, row_norm=1.0, dimension=turned.dimension, constant=0.0, active=None)
-    if problem.loss.name == "squared":
-        width = smooth_width(
-            account.remaining().epsilon(0.0) * examples.public_count
-            / (account.adjacency.gradient_factor * turned.effective_dimension)
-        )  # fmt: skip
+    if bound is not None:
+        share = examples.public_count / max(1.0, turned.effective_dimension)
+        width = smooth_width(account.remaining().epsilon(0.0) * share / account.adjacency.gradient_factor)
         inner = dataclasses.replace(inner, loss=SmoothHuber(width=width))
         assumptions = (*assumptions, SMOOTHED.format(width=width))
     return PureRows(
         examples=rows.kept(), problem=inner, turned=turned, norm=norm, reach=reach, constant=problem.constant,
-        assumptions=assumptions, classes=classes,
+        assumptions=assumptions, classes=classes, target_bound=bound,
     )  # fmt: skip
 
 
 def smooth_width(signal: float) -> float:
-    """Of the loss for numbers in [-1, 1], by epsilon n / (D factor): noise is proportional to it, and so, with skew, is
-    how near a mean of residuals is to their median.
+    """Of the loss for numbers in [-1, 1], by the signal epsilon n / (D factor).
+
+    Noise is proportional to it; with a smaller one, skewed residuals are nearer to their median than to their mean.
 
     >>> smooth_width(1.0), smooth_width(2_500.0), smooth_width(1e6)
     (0.06, 0.15, 0.25)
