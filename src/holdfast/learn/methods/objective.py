@@ -280,15 +280,19 @@ def objective_mechanism(
         least = LEAST_PENALTY * problem.smoothness / -math.expm1(-epsilon)
         if problem.penalty == 0:
             spread = noise_spread(problem.dimension, l1_factor, arithmetic=chosen)
+            wide, factor = (
+                effective_dimension or float(problem.dimension),
+                Adjacency.of(adjacency).gradient_factor,
+            )
             least = noise_ridge(
                 epsilon, deviation=spread * problem.gradient_change(adjacency) / weight_size,
                 determinants=lambda penalty: math.log1p(problem.smoothness / penalty),
-                effective_dimension=effective_dimension or float(problem.dimension), count=public_count,
-                curvature=curvature or problem.loss.curvature, least=least,
+                effective_dimension=wide, count=public_count, curvature=curvature or problem.loss.curvature,
+                least=least, signal=epsilon * public_count / (factor * wide),
             )  # fmt: skip
     else:
-        factor = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
-        least = factor * problem.smoothness / -math.expm1(-epsilon)
+        times = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
+        least = times * problem.smoothness / -math.expm1(-epsilon)
     recipe = _Recipe(
         problem=problem, adjacency=Adjacency.of(adjacency), public_count=public_count,
         penalty=max(least, public_count * problem.penalty), l1_factor=l1_factor,
