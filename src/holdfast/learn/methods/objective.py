@@ -162,8 +162,7 @@ def _perturbed(
     origin: Floats | float = 0.0,
 ) -> Fit:
     """Charge, draw and minimise; `origin`, released before or public, is 0 on a ball."""
-    left = account.remaining()
-    point = left.as_approximate()
+    point = account.remaining().as_approximate()
     delta = round_down(point[1]) if point is not None and point[1] > 0 else None
     permit = account.permit(chosen, times=1, delta=delta, label="objective")
     # The tolerance is a share of all gradients and the linear term together: the barrier holds against both.
@@ -177,14 +176,12 @@ def _perturbed(
         weights=weights,
         theorem=type(chosen).theorem,
         parameters={
-            "mechanism": chosen.to_json(),
-            "sum_penalty": float(chosen.penalty),
-            "arithmetic": chosen.arithmetic,
+            "mechanism": chosen.to_json(), "sum_penalty": float(chosen.penalty), "arithmetic": chosen.arithmetic,
         },
         assumptions=()
         if chosen.arithmetic == "strict"
         else ("noise inside the objective is analysed as real numbers",),
-    )
+    )  # fmt: skip
 
 
 def _admit_mapping(preconditioner: str | None, problem: Problem, account: Account, mechanism: object) -> None:
