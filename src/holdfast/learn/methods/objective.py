@@ -127,9 +127,8 @@ def objective_perturbation(
     directions rows are seen; a rule decides both. The penalty then acts on the weights of mapped rows. Least squares,
     whose gradients have no bound, are then replaced by `SmoothHuber`, at a width that follows from how much is seen.
     """
-    plain = problem.penalty > 0 or math.isfinite(problem.radius) or mechanism is not None
-    smoothed = problem.loss.name == "squared" and not plain and is_pure(account.remaining())
-    if not smoothed:
+    plain = mechanism is not None or not problem.unconstrained
+    if plain or problem.loss.name != "squared" or not is_pure(account.remaining()):
         require_provable(problem)
     if preconditioner == "diagonal" or directions is not None or (not plain and is_pure(account.remaining())):
         _admit_mapping(preconditioner, problem, account, mechanism)
@@ -374,7 +373,7 @@ class _Recipe:
 def _settings(facts: PublicFacts) -> Settings:
     """Without delta, penalty and radius, how rows are mapped first."""
     told, epsilon = as_it_is(facts), facts.limit.as_pure()
-    if epsilon is None or facts.problem.penalty > 0 or math.isfinite(facts.problem.radius):
+    if epsilon is None or not facts.problem.unconstrained:
         return told
     plan = row_plan(facts.problem, epsilon=float(epsilon), adjacency=facts.adjacency, count=facts.count)
     return Settings(options={"preconditioner": plan.preconditioner}, reasons=(*told.reasons, plan.reason))
@@ -384,10 +383,11 @@ METHOD = Learner(
     name="objective",
     run=objective_perturbation,
     paper="KST12",
-    needs=("convex", "smooth"),
+    needs=("convex", "lipschitz", "smooth"),
     pure=True,
     currency="basic",
     losses=TWICE_DIFFERENTIABLE,
+    smoothed=("squared",),
     only="needs a loss with two continuous derivatives",
     single_rows=SINGLE_ROWS,
     ranks=(
