@@ -1,10 +1,10 @@
 """The learning panel: `auto`, every method of the house, and two peers at fixed settings, on many tables.
 
 Run with `python -m benchmarks.learn_panel [--table T ...] [--method M ...] [--epsilon E ...] [--repetitions N]
-[--peer PYTHON] [--quick]`. PYTHON is the interpreter of an environment with diffprivlib 0.6.6 (scikit-learn 1.7.2),
-torch and opacus. A cell is kept in `benchmarks/results/learn_panel.json` as soon as it is finished, and a run goes on
-where another ended; the page, `benchmarks/results/learn_panel.md`, is made from all that is kept (`--page` does only
-that). Which tables tuned the rule and which judge it stands in `learn_panel_tables.py`.
+[--peer PYTHON] [--quick] [--settle N]`. PYTHON is the interpreter of an environment with diffprivlib 0.6.6
+(scikit-learn 1.7.2), torch and opacus. A cell is kept in `benchmarks/results/learn_panel.json` as soon as it is
+finished, and a run goes on where another ended; the page, `benchmarks/results/learn_panel.md`, is made from all that is
+kept (`--page` does only that). Which tables tuned the rule and which judge it stands in `learn_panel_tables.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from benchmarks.learn_panel_page import page
+from benchmarks.learn_panel_page import FACTS, LARGE, page, verdict
 from benchmarks.learn_panel_tables import TABLES, PanelTable, load
 from benchmarks.learn_panel_worker import measure
 
@@ -91,7 +91,9 @@ def score(table: PanelTable, model: Any, test: pd.DataFrame) -> float:
     if table.classes is None:
         column: Any = table.schema[table.target]
         wanted = np.clip(wanted, column.low, column.high)
-        return float(1.0 - np.mean((model.predict(test) - wanted) ** 2) / np.var(wanted))
+        # A number that never changes has no variance: then it is the square of half the declared range.
+        spread = np.var(wanted) if np.ptp(wanted) > 0 else ((column.high - column.low) / 2.0) ** 2
+        return float(1.0 - np.mean((model.predict(test) - wanted) ** 2) / spread)
     if table.metric == "area":
         signs = np.where(wanted == table.classes[1], 1.0, -1.0)
         return measure("area", np.ones((1, 1)), model.decision_function(test)[:, None], signs)
@@ -171,13 +173,14 @@ def run_peers(
     python: str,
     epsilons: list[float],
     kinds: list[str],
-    repetition: int,
+    repetitions: list[int],
     methods: list[str],
 ) -> None:
-    """The peers' cells of one split that are not kept yet."""
+    """The peers' cells of some splits that are not kept yet."""
     known = kept_cells()
     jobs = [
         (peer, e, setting, repetition)
+        for repetition in repetitions
         for kind in kinds
         for peer, setting in PEERS[kind]
         for e in epsilons
@@ -199,6 +202,27 @@ def run_peers(
             assert process.stdout is not None
             for line in process.stdout:
                 keep(of_worker(line))
+
+
+def settle(tables: list[str], epsilons: list[float], kinds: list[str], most: int, python: str | None) -> None:
+    """More splits of `auto` and of whom it loses most to, in large tables, until the error of what is lost is small."""
+    places = [
+        (name, e, kind) for name in tables if FACTS[name][0] >= LARGE for kind in kinds for e in epsilons
+    ]
+    tried: dict[tuple[str, float, str], set[tuple[str, int]]] = {place: set() for place in places}
+    while places:
+        for place in list(places):
+            name, epsilon, kind = place
+            found = verdict(kept_cells(), name, f"{epsilon:g}", kind)
+            wanted = 0 if found is None else min(found.wanted, most)
+            if found is None or wanted <= found.shared or (found.worst, wanted) in tried[place]:
+                places.remove(place)
+                continue
+            tried[place].add((found.worst, wanted))
+            for repetition in range(wanted):
+                run_house(load(name), ["auto", found.worst], [epsilon], [kind], repetition)
+            if python:
+                run_peers(load(name), python, [epsilon], [kind], list(range(wanted)), [found.worst])
 
 
 def of_worker(line: str) -> Kept:
@@ -236,6 +260,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first repetition")
     parser.add_argument("--peer", help="the peers' interpreter; without it they are not run")
     parser.add_argument("--quick", action="store_true", help="one repetition, epsilon .1, 1, 8")
+    parser.add_argument(
+        "--settle", type=int, help="instead: splits, up to so many, where the verdict needs more"
+    )
     parser.add_argument("--lines", type=Path, help="take in lines of the peers' worker, run elsewhere")
     parser.add_argument("--page", action="store_true", help="only make the page")
     parser.add_argument(
@@ -253,12 +280,16 @@ def main() -> None:
     if asked.lines:
         for line in asked.lines.read_text(encoding="utf-8").splitlines():
             keep(of_worker(line))
-    for repetition in range(asked.first, 0 if asked.page else 1 if asked.quick else asked.repetitions):
+    for repetition in range(
+        asked.first, 0 if asked.page or asked.settle else 1 if asked.quick else asked.repetitions
+    ):
         for name in asked.table or list(TABLES):
             table = load(name)
             run_house(table, methods, epsilons, kinds, repetition)
             if asked.peer:
-                run_peers(table, asked.peer, epsilons, kinds, repetition, methods)
+                run_peers(table, asked.peer, epsilons, kinds, [repetition], methods)
+    if asked.settle:
+        settle(asked.table or list(TABLES), epsilons, kinds, asked.settle, asked.peer)
     PAGE.write_text(page(kept_cells()), encoding="utf-8")
 
 

@@ -85,7 +85,9 @@ def measure(metric: str, weights: Any, rows: Any, labels: Any) -> float:
     """R2, the area under the ROC curve, or accuracy; weights are one row for each score."""
     scores = rows @ np.atleast_2d(weights).T
     if metric == "r2":
-        return float(1.0 - np.mean((scores[:, 0] - labels) ** 2) / np.var(labels))
+        # A number that never changes has no variance: then it is the square of half the declared range.
+        spread = np.var(labels) if np.ptp(labels) > 0 else 1.0
+        return float(1.0 - np.mean((scores[:, 0] - labels) ** 2) / spread)
     if metric == "area":
         ranks = np.empty(len(scores))
         ranks[np.argsort(scores[:, 0])] = np.arange(1, len(scores) + 1)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.learn_panel_page import FACTS, falling, rows, totals, verdict
-from benchmarks.learn_panel_tables import TABLES, small, wide
+import numpy as np
+from benchmarks.learn_panel_page import FACTS, SETTLED, falling, rows, totals, verdict
+from benchmarks.learn_panel_tables import LATER, TABLES, small, wide
+from benchmarks.learn_panel_worker import measure
 
 
 def cells(**scores: list[float]) -> dict[str, Any]:
@@ -39,7 +41,11 @@ def test_falling_accuracy_is_said() -> None:
 
 def test_the_pages_facts_are_those_of_the_tables() -> None:
     assert set(FACTS) == set(TABLES)
-    for name, table in (("n 200", small()), ("d 800", wide())):
+    for name, table in (
+        ("n 200", small()),
+        ("d 800", wide()),
+        *((name, made()) for name, made in LATER.items()),
+    ):
         assert FACTS[name] == (table.train, table.metric)
 
 
@@ -49,3 +55,23 @@ def test_a_score_that_diverged_is_shown_as_such() -> None:
         for name, score in (("auto", 0.1), ("diffprivlib 1", -1.7e16))
     }
     assert "| < -100 diffprivlib 1 |" in rows(kept, ["Warfarin"], "pure")[-1]
+
+
+def test_splits_are_asked_for_until_the_error_is_small_or_the_lead_is_sure() -> None:
+    """At most twice as many at a time; none where `auto` is ahead by two errors, more where one split says all."""
+    unsure = verdict(cells(auto=[0.80, 0.90], opacus_4=[0.80, 0.92]), "Adult", "1", "delta")
+    ahead = verdict(cells(auto=[0.80, 0.90], opacus_4=[0.70, 0.75]), "Adult", "1", "delta")
+    close = verdict(cells(auto=[0.80, 0.90], opacus_4=[0.802, 0.904]), "Adult", "1", "delta")
+    once = verdict(cells(auto=[0.80], opacus_4=[0.70]), "Adult", "1", "delta")
+    assert unsure is not None
+    assert ahead is not None
+    assert close is not None
+    assert once is not None
+    assert unsure.lost_error > SETTLED >= close.lost_error
+    assert ahead.lost_error > SETTLED
+    assert [one.wanted for one in (unsure, ahead, close, once)] == [4, 2, 2, 3]
+
+
+def test_a_target_that_never_changes_is_measured_in_half_ranges() -> None:
+    rows, labels = np.ones((5, 1)), np.full(5, -0.4)
+    assert abs(measure("r2", np.array([[-0.3]]), rows, labels) - 0.99) < 1e-12

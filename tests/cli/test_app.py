@@ -11,6 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.app import COMMANDS, app
+from holdfast.data import Categorical, Identifier, Schema
+from holdfast.ledger import Ledger
+from holdfast.privacy.adjacency import PrivacyUnit
 
 
 def run(*arguments: str) -> Result:
@@ -93,6 +96,25 @@ def test_ledger_commands(tmp_path: Path) -> None:
     target = tmp_path / "l.jsonl"
     assert run("ledger", "export", path, "-o", str(target)).exit_code == 0
     assert all(json.loads(line) for line in target.read_text().splitlines())
+
+
+def test_a_ledger_takes_neighbours_and_units_from_a_schema(tmp_path: Path) -> None:
+    declared = Schema(
+        [Identifier("patient"), Categorical("ill", ["no", "yes"])],
+        unit=PrivacyUnit("patient", 3),
+        adjacency="zero_out",
+    )
+    declared.save(tmp_path / "s.toml")
+    start = ("--dataset", "clinic", "--epsilon", "2", "--schema", str(tmp_path / "s.toml"))
+    assert run("ledger", "init", str(tmp_path / "l.db"), *start).exit_code == 0
+    with Ledger.open(tmp_path / "l.db") as opened:
+        shown = opened.standing("clinic").dataset
+        assert (shown.adjacency.value, shown.unit) == ("zero_out", declared.unit)
+    for more in (("--user", "patient"), ("--max-rows", "1"), ("--adjacency", "replace")):
+        refused = run("ledger", "init", str(tmp_path / "other.db"), *start, *more)
+        assert refused.exit_code == 2
+        assert more[0] in refused.output
+        assert not (tmp_path / "other.db").exists()
 
 
 @pytest.mark.slow

@@ -19,7 +19,10 @@ VOID = frozenset({"meta", "input", "br", "img", "link", "hr"})
 SILENT = frozenset({"script", "style", "head"})
 SHARES = frozenset({"share"})
 """Fields that are per cent already."""
-BOUND = re.compile(r"/certificates/\d+/alpha$|/rows/\d+/(?:within|worst)$|^tables/\d+/error$|/odds$")
+BOUND = re.compile(
+    r"/certificates/\d+/alpha$|/rows/\d+/(?:within|worst)$|^tables/\d+/error$|/odds$"
+    r"|^promise/(?:at|points/\d+)/epsilon$|/numbers/promised$"
+)
 """Places of upper bounds, which are shown rounded up."""
 
 

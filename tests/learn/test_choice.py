@@ -45,7 +45,8 @@ APPROXIMATE = ApproxDP(1.0, 1e-7)
         (HuberHinge(), PureDP(1.0), {}, "bolt_on"),
         (Squared(target_bound=1.0), APPROXIMATE, {}, "noisy_gd"),
         (Squared(target_bound=1.0), PureDP(1.0), {"penalty": 0.01}, "functional"),
-        (Squared(target_bound=1.0), PureDP(1.0), {}, "functional"),
+        (Squared(target_bound=1.0), PureDP(1.0), {"radius": 2.0}, "functional"),
+        (Squared(target_bound=1.0), PureDP(1.0), {}, "objective"),
     ],
 )
 def test_the_choice(loss: Loss, limit: PrivacyCurve, options: dict[str, Any], expected: str) -> None:

@@ -15,7 +15,7 @@ def ledger() -> None:
 
     \b
     Examples:
-      holdfast ledger init budget.db --dataset clinic --epsilon 2 --delta 1e-6
+      holdfast ledger init budget.db --dataset clinic --epsilon 2 --delta 1e-6 --schema clinic.toml
       holdfast ledger show budget.db
       holdfast ledger verify budget.db --head HASH
       holdfast ledger close budget.db --abandoned
@@ -33,19 +33,21 @@ def ledger() -> None:
     "--delta", type=float, default=0.0, show_default=True, help="The limit's delta; 0 for pure privacy."
 )
 @click.option(
+    "--schema",
+    "schema_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Neighbours and whom a row belongs to, as this schema declares them.",
+)
+@click.option(
     "--adjacency",
     type=click.Choice(["replace", "zero_out", "add_remove"]),
-    default="replace",
-    show_default=True,
-    help="Which tables count as neighbours.",
+    help="Which tables count as neighbours; replace, unless --schema says otherwise.",
 )
 @click.option(
     "--currency", type=click.Choice(["pure", "basic", "zcdp", "gdp", "renyi"]), help="What is counted in."
 )
 @click.option("--user", help="The column that names a person; default: each row is one.")
-@click.option(
-    "--max-rows", type=int, default=1, show_default=True, help="How many rows of one person are used."
-)
+@click.option("--max-rows", type=int, help="How many rows of one person are used; 1 where nothing is said.")
 @click.option("--approver", default="", help="Who allows it.")
 @click.option("--purpose", default="", help="What for.")
 def init(
@@ -53,24 +55,38 @@ def init(
     dataset: str,
     epsilon: float,
     delta: float,
-    adjacency: str,
+    schema_file: Path | None,
+    adjacency: str | None,
     currency: str | None,
     user: str | None,
-    max_rows: int,
+    max_rows: int | None,
     approver: str,
     purpose: str,
 ) -> None:
     """Start a ledger at PATH with one dataset and its limit."""
     from holdfast.ledger import Dataset, Ledger
     from holdfast.privacy.account.request import limit_of
-    from holdfast.privacy.adjacency import PrivacyUnit
+    from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
+    unit = PrivacyUnit(user, 1 if max_rows is None else max_rows)
+    if schema_file is not None:
+        from holdfast.data.schema import Schema
+
+        schema = Schema.load(schema_file)
+        if user is not None or max_rows is not None:
+            raise click.UsageError("--user and --max-rows are what --schema declares; leave them out")
+        said = None if schema.adjacency is None else Adjacency.of(schema.adjacency).value
+        if None not in (said, adjacency) and said != adjacency:
+            raise click.UsageError(
+                f"--adjacency {adjacency} is not what --schema declares, {said}; leave it out"
+            )
+        adjacency, unit = said or adjacency, schema.unit
     # Everything is checked before the file is made.
     declared = Dataset.declared(
         dataset,
         limit=limit_of(epsilon, delta),
-        adjacency=adjacency,
-        unit=PrivacyUnit(user, max_rows),
+        adjacency=adjacency or "replace",
+        unit=unit,
         currency=currency,
         approver=approver,
         purpose=purpose,

@@ -187,7 +187,8 @@ def units_of(released: Floats, problem: Problem, *, noise: float, dimension: int
 class WhitenedExamples(DerivedExamples):
     """x -> M x / norm, scaled down until its Euclidean norm is at most 1 and its sizes add up to `reach` at most.
 
-    M, norm and reach are public.
+    M, norm and reach are public. With `target_bound`, labels are numbers within it: they are divided by it, and each is
+    scaled down with its row, so that what is linear in rows stays so.
 
     >>> from holdfast.learn.problem.losses import Logistic
     >>> rows = ArrayExamples(features=np.array([[0.1, 0.0], [0.6, 0.8]]), labels=np.array([1.0, -1.0]),
@@ -204,6 +205,7 @@ class WhitenedExamples(DerivedExamples):
     turned: RowMap
     norm: float
     reach: float
+    target_bound: float | None = None
 
     @property
     def dimension(self) -> int:
@@ -235,5 +237,8 @@ class WhitenedExamples(DerivedExamples):
                 rows = self.turned.forward(features[start : start + BLOCK]) / self.norm
                 lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
                 sizes = np.sum(np.abs(rows), axis=1)
-                rows /= np.maximum(1.0, np.maximum(lengths, sizes / self.reach))[:, None]
-                yield rows, labels[start : start + BLOCK]
+                longer = np.maximum(1.0, np.maximum(lengths, sizes / self.reach))
+                some = labels[start : start + BLOCK]
+                if self.target_bound is not None:
+                    some = np.clip(some / self.target_bound, -1.0, 1.0) / longer
+                yield rows / longer[:, None], some

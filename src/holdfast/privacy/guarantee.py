@@ -19,6 +19,7 @@ from holdfast.noise.source import Provenance
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.stored import curve_from_json
+from holdfast.privacy.rounding import epsilon_text
 
 _TAIL_POINTS = 240
 
@@ -240,15 +241,6 @@ def odds_text(failure: float) -> str:
     'one time in 1,000,000'
     """
     return f"one time in {round(1 / failure):,}"
-
-
-def epsilon_text(epsilon: float) -> str:
-    """Four digits of the six that are stored, so that a summary and a page never differ; a five is rounded up.
-
-    >>> epsilon_text(0.872449996), epsilon_text(math.inf)
-    ('0.8725', 'inf')
-    """
-    return f"{float(f'{epsilon:.6g}') * (1 + 1e-12):.4g}"
 
 
 def bound_text(value: float, *, times: int = 1) -> str:

@@ -68,17 +68,17 @@ MOST_ROWS = 10**9  # that are drawn: a slip of the pen is refused before anythin
 class Synthesizer(ReleasedTable):
     """Synthetic rows with a privacy guarantee and an accuracy certificate.
 
-    `workload` are the queries that the rows are meant to answer: by default all 3-way marginals of the columns
-    that are not too large. A declared `target`, the column that others are to predict, weighs as much in it as all
-    other columns together; an own workload that never asks for it together with some column gets a warning.
-    `objective` is what `auto` aims at: "average", the mean total variation of the workload's tables, or "largest", the
-    worst answer of all. `certificate_share` of the budget goes into the certificate; 0 leaves it out.
-    `certified` are the queries it speaks of: those of the workload, unless said otherwise (`workload.closed()`
-    has all lower marginals as well). Where users bring at most so many rows, `user_cap` declares that none owns more
-    than that in the whole table, and a claim about all of it is paid for; `user_weights` pays for one in which each
-    user counts 1. `method` is "auto", a name of METHODS, or a method of your own.
-    `random_state=None` draws secure noise; a seed makes a run that can be repeated and is not private. With a
-    `key` and a ledger's account, a job that was killed and runs again does not pay twice.
+    `fit(table)` spends the budget; sampling and answering cost nothing more.
+
+    * `workload`: the queries that rows are meant to answer; by default all 3-way marginals that are not too large.
+    * `target`: the column that others are to predict; it weighs as much in the workload as all others together.
+    * `objective`, of `auto`: "average" total variation of the workload's tables, or the "largest" error of an answer.
+    * `method`: "auto", a name of METHODS, or a method of your own; `options` are the method's.
+    * `certified`: what the certificate speaks of, if not the workload; `certificate_share` of the budget pays for it.
+    * `user_cap`: no user owns more rows; pays for a claim about the whole table, where only some of them are used.
+    * `user_weights`: pays for a claim in which each user counts 1.
+    * `random_state`: None draws secure noise; a seed makes a run that can be repeated and is not private.
+    * `key`, with a ledger's account: a job that was killed and runs again does not pay twice.
 
     >>> from holdfast.data import Categorical, Schema
     >>> schema = Schema([Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])

@@ -98,6 +98,16 @@ def test_the_smallest_epsilon_that_reaches_an_accuracy() -> None:
     assert "no epsilon that was tried" in never.summary()
 
 
+def test_luck_that_does_not_last_is_not_promised() -> None:
+    """A method that gets worse with epsilon: 'from 0.1 on' would be wrong."""
+    (worse,) = made((0.1, 0.69, 0.02), (1.0, 0.6, 0.02), (10.0, 0.5, 0.02)).which(0.7)
+    assert "with luck at 0.1, but not at every larger one" in worse.summary()
+    (better,) = made((0.1, 0.6, 0.02), (1.0, 0.69, 0.02), (10.0, 0.69, 0.02)).which(0.7)
+    assert better.lasting
+    assert better.low is not None
+    assert f"with luck from {better.low:.2g} on" in better.summary()
+
+
 def test_few_fits_are_less_sure() -> None:
     (sure,), (unsure,) = (made((0.1, 0.6, 0.02), (1.0, 0.8, 0.02), fits=n).which(0.75) for n in (1000, 3))
     assert sure.low is not None

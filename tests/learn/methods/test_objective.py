@@ -367,7 +367,8 @@ def test_the_pure_penalty_is_a_rule_in_public_quantities() -> None:
 
     sigma = math.sqrt(2.0) * 3.0 * 2.0 / 0.1
     weak = penalty_of(0.1, 1000, l1_factor=3.0, effective_dimension=20.0)
-    assert weak == pytest.approx(20.0 * sigma**2 / (1000 * 0.25), rel=0.01)
+    faint = 1.0 + 1.0 / (1.0 + (0.1 * 1000 / (2.0 * 20.0) / 40.0) ** 2)
+    assert weak == pytest.approx(faint * 20.0 * sigma**2 / (1000 * 0.25), rel=0.01)
     assert penalty_of(0.1, 1000) > weak * (50 / 9) * 2.4  # coordinates of sqrt(50), and all of them count
     assert penalty_of(0.1, 10**6, l1_factor=3.0) < weak / 5
     for epsilon in (1e-3, 0.1, 1.0, 8.0):

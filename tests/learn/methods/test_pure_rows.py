@@ -1,4 +1,4 @@
-"""Shares of classes at a pure price: what they cost, how far a row moves them, and what is made of them."""
+"""Rows at a pure price: shares of classes, what they cost and are good for, and numbers with a smooth loss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.errors import ParameterError
+from holdfast.learn.methods.functional import METHOD as FUNCTIONAL
 from holdfast.learn.methods.objective import METHOD as OBJECTIVE
+from holdfast.learn.methods.objective import Losses
 from holdfast.learn.methods.pure_rows import (
     CLASS_SHARE,
     LEAST_COUNT,
@@ -26,9 +29,9 @@ from holdfast.learn.methods.pure_rows import (
 from holdfast.learn.methods.softmax import METHOD as SOFTMAX
 from holdfast.learn.methods.softmax_objective import SoftmaxLosses
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Softmax
+from holdfast.learn.problem.losses import Logistic, SmoothHuber, Softmax, Squared
 from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.privacy import Account, Adjacency, PureDP
+from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
 
 CONSTANT = 0.5
 
@@ -146,6 +149,108 @@ def test_several_classes_start_from_their_shares() -> None:
         fit = SOFTMAX.fit(rows, several, account=Account(PureDP(1.0), seed=seed))
         right.append(float(np.mean(np.argmax(rows.features @ fit.weights.T, axis=1) == labels)))
     assert np.mean(right) > 0.55
+
+
+def test_two_classes_start_from_their_shares() -> None:
+    """The same of one score: noise is compared where it was drawn, and the start predicts the shares."""
+    labels = np.repeat([1.0, -1.0], [800, 200])
+    rows, two = table(labels), problem()
+    mapped = pure_rows(rows, two, Account(PureDP(50.0), seed=1))
+    assert mapped.classes is not None
+    score = rows.features[0] @ mapped.weights(np.asarray(mapped.origin))
+    assert 1.0 / (1.0 + math.exp(-score)) == pytest.approx(mapped.classes.shares[1])
+    rng = np.random.Generator(np.random.PCG64(3))
+    origin, linear = rng.normal(size=4), rng.normal(size=4)
+    moved, plain = Losses(examples=rows, problem=two, origin=origin), Losses(examples=rows, problem=two)
+    found = moved.minimise(linear, penalty=2.0, tolerance=1e-8)
+    assert moved.gradient(found) + 2.0 * found + linear == pytest.approx(np.zeros(4), abs=1e-6)
+    assert moved.gradient(found) == pytest.approx(plain.gradient(found + origin))
+    assert moved.log_determinant(found, penalty=2.0) == pytest.approx(
+        plain.log_determinant(found + origin, penalty=2.0)
+    )
+
+
+@given(
+    seed=st.integers(0, 2**31), adjacency=st.sampled_from(list(Adjacency)), width=st.sampled_from([0.06, 0.25]),
+    reach=st.sampled_from([0.0, 1.0, 30.0]), penalty=st.sampled_from([0.5, 4.0]),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_no_two_tables_of_numbers_differ_by_more_than_epsilon(
+    seed: int, adjacency: Adjacency, width: float, reach: float, penalty: float
+) -> None:
+    """The exact density of minimisers of `SmoothHuber`: Laplace numbers at the gradient, times a determinant."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    rows, labels = rng.normal(size=(4, 2)), rng.uniform(-1.0, 1.0, size=4)
+    rows /= np.abs(rows).sum(axis=1, keepdims=True)  # as long as they may be in the L1 norm, 1
+    labels[-1] = rng.choice([-1.0, 1.0])
+    inner, at = Problem(loss=SmoothHuber(width=width), dimension=2), reach * rng.normal(size=2)
+    factor, scale = adjacency.gradient_factor, 2.0 * width
+
+    def log_density(x: Any, y: Any) -> float:
+        made = ArrayExamples(features=x, labels=y, adjacency=adjacency, public_count=4)
+        losses = Losses(examples=made, problem=inner)
+        linear = losses.gradient(at) + penalty * at
+        return losses.log_determinant(at, penalty=penalty) - float(np.abs(linear).sum()) / scale
+
+    others, told = rows[:-1], labels[:-1]
+    if adjacency is Adjacency.replace:
+        others, told = np.vstack([others, -rows[-1:]]), np.append(told, labels[-1])
+    epsilon = factor * inner.loss.slope / scale + math.log1p(inner.smoothness / penalty)
+    assert abs(log_density(rows, labels) - log_density(others, told)) <= epsilon + 1e-9
+
+
+def numbers(count: int = 3_000, *, wide: float = 1.0) -> tuple[ArrayExamples, Any]:
+    """Targets that are linear in rows of very different lengths, in a declared range of so many times their own."""
+    rng = np.random.Generator(np.random.PCG64(5))
+    x = rng.normal(size=(count, 3)) * rng.choice([0.02, 0.2], size=(count, 1))
+    rows = np.hstack(
+        [x / np.maximum(1.0, 2.0 * np.linalg.norm(x, axis=1))[:, None], np.full((count, 1), 0.5)]
+    )
+    true = np.array([0.8, -0.5, 0.3, 0.4])
+    made = ArrayExamples(
+        features=rows, labels=rows @ true / wide, adjacency=Adjacency.replace, public_count=count
+    )
+    return made, true / wide
+
+
+@pytest.mark.parametrize("bound", [1.0, 5.0])
+def test_what_is_linear_in_rows_is_learnt_though_rows_are_shortened(bound: float) -> None:
+    rows, true = numbers()
+    rows = ArrayExamples(
+        features=rows.features, labels=bound * rows.labels, adjacency=rows.adjacency, public_count=3_000
+    )
+    squares = Problem(loss=Squared(target_bound=bound), dimension=4, constant=0.5)
+    fit = OBJECTIVE.fit(rows, squares, account=Account(PureDP(500.0), seed=1))
+    assert fit.weights == pytest.approx(bound * true, abs=0.02 * bound)
+    assert any("residuals count by their size" in one for one in fit.assumptions)
+    mapped = pure_rows(rows, squares, Account(PureDP(500.0), seed=1))
+    parts = list(mapped.examples.chunks())
+    shortened = np.concatenate([y for _, y in parts]) * bound / rows.labels
+    assert shortened.min() < 0.7 * shortened.max()  # by factors of their own
+    assert max(np.abs(x).sum(axis=1).max() for x, _ in parts) <= mapped.reach * (1.0 + 1e-9)
+
+
+def test_a_declared_range_that_is_too_wide_costs_less_than_noisy_squares() -> None:
+    """Forty times too wide: the slope is bounded by the width, not by the range."""
+    rows, true = numbers(wide=40.0)
+    squares = Problem(loss=Squared(target_bound=1.0), dimension=4, constant=0.5)
+
+    def error(method: Any) -> float:
+        tries = [
+            method.fit(rows, squares, account=Account(PureDP(2.0), seed=seed)).weights for seed in range(4)
+        ]
+        return float(np.mean([np.abs(one - true).max() for one in tries]))
+
+    assert error(OBJECTIVE) < 0.5 * error(FUNCTIONAL)
+
+
+def test_squares_without_a_radius_are_for_pure_accounts() -> None:
+    rows, _ = numbers(50)
+    squares = Problem(loss=Squared(target_bound=1.0), dimension=4, constant=0.5)
+    account = Account(ApproxDP(1.0, 1e-6), currency="basic", seed=1)
+    with pytest.raises(ParameterError, match="radius"):
+        OBJECTIVE.fit(rows, squares, account=account)
+    assert account.journal.entries == ()
 
 
 def test_penalty_and_noise_are_counted_from_the_origin() -> None:

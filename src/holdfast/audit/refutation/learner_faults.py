@@ -29,7 +29,7 @@ SHARED = (
         "gradients on a ball are counted as at its centre", "objective replace",
     ),
     (
-        "ball_barrier_from_the_table", "learn.methods.objective:objective_perturbation", "BARRIER * problem.radius *",
+        "ball_barrier_from_the_table", "learn.methods.objective:_perturbed", "BARRIER * problem.radius *",
         "BARRIER * sum(float(abs(chunk[0]).sum()) for chunk in examples.chunks()) *",
         "the barrier that keeps to a ball has a weight made of rows", "objective zero_out",
     ),

@@ -28,6 +28,15 @@ INTERNAL = "INTERNAL: exact counts and values of real rows; never publish them"
 SHOWN = 8
 
 
+def counted(count: int, one: str = "", many: str = "") -> str:
+    """So many values, and what they do.
+
+    >>> counted(1, "is missing", "are missing"), counted(2, "is missing", "are missing"), counted(3)
+    ('1 value is missing', '2 values are missing', '3 values')
+    """
+    return f"{count} value {one}".rstrip() if count == 1 else f"{count} values {many}".rstrip()
+
+
 @dataclass(frozen=True, kw_only=True)
 class ColumnCheck:
     """How the values of one column stand to its declaration, in rows."""
@@ -51,15 +60,20 @@ class ColumnCheck:
     @property
     def findings(self) -> list[str]:
         """What the declaration does not foresee."""
-        told = {
-            "cannot be read and count as missing": self.unread, "lie below the lower bound": self.below,
-            "lie above the upper bound": self.above, "are in no category": self.unknown,
-        }  # fmt: skip
-        return [f"{count} values {what}" for what, count in told.items() if count]
+        told = (
+            (self.unread, "cannot be read and counts as missing", "cannot be read and count as missing"),
+            (self.below, "lies below the lower bound", "lie below the lower bound"),
+            (self.above, "lies above the upper bound", "lie above the upper bound"),
+            (self.unknown, "is in no category", "are in no category"),
+        )
+        return [counted(count, one, many) for count, one, many in told if count]
 
     def lines(self) -> list[str]:
         """The findings, what is missing, and examples."""
-        said = [*self.findings, *([f"{self.missing} values are missing"] if self.missing else [])]
+        said = [
+            *self.findings,
+            *([counted(self.missing, "is missing", "are missing")] if self.missing else []),
+        ]
         said += [f"{self.empty} of {self.cells} cells are empty"] if self.empty else []
         made = [f"{self.name} ({self.kind}): {'; '.join(said) or 'as declared'}"]
         if self.examples:
@@ -212,7 +226,7 @@ def _identifiers(schema: Schema, stored: StoredTable) -> tuple[list[str], list[s
     for name in schema.identifiers:
         owned = Counter(texts(stored.columns[name]).to_pylist())
         most = max(owned.values(), default=0)
-        told.append(f"identifier {name}: {len(owned)} values, at most {most} rows each")
+        told.append(f"identifier {name}: {counted(len(owned))}, at most {most} row{'s' * (most != 1)} each")
         if name == schema.unit.column:
             cut = [rows - schema.unit.max_rows for rows in owned.values() if rows > schema.unit.max_rows]
             if cut:

@@ -44,7 +44,8 @@ class WhichEpsilon:
     """The smallest epsilon that was tried whose mean reaches an accuracy, and how unsure that is.
 
     `between` interpolates the means on a logarithmic scale; `low` and `high` do the same with the upper and lower ends
-    of their intervals. None: not reached by any epsilon that was tried.
+    of their intervals. None: not reached by any epsilon that was tried. `lasting`: the upper ends reach it at every
+    epsilon tried above `low`, too, which they need not where a method gets worse.
     """
 
     method: str
@@ -53,11 +54,14 @@ class WhichEpsilon:
     between: float | None
     low: float | None
     high: float | None
+    lasting: bool = True
 
     def summary(self) -> str:
         """One sentence."""
         if self.tried is None:
             near = "" if self.low is None else f"; with luck from {self.low:.2g} on"
+            if not self.lasting:
+                near = f"; with luck at {self.low:.2g}, but not at every larger one"
             return f"{self.method}: no epsilon that was tried reaches {self.accuracy:g} on average{near}"
         high = "more than any tried; more fits tell" if self.high is None else f"{self.high:.2g}"
         low = "-" if self.low is None else f"{self.low:.2g}"
@@ -231,11 +235,12 @@ def _which(method: str, points: Sequence[EpsilonPoint], accuracy: float, quantil
     epsilons = np.array([one.epsilon for one in points])
     means = np.array([one.accuracy for one in points])
     reach = quantile * np.array([one.error for one in points])
-    reached = np.flatnonzero(means >= accuracy)
+    reached, likely = np.flatnonzero(means >= accuracy), means + reach >= accuracy
     return WhichEpsilon(
         method=method, accuracy=accuracy, tried=float(epsilons[reached[0]]) if reached.size else None,
         between=first_reached(epsilons, means, accuracy), low=first_reached(epsilons, means + reach, accuracy),
         high=first_reached(epsilons, means - reach, accuracy),
+        lasting=not likely.any() or bool(likely[np.argmax(likely) :].all()),
     )  # fmt: skip
 
 

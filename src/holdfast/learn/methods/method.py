@@ -89,6 +89,8 @@ class Rank:
     """For these losses only; empty for all."""
     columns: float = math.inf
     """Up to so many."""
+    unconstrained: bool = False
+    """Only where neither a penalty nor a radius is asked for."""
 
     def applies(self, facts: PublicFacts) -> bool:
         """Whether the method takes this place here."""
@@ -96,6 +98,7 @@ class Rank:
             self.pure in (None, facts.pure)
             and (not self.losses or facts.problem.loss.name in self.losses)
             and facts.problem.dimension <= self.columns
+            and (not self.unconstrained or facts.problem.unconstrained)
         )
 
 
@@ -132,6 +135,8 @@ class Learner:
     """Losses it takes: of "one" prediction, of "several" (a softmax), or of both kinds."""
     losses: tuple[str, ...] = ()
     """Names of the losses that its proof covers; empty for all that have what it needs."""
+    smoothed: tuple[str, ...] = ()
+    """Losses without a bounded gradient that it replaces by one with, where there is no delta, penalty or radius."""
     only: str = ""
     """What is said of other losses, as in "solves least squares only"."""
     single_rows: str = ""
@@ -169,8 +174,11 @@ class Learner:
             raise ParameterError(
                 f"dimension must be the number of columns, {examples.dimension}, got dimension={problem.dimension}"
             )
-        problem.require(self.needs, method=self.name)
-        if not self.pure and account.remaining().as_pure() is not None:
+        pure = account.remaining().as_pure() is not None
+        smooths = self._smooths(problem, pure=pure)
+        needs = (need for need in self.needs if need != "lipschitz" or not smooths)
+        problem.require(needs, method=self.name)
+        if not self.pure and pure:
             raise ParameterError(
                 f"{self.name} needs delta > 0, and the account has none left; use method='auto', which knows the "
                 "methods without delta"
@@ -199,17 +207,21 @@ class Learner:
     def objection(self, facts: PublicFacts) -> str:
         """What its proof misses, in words; empty where it misses nothing."""
         problem, several = facts.problem, facts.problem.outputs == "several"
+        bounded = math.isfinite(problem.lipschitz) or self._smooths(problem, pure=facts.pure)
         checks = (
             (not self.takes(problem), "takes one prediction" if several else "is for several classes"),
             (facts.pure and not self.pure, "needs delta > 0"),
             (facts.adjacency.value not in self.adjacencies, f"is not proved for adjacency {facts.adjacency.value}"),
             (facts.max_rows > 1 and self.single_rows, "protects single rows, not units of several"),
-            ("lipschitz" in self.needs and not math.isfinite(problem.lipschitz), "needs a bounded gradient"),
+            ("lipschitz" in self.needs and not bounded, "needs a bounded gradient"),
             ("smooth" in self.needs and not math.isfinite(problem.smoothness), "needs a smooth loss"),
             ("strongly_convex" in self.needs and problem.penalty <= 0, "needs penalty > 0"),
             (self.losses and problem.loss.name not in self.losses, self.only),
         )  # fmt: skip
         return next((text for objected, text in checks if objected), "")
+
+    def _smooths(self, problem: Problem, *, pure: bool) -> bool:
+        return pure and problem.loss.name in self.smoothed and problem.unconstrained
 
     def _require_taken(self, problem: Problem) -> None:
         loss = problem.loss.name

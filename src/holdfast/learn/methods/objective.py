@@ -41,7 +41,7 @@ from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObj
 from holdfast.privacy.rounding import round_down, round_up
 
 Floats = NDArray[np.float64]
-TWICE_DIFFERENTIABLE = ("logistic", "squared")
+TWICE_DIFFERENTIABLE = ("logistic", "squared", "smooth_huber")
 """The proof changes variables by the Hessian; the Huber-smoothed hinge has corners in its gradient."""
 BARRIER = 1e-2
 """Of a ball's barrier, in units of the radius times all gradients together: no minimiser is nearer to the sphere than
@@ -64,6 +64,8 @@ class Losses:
     problem: Problem
     barrier: float = 0.0
     """On a ball, the weight of what keeps the minimiser inside; public."""
+    origin: Floats | float = 0.0
+    """w0, that penalty and noise are counted from: losses are those of w0 + v; public."""
 
     @property
     def dimension(self) -> int:
@@ -71,22 +73,24 @@ class Losses:
         return self.problem.dimension
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
-        """A certified minimiser of sum + (penalty/2)|w|^2 + <linear, w>."""
-        risk = self._risk(penalty, linear)
-        return (
+        """A certified minimiser of the sum at w0 + v, + (penalty/2)|v|^2 + <linear, v>."""
+        # In w = w0 + v that is the sum at w, + (penalty/2)|w|^2 + <linear - penalty w0, w>.
+        risk = self._risk(penalty, linear - penalty * self.origin)
+        found = (
             minimise_in_ball(risk, tolerance=tolerance)
             if isinstance(risk, BallRisk)
             else minimise_certified(risk, tolerance=tolerance)
         )
+        return np.asarray(found - self.origin)
 
     def gradient(self, at: Floats) -> Floats:
         """Of the sum of losses, and of the barrier, which is the same for every table; private."""
-        at = self._inside(at)
+        at = self._inside(at + self.origin)
         return self._risk(1.0, -at).gradient(at)[0]
 
     def log_determinant(self, at: Floats, *, penalty: float) -> float:
         """ln det(sum of second derivatives + penalty I); private."""
-        hessian = self._risk(penalty, None).hessian(self._inside(at), precise=True)
+        hessian = self._risk(penalty, None).hessian(self._inside(at + self.origin), precise=True)
         return float(np.linalg.slogdet(hessian)[1])
 
     def _inside(self, at: Floats) -> Floats:
@@ -120,10 +124,12 @@ def objective_perturbation(
 
     For pure accounts, where no penalty, radius or mechanism is asked for, rows are mapped first (`pure_rows.py`):
     `preconditioner="diagonal"` pays a share of epsilon for units of columns, `directions` is along how many public
-    directions rows are seen; a rule decides both. The penalty then acts on the weights of mapped rows.
+    directions rows are seen; a rule decides both. The penalty then acts on the weights of mapped rows. Least squares,
+    whose gradients have no bound, are then replaced by `SmoothHuber`, at a width that follows from how much is seen.
     """
-    require_provable(problem)
-    plain = problem.penalty > 0 or math.isfinite(problem.radius) or mechanism is not None
+    plain = mechanism is not None or not problem.unconstrained
+    if plain or problem.loss.name != "squared" or not is_pure(account.remaining()):
+        require_provable(problem)
     if preconditioner == "diagonal" or directions is not None or (not plain and is_pure(account.remaining())):
         _admit_mapping(preconditioner, problem, account, mechanism)
         rows = pure_rows(
@@ -143,27 +149,38 @@ def objective_perturbation(
         for name in ("lipschitz", "smoothness"):
             held, needed = float(getattr(mechanism, name)), float(getattr(problem, name))
             require(held >= needed, f"mechanism.{name}", held, f">= {needed!r}, the problem's own")
-    point = left.as_approximate()
+    return _perturbed(examples, problem, account, chosen)
+
+
+def _perturbed(
+    examples: Examples,
+    problem: Problem,
+    account: Account,
+    chosen: ObjectivePerturbation | PureObjectivePerturbation,
+    *,
+    origin: Floats | float = 0.0,
+) -> Fit:
+    """Charge, draw and minimise; `origin`, released before or public, is 0 on a ball."""
+    point = account.remaining().as_approximate()
     delta = round_down(point[1]) if point is not None and point[1] > 0 else None
     permit = account.permit(chosen, times=1, delta=delta, label="objective")
     # The tolerance is a share of all gradients and the linear term together: the barrier holds against both.
     inside = math.isfinite(problem.radius)
     barrier = BARRIER * problem.radius * float(chosen.tolerance) / RELATIVE_TOLERANCE if inside else 0.0
-    weights = permit.release(Losses(examples=examples, problem=problem, barrier=barrier))
+    losses = Losses(examples=examples, problem=problem, barrier=barrier, origin=origin)
+    weights = origin + np.asarray(permit.release(losses))
     # The noise that covers the solver's inexactness may leave the ball.
     weights = weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300))
     return Fit(
         weights=weights,
         theorem=type(chosen).theorem,
         parameters={
-            "mechanism": chosen.to_json(),
-            "sum_penalty": float(chosen.penalty),
-            "arithmetic": chosen.arithmetic,
+            "mechanism": chosen.to_json(), "sum_penalty": float(chosen.penalty), "arithmetic": chosen.arithmetic,
         },
         assumptions=()
         if chosen.arithmetic == "strict"
         else ("noise inside the objective is analysed as real numbers",),
-    )
+    )  # fmt: skip
 
 
 def _admit_mapping(preconditioner: str | None, problem: Problem, account: Account, mechanism: object) -> None:
@@ -196,8 +213,9 @@ def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, a
         rows.problem, limit=account.remaining(), adjacency=account.adjacency,
         public_count=rows.examples.public_count, penalty_factor=penalty_factor, arithmetic=arithmetic,
         l1_factor=rows.reach, effective_dimension=rows.turned.effective_dimension, curvature=rows.curvature,
+        weight_size=rows.weight_size,
     )  # fmt: skip
-    fit = objective_perturbation(rows.examples, rows.problem, account=account, mechanism=chosen)
+    fit = _perturbed(rows.examples, rows.problem, account, chosen, origin=rows.origin)
     how = "by Laplace-noised moments of columns and clipped" if rows.turned.units else "publicly and clipped"
     return dataclasses.replace(
         fit,
@@ -230,6 +248,7 @@ def objective_mechanism(
     l1_factor: float | None = None,
     effective_dimension: float | None = None,
     curvature: float | None = None,
+    weight_size: float = 1.0,
 ) -> ObjectivePerturbation | PureObjectivePerturbation:
     """The least noise inside the objective that stays within the limit.
 
@@ -237,7 +256,7 @@ def objective_mechanism(
     penalty_factor * smoothness / (1 - e^-epsilon). The default is 10, so that determinants take about a tenth of
     epsilon; without delta, where noise is larger by the root of the dimension, `noise_ridge`. `l1_factor`: gradients
     are known to have L1 norms of at most that many times their Euclidean bound. `curvature` is what the loss is known
-    to curve by on average, where that is less than it can.
+    to curve by on average, where that is less than it can; `weight_size` is what weights are like.
 
     >>> from holdfast.learn.problem.losses import Logistic
     >>> mechanism = objective_mechanism(Problem(loss=Logistic(), dimension=5), limit=ApproxDP(1.0, 1e-6),
@@ -257,15 +276,19 @@ def objective_mechanism(
         least = LEAST_PENALTY * problem.smoothness / -math.expm1(-epsilon)
         if problem.penalty == 0:
             spread = noise_spread(problem.dimension, l1_factor, arithmetic=chosen)
+            wide, factor = (
+                effective_dimension or float(problem.dimension),
+                Adjacency.of(adjacency).gradient_factor,
+            )
             least = noise_ridge(
-                epsilon, deviation=spread * problem.gradient_change(adjacency),
+                epsilon, deviation=spread * problem.gradient_change(adjacency) / weight_size,
                 determinants=lambda penalty: math.log1p(problem.smoothness / penalty),
-                effective_dimension=effective_dimension or float(problem.dimension), count=public_count,
-                curvature=curvature or problem.loss.curvature, least=least,
+                effective_dimension=wide, count=public_count, curvature=curvature or problem.loss.curvature,
+                least=least, signal=epsilon * public_count / (factor * wide),
             )  # fmt: skip
     else:
-        factor = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
-        least = factor * problem.smoothness / -math.expm1(-epsilon)
+        times = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
+        least = times * problem.smoothness / -math.expm1(-epsilon)
     recipe = _Recipe(
         problem=problem, adjacency=Adjacency.of(adjacency), public_count=public_count,
         penalty=max(least, public_count * problem.penalty), l1_factor=l1_factor,
@@ -350,7 +373,7 @@ class _Recipe:
 def _settings(facts: PublicFacts) -> Settings:
     """Without delta, penalty and radius, how rows are mapped first."""
     told, epsilon = as_it_is(facts), facts.limit.as_pure()
-    if epsilon is None or facts.problem.penalty > 0 or math.isfinite(facts.problem.radius):
+    if epsilon is None or not facts.problem.unconstrained:
         return told
     plan = row_plan(facts.problem, epsilon=float(epsilon), adjacency=facts.adjacency, count=facts.count)
     return Settings(options={"preconditioner": plan.preconditioner}, reasons=(*told.reasons, plan.reason))
@@ -363,10 +386,14 @@ METHOD = Learner(
     needs=("convex", "lipschitz", "smooth"),
     pure=True,
     currency="basic",
-    losses=TWICE_DIFFERENTIABLE,
+    losses=("logistic", "squared"),
+    smoothed=("squared",),
     only="needs a loss with two continuous derivatives",
     single_rows=SINGLE_ROWS,
-    ranks=(Rank(place=2, losses=("logistic",)),),
+    ranks=(
+        Rank(place=2, losses=("logistic",)),
+        Rank(place=0, pure=True, losses=("squared",), unconstrained=True),
+    ),
     behind="does not whiten: 0.2 to 1 point behind on the two tables tried",
     settings=_settings,
     no_intervals="its penalty moves what is estimated, and its release holds no curvature",

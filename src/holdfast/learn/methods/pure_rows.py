@@ -1,6 +1,6 @@
 """The rows, and the penalty, that objective perturbation without delta works with; rules in public quantities.
 
-Four ideas, each with its reason (docs/decisions/learning-default.md says on which tables the constants were chosen):
+Five ideas, each with its reason (docs/decisions/learning-default.md says on which tables the constants were chosen):
 
 * *Laplace noise for the sum of sizes.* A record moves gradients by at most A in the L1 norm, so independent Laplace
   numbers of scale A / epsilon will do. The usual law, for the Euclidean norm X, has deviation sqrt(d) X / epsilon in
@@ -12,6 +12,9 @@ Four ideas, each with its reason (docs/decisions/learning-default.md says on whi
   curvature, of n p (1 - p): two classes of which one is rare say as much as 4 p (1 - p) n rows of equal ones, so rows
   are seen along fewer directions and the ridge is larger. Several classes start from the model that predicts the
   shares, not from equal ones: where columns say nothing, weights that shrink to nothing are the best there is.
+* *A smooth loss for numbers.* Half a square has no bound on its slope but within a ball; `SmoothHuber` has one
+  everywhere, its width, which may be far below a declared range that is too wide. A number is shortened with its row,
+  so what is linear stays so.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from numpy.typing import NDArray
 from holdfast.data.sensitivity import counts_l1
 from holdfast.errors import require
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import as_codes
+from holdfast.learn.problem.losses import SmoothHuber, Squared, as_codes
 from holdfast.learn.rows.examples import SIGNED, Examples, clipped
 from holdfast.learn.whitened_examples import (
     SHARE,
@@ -59,10 +62,20 @@ SEEN = 0.03
 """Directions that noise leaves visible, per epsilon n / (factor sqrt(K))."""
 CROWDED = 2.0
 """Rows are projected where their noise is that of so many times more directions."""
+SMOOTHED = (
+    "accuracy, not privacy: beyond {width:.2g} of the target's half range, residuals count by their size, "
+    "not by their square"
+)
+WIDTHS = (0.06, 0.003, 0.25)
+"""Of the smooth loss for numbers, in half ranges of the target: at least, per root of the signal, and at most."""
+WEIGHT_SIZE = 0.04
+"""Of numbers, in half ranges of the target: what the ridge takes a weight of mapped rows to be."""
 CLASS_SHARE = 0.04
 """Of epsilon, spent on how many rows each class has."""
 LEAST_COUNT = 2.0
 """Of a class, in standard deviations of its noise: a class that noise hides is not taken to be rarer."""
+FAINT = 40.0
+"""The signal below which a ridge is nearly twice as large."""
 LEAST_PENALTY = 2.0
 """In units of smoothness / (1 - e^-epsilon): determinants take half of a small epsilon at most."""
 
@@ -175,6 +188,13 @@ class PureRows:
     constant: float
     assumptions: tuple[str, ...]
     classes: ClassShares | None = None
+    target_bound: float | None = None
+    """Of labels that are numbers, which were divided by it and shortened with their rows."""
+
+    @property
+    def weight_size(self) -> float:
+        """What weights are like, for the ridge."""
+        return 1.0 if self.target_bound is None else WEIGHT_SIZE
 
     @property
     def curvature(self) -> float | None:
@@ -184,21 +204,24 @@ class PureRows:
 
     @property
     def origin(self) -> Floats | float:
-        """Of several classes: weights of mapped rows that predict the released shares; of two, 0."""
-        if self.classes is None or self.problem.outputs == "one":
+        """Weights of mapped rows that predict the released shares of classes; 0 where none were released."""
+        if self.classes is None:
             return 0.0
-        made = np.zeros((self.problem.predictions, self.problem.dimension))
+        two = self.problem.outputs == "one"
+        scores = np.diff(self.classes.scores) if two else self.classes.scores
+        made = np.zeros((len(scores), self.problem.dimension))
         made[:, -1] = 1.0
-        made[:, -1] = self.classes.scores / (self.weights(made)[:, -1] * self.constant)
+        made[:, -1] = scores / (self.weights(made)[:, -1] * self.constant)
         return made.ravel()
 
     def weights(self, found: Any) -> Any:
         """As weights of the rows themselves, which are longer than those that were learnt from.
 
         A usual row of units is shortened by `NORM`, every usual row by `REACH` over `TYPICAL`; weights make up for it,
-        or probabilities would be too sure. Decisions are the same.
+        or probabilities would be too sure. Decisions are the same. Numbers were shortened with their rows.
         """
         shortened = min(1.0, REACH / TYPICAL) * (NORM if self.turned.units else 1.0)
+        shortened = self.target_bound or shortened
         return self.turned.backward(found) * (shortened / self.norm)
 
     @property
@@ -255,12 +278,32 @@ def pure_rows(
         turned = turned.along(few)
         norm = NORM * math.sqrt(turned.effective_dimension) if kind == "diagonal" else norm
     reach = max(1.0, REACH * math.sqrt(turned.active))
-    rows = WhitenedExamples(examples=examples, problem=problem, turned=turned, norm=norm, reach=reach)
+    bound = problem.loss.target_bound if isinstance(problem.loss, Squared) else None
+    rows = WhitenedExamples(
+        examples=examples, problem=problem, turned=turned, norm=norm, reach=reach, target_bound=bound
+    )
     inner = dataclasses.replace(problem, row_norm=1.0, dimension=turned.dimension, constant=0.0, active=None)
+    if bound is not None:
+        share = examples.public_count / max(1.0, turned.effective_dimension)
+        width = smooth_width(account.remaining().epsilon(0.0) * share / account.adjacency.gradient_factor)
+        inner = dataclasses.replace(inner, loss=SmoothHuber(width=width))
+        assumptions = (*assumptions, SMOOTHED.format(width=width))
     return PureRows(
         examples=rows.kept(), problem=inner, turned=turned, norm=norm, reach=reach, constant=problem.constant,
-        assumptions=assumptions, classes=classes,
+        assumptions=assumptions, classes=classes, target_bound=bound,
     )  # fmt: skip
+
+
+def smooth_width(signal: float) -> float:
+    """Of the loss for numbers in [-1, 1], by the signal epsilon n / (D factor).
+
+    Noise is proportional to it; with a smaller one, skewed residuals are nearer to their median than to their mean.
+
+    >>> smooth_width(1.0), smooth_width(2_500.0), smooth_width(1e6)
+    (0.06, 0.15, 0.25)
+    """
+    least, by_signal, most = WIDTHS
+    return min(most, max(least, by_signal * math.sqrt(signal)))
 
 
 def noise_spread(numbers: int, l1_factor: float | None, *, arithmetic: Arithmetic) -> float:
@@ -283,6 +326,7 @@ def noise_ridge(
     curvature: float,
     count: int,
     least: float,
+    signal: float = math.inf,
 ) -> float:
     """The penalty on the sum of losses: D sigma^2 / (n h), sigma = deviation / epsilon being the noise in each number.
 
@@ -290,11 +334,15 @@ def noise_ridge(
     for weights of size 1, shrinking by a ridge of sigma^2 D / (n h) has the least error (a posterior mean); h, the
     curvature, is p (1 - p) for two classes.
     What determinants cost is left out of epsilon, which the penalty itself decides: a few rounds settle it.
+
+    Rows are shortened, so they say less than n h / D, and the ridge is up to twice as large; but not where the signal
+    epsilon n / (D factor) is far above `FAINT`, since tables whose predictions are sure have larger weights.
     """
+    larger = 1.0 + 1.0 / (1.0 + (signal / FAINT) ** 2)
     penalty = least
     for _ in range(8):
         left = max(epsilon - determinants(penalty), 0.1 * epsilon)
-        penalty = max(least, effective_dimension * (deviation / left) ** 2 / (count * curvature))
+        penalty = max(least, larger * effective_dimension * (deviation / left) ** 2 / (count * curvature))
     return penalty
 
 

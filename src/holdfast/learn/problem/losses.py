@@ -158,6 +158,40 @@ class HuberRegression:
         return np.where(np.abs(z - y) < self.width, 1.0, 0.0)
 
 
+@dataclass(frozen=True)
+class SmoothHuber:
+    """`HuberRegression` without corners: width^2 (sqrt(1 + ((z - y) / width)^2) - 1), derivatives of every order.
+
+    >>> loss = SmoothHuber(width=0.5)
+    >>> loss.slope, loss.values(np.array([0.0, 100.0]), np.zeros(2)).round(3).tolist()
+    (0.5, [0.0, 49.751])
+    """
+
+    width: float = 0.5
+    name: str = "smooth_huber"
+    curvature: float = 1.0
+
+    def __post_init__(self) -> None:
+        require(0 < self.width < math.inf, "width", self.width, "> 0 and finite")
+
+    @property
+    def slope(self) -> float:
+        """`width`."""
+        return self.width
+
+    def values(self, z: Floats, y: Floats) -> Floats:
+        """About half a square, or the width times a size."""
+        return np.asarray((z - y) ** 2 / (1.0 + np.sqrt(1.0 + ((z - y) / self.width) ** 2)))
+
+    def slopes(self, z: Floats, y: Floats) -> Floats:
+        """z - y, bent towards the width."""
+        return np.asarray((z - y) / np.sqrt(1.0 + ((z - y) / self.width) ** 2))
+
+    def curvatures(self, z: Floats, y: Floats) -> Floats:
+        """1 at z = y, and less elsewhere."""
+        return np.asarray((1.0 + ((z - y) / self.width) ** 2) ** -1.5)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Squared:
     """(z - y)^2 / 2 with |y| <= `target_bound` and |z| <= `prediction_bound` (row norm times radius).

@@ -77,6 +77,11 @@ class Problem:
         return np.asarray(weights).reshape(shape)
 
     @property
+    def unconstrained(self) -> bool:
+        """Whether neither a penalty nor a radius is asked for."""
+        return self.penalty == 0 and math.isinf(self.radius)
+
+    @property
     def norm_bound(self) -> float:
         """The row norm with the slack of clipping."""
         return self.row_norm * (1.0 + NORM_SLACK)

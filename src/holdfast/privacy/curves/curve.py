@@ -20,6 +20,7 @@ from holdfast.privacy.rounding import (
     FixedNumbers,
     Number,
     as_written,
+    epsilon_text,
     number,
     plain_curve,
     round_up,
@@ -202,8 +203,8 @@ class PrivacyCurve(metaclass=FixedNumbers):
 
     def summary(self) -> str:
         """The curve in words, at the deltas people ask for."""
-        points = ", ".join(f"epsilon {self.epsilon(d):.4g} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9))
-        return f"{self!r}: {points}"
+        at = [f"epsilon {epsilon_text(self.epsilon(d))} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9)]
+        return f"{self!r}: {', '.join(at)}"
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -385,11 +386,8 @@ class ApproxDP(PrivacyCurve):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "kind": self.kind,
-            "epsilon": plain_curve(self.epsilon_bound),
-            "delta": plain_curve(self.delta_bound),
-        }
+        epsilon, delta = plain_curve(self.epsilon_bound), plain_curve(self.delta_bound)
+        return {"kind": self.kind, "epsilon": epsilon, "delta": delta}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ApproxDP:
