@@ -46,6 +46,11 @@ def cells() -> Iterator[Cell]:
         "logistic, 3 columns, correlated",
         "logistic, heavy tails",
         "logistic, 3 columns, 8 % positive",
+        "linear, 1 column",
+        "linear, correlated",
+        "linear, heavy tails",
+        "logistic, 4 columns",
+        "logistic, 15 % positive, correlated",
     )
     for design in (*others, *rare, *looked_at, *UNSEEN):
         for rows in (500, 2_000, 20_000):
@@ -129,7 +134,7 @@ def page(store: dict[str, Any]) -> str:
         "",
         f"Not looked at while the rule of refusal was made: {'; '.join(UNSEEN)}. Of their {len(unseen)} cells with "
         f"intervals {sum(shortfall(found) > 3 for _, found in unseen)} are below the floor and "
-        f"{sum(excess(found, WIDEST) > 3 for _, found in unseen)} too wide.",
+        f"{sum(max(found['width']) > WIDEST for _, found in unseen)} too wide.",
         "",
     ]  # fmt: skip
     for design, method in dict.fromkeys((cell.design, cell.method) for cell, _ in shown):
