@@ -58,8 +58,8 @@ class NoisyScore:
     `pilot` is a curvature whose noise, of deviation `pilot_noise`, is not in `curvature`, in the units of the latter:
     whether to speak is decided by it, because an interval that is issued only where the noise happened to be kind
     covers too rarely. None: decided by `curvature` itself. `bend` bounds how fast the curvature changes: by a factor of
-    at most exp(bend |step|), 0 for least squares and the norm of rows for a logistic model. `tilt` is the noisy derivative
-    of u^T H u by the weights, u the direction of the pilot's least eigenvalue: how fast it does change.
+    at most exp(bend |step|), 0 for least squares and the norm of rows for a logistic model. `tilt` says how fast it
+    does change: the noisy derivative of u^T H u by the weights, u the direction of the pilot's least eigenvalue.
     """
 
     loss: Literal["squared", "logistic"]

@@ -42,14 +42,13 @@ FLOOR, LONGEST = 2.0, 4.0
 
 @dataclass(frozen=True, kw_only=True)
 class JointScore:
-    """The vector (gradient, lift * second derivative, tilt_lift * third derivative along u, u), and how far one unit
-    moves it; public.
+    """The vector (gradient, lift * second derivative, tilt_lift * third derivative along u, u), and its sensitivity.
 
     A row's parts have the lengths r |x|, r (1 - r) |x|^2 and at most r (1 - r) |1 - 2 r| |x|^3 for |u| = 1. With
     |x| <= X, k = lift * X and q = tilt_lift * X^2 the squared length is at most X^2 f(r),
     f(r) = r^2 (1 + (1 - r)^2 (k^2 + q^2 (1 - 2 r)^2)). For k^2 = 10, q^2 = 9 that is at most 1, its value at r = 1:
-    (1 - f(r)) / (1 - r) = 1 + r - 19 r^2 + 55 r^3 - 72 r^4 + 36 r^5 is above 0.01 on [0, 1]. The squared distance of two
-    rows is at most the sum of 2 r^2 X^2 (1 + (1 - r)^2 (k^2 / 2 + q^2 (1 - 2 r)^2)) over both, inner products of
+    (1 - f(r)) / (1 - r) = 1 + r - 19 r^2 + 55 r^3 - 72 r^4 + 36 r^5 is above 0.01 on [0, 1]. The squared distance of
+    two rows is at most the sum of 2 r^2 X^2 (1 + (1 - r)^2 (k^2 / 2 + q^2 (1 - 2 r)^2)) over both, inner products of
     squares being >= 0: 4 X^2 for k^2 = 20 and the same q.
 
     >>> JointScore.of(Adjacency.zero_out, row_norm=0.5)
