@@ -44,9 +44,9 @@ number; and how many scales the line is raised before, so that luck of the coin 
 """
 ASTRAY = 1.5
 """Deviations by which the noise of the steps before may have moved the place where a curvature was measured."""
-SECOND_ORDER = {"squared": 3.0, "logistic": 10.0}
-"""Terms of second order, as a share of the variance: this over the squared strength. A logistic curvature is also
-measured beside the place where it is needed."""
+BENT = 10.0
+"""Terms of second order of a logistic model, as a share of the variance: this over the squared strength. Its curvature
+is also measured beside the place where it is needed; by simulation."""
 VARIANCE_MARGIN = 0.5
 """Deviations of its noise that are added to the residual variance: the plug-in one is too small half of the time."""
 
@@ -264,9 +264,12 @@ class NoisyScore:
             variance = (
                 self.residual_variance(theta, margin=VARIANCE_MARGIN, freedom=freedom) + below / freedom
             )
-        # A pilot that was led astray does not say how strong the curvature is where it is used.
-        strength = self.strength if self.loss == "squared" else np.minimum(self.strength, self._used)
-        wider = 1.0 + SECOND_ORDER[self.loss] / strength**2
+        d = self.dimension
+        if self.loss == "squared":
+            wider = 1.0 + 1.5 * (d + 1) / d / self.strength**2
+        else:
+            # A pilot that was led astray does not say how strong the curvature is where it is used.
+            wider = 1.0 + BENT / np.minimum(self.strength, self._used) ** 2
         middle = variance[..., None, None] * self.curvature + noise
         off = self._selection
         return np.asarray(
