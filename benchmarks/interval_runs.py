@@ -91,8 +91,6 @@ DESIGNS = {
     "linear, heavy tails": Design(loss="squared", coefficients=(0.6, -0.3, 0.2), power=3.0),
     "logistic, 4 columns": Design(loss="logistic", coefficients=(1.0, -1.5, 0.5, 0.0, 0.3)),
     "logistic, 15 % positive, correlated": Design(loss="logistic", coefficients=(1.0, 2.0, -4.0), mixed=0.3),
-}
-UNSEEN = {
     "linear, strongly correlated": Design(loss="squared", coefficients=(0.4, 0.3, 0.2), mixed=0.8),
     "linear, 8 columns": Design(loss="squared", coefficients=(0.4, -0.3, 0.2, 0.0, 0.0, 0.1, 0.0, 0.3, 0.2)),
     "linear, skewed, outlying noise": Design(
@@ -104,6 +102,16 @@ UNSEEN = {
     ),
     "logistic, 10 % positive": Design(loss="logistic", coefficients=(1.5, -1.0, -4.6)),
     "logistic, skewed": Design(loss="logistic", coefficients=(3.0, -2.0, 1.0), skewed=True),
+}
+UNSEEN = {
+    "linear, 3 columns, skewed, correlated": Design(
+        loss="squared", coefficients=(0.5, -0.2, 0.1, -0.2), skewed=True, mixed=0.3
+    ),
+    "logistic, 1 column, 20 % positive": Design(loss="logistic", coefficients=(3.0, -3.2)),
+    "logistic, 6 columns": Design(loss="logistic", coefficients=(1.5, -1.0, 1.0, 0.0, 0.5, 0.0, -0.8)),
+    "logistic, 3 columns, strong, skewed": Design(
+        loss="logistic", coefficients=(4.0, -3.0, 2.0, 1.0), skewed=True
+    ),
 }
 """Designs that were not looked at while the rule of refusal was made."""
 DESIGNS |= UNSEEN

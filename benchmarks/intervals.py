@@ -51,6 +51,13 @@ def cells() -> Iterator[Cell]:
         "linear, heavy tails",
         "logistic, 4 columns",
         "logistic, 15 % positive, correlated",
+        "linear, strongly correlated",
+        "linear, 8 columns",
+        "linear, skewed, outlying noise",
+        "logistic, strongly correlated",
+        "logistic, 8 columns",
+        "logistic, 10 % positive",
+        "logistic, skewed",
     )
     for design in (*others, *rare, *looked_at, *UNSEEN):
         for rows in (500, 2_000, 20_000):

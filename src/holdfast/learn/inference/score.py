@@ -38,13 +38,13 @@ LEAST_USED = 3.0
 """The same of the curvature that is inverted, where another one decided: below it even second-order terms are large."""
 DOUBT = float(ndtri(0.99))
 """Deviations that are taken off before something is sure: an interval that should be refused is issued once in 100."""
-COIN, LUCK = 1.5, 3.0
+COIN, LUCK = 1.25, 4.5
 """Scale of the Laplace coin by which the line of refusal is blurred, in units of what sampling does to the deciding
 number; and how many scales the line is raised before, so that luck of the coin never lowers it (soundness, section 26).
 """
 ASTRAY = 1.5
 """Deviations by which the noise of the steps before may have moved the place where a curvature was measured."""
-BENT = 10.0
+BENT = 8.0
 """Terms of second order of a logistic model, as a share of the variance: this over the squared strength. Its curvature
 is also measured beside the place where it is needed; by simulation."""
 VARIANCE_MARGIN = 0.5
