@@ -65,8 +65,8 @@ def main() -> None:
         RESULTS.write_text(
             "# An additive fit of many rows\n\n"
             f"Made by `python -m benchmarks.additive_size {rows} --save`: Adult's rows again and again, from a Parquet "
-            f"file, epsilon 1. Commit {commit()}; {platform.machine()}, {os.cpu_count()} shared cores under other load, Python "
-            f"{platform.python_version()}. CPU time of the fit; peak of the process.\n\n- {done.stdout}",
+            f"file, epsilon 1. Commit {commit()}; {platform.machine()}, {os.cpu_count()} shared cores under load, "
+            f"Python {platform.python_version()}. CPU time of the fit; peak of the process.\n\n- {done.stdout}",
             encoding="utf-8",
         )
 

@@ -40,7 +40,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: refusal removed",
         target="learn:NoisyScore.swamped",
-        old="return self.drowned | ~(self.sure_strength >= LEAST_STRENGTH)",
+        old="return self.drowned | ~(self.sure_strength >= LEAST_STRENGTH) | (self._wider > WIDEST**2)",
         new="return self.strength < 0.0",
         tests=(f"{REFUSED}[squared]", f"{REFUSED}[logistic]"),
     ),
@@ -90,8 +90,15 @@ FAULTS: tuple[Fault, ...] = (
         tests=(f"{SCORE}::test_intervals_are_wider_by_what_selection_leaves",),
     ),
     Fault(
+        name="intervals: issued although they know to be too wide",
+        target="learn:NoisyScore.swamped",
+        old=" | (self._wider > WIDEST**2)",
+        new="",
+        tests=(f"{SCORE}::test_a_pilot_that_was_led_astray_does_not_narrow_an_interval",),
+    ),
+    Fault(
         name="intervals: a pilot that was led astray narrows them",
-        target="learn:NoisyScore.covariance",
+        target="learn:NoisyScore._wider",
         old="np.minimum(self.strength, self._used)",
         new="self.strength",
         tests=(f"{SCORE}::test_a_pilot_that_was_led_astray_does_not_narrow_an_interval",),

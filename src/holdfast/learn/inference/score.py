@@ -47,6 +47,8 @@ ASTRAY = 1.5
 BENT = 8.0
 """Terms of second order of a logistic model, as a share of the variance: this over the squared strength. Its curvature
 is also measured beside the place where it is needed; by simulation."""
+WIDEST = 1.13
+"""What terms of second order may do to a width; an interval that knows itself to be wider is not issued."""
 VARIANCE_MARGIN = 0.5
 """Deviations of its noise that are added to the residual variance: the plug-in one is too small half of the time."""
 
@@ -221,9 +223,17 @@ class NoisyScore:
         return (self.strength < LEAST_STRENGTH) | (self._used < LEAST_USED)
 
     @cached_property
+    def _wider(self) -> Any:
+        """What terms of second order do to the variance, as a factor."""
+        if self.loss == "squared":
+            return 1.0 + 1.5 * (self.dimension + 1) / self.dimension / self.strength**2
+        # A pilot that was led astray does not say how strong the curvature is where it is used.
+        return 1.0 + BENT / np.minimum(self.strength, self._used) ** 2
+
+    @cached_property
     def swamped(self) -> Any:
         """Whether noise may swamp the information: first-order theory is not to be believed."""
-        return self.drowned | ~(self.sure_strength >= LEAST_STRENGTH)
+        return self.drowned | ~(self.sure_strength >= LEAST_STRENGTH) | (self._wider > WIDEST**2)
 
     @cached_property
     def solution(self) -> Floats:
@@ -264,16 +274,10 @@ class NoisyScore:
             variance = (
                 self.residual_variance(theta, margin=VARIANCE_MARGIN, freedom=freedom) + below / freedom
             )
-        d = self.dimension
-        if self.loss == "squared":
-            wider = 1.0 + 1.5 * (d + 1) / d / self.strength**2
-        else:
-            # A pilot that was led astray does not say how strong the curvature is where it is used.
-            wider = 1.0 + BENT / np.minimum(self.strength, self._used) ** 2
         middle = variance[..., None, None] * self.curvature + noise
         off = self._selection
         return np.asarray(
-            np.asarray(wider)[..., None, None] * (inverse @ middle @ inverse)
+            np.asarray(self._wider)[..., None, None] * (inverse @ middle @ inverse)
             + off[..., :, None] * off[..., None, :]
         )
 
