@@ -38,6 +38,11 @@ def fit(path: str, rows: int) -> None:
     print(f"{rows:,} rows: {time.process_time() - started:.1f} CPU s, peak {peak:.0f} MB")
 
 
+def commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("rows", nargs="?", type=int, default=5_000_000)
@@ -60,8 +65,8 @@ def main() -> None:
         RESULTS.write_text(
             "# An additive fit of many rows\n\n"
             f"Made by `python -m benchmarks.additive_size {rows} --save`: Adult's rows again and again, from a Parquet "
-            f"file, epsilon 1. {platform.machine()}, {os.cpu_count()} shared cores under other load, Python "
-            f"{platform.python_version()}. CPU time of the fit; peak of the process.\n\n- {done.stdout}",
+            f"file, epsilon 1. Commit {commit()}; {platform.machine()}, {os.cpu_count()} shared cores under load, "
+            f"Python {platform.python_version()}. CPU time of the fit; peak of the process.\n\n- {done.stdout}",
             encoding="utf-8",
         )
 

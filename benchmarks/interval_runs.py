@@ -38,9 +38,10 @@ CONSTANT, NORM = 0.5, design_norm(1.0, fit_intercept=True)
 class Design:
     """How rows and targets come about; the last coefficient is that of the constant column.
 
-    Features are independent and uniform on five values (three beyond two columns) within `reach` / sqrt(columns), then
-    clipped to norm 1; a number's noise is uniform on five values within `spread`, and the number is clipped to [-1, 1].
-    `mixed` is the first column's share in the others; `power` draws the values, then nine, towards zero: heavy tails.
+    Features are independent and uniform on five values (three beyond two columns, two beyond six) within `reach` /
+    sqrt(columns), then clipped to norm 1; a number's noise is uniform on five values within `spread`, and the number is
+    clipped to [-1, 1]. `mixed` is the first column's share in the others; `power` draws the values, then nine, towards
+    zero: heavy tails; `skewed` draws them towards one side; `outlying` noise is zero in three of five cases.
     """
 
     loss: str
@@ -49,12 +50,18 @@ class Design:
     spread: float = 0.3
     mixed: float = 0.0
     power: float = 1.0
+    skewed: bool = False
+    outlying: bool = False
 
     @cached_property
     def support(self) -> tuple[Floats, Floats]:
         """Every pair of a row and a target, all equally likely; for classes the target is the chance of +1."""
         columns = len(self.coefficients) - 1
-        values = np.linspace(-1.0, 1.0, 9 if self.power != 1 else 5 if columns <= 2 else 3)
+        values = np.linspace(
+            -1.0, 1.0, 9 if self.power != 1 else 5 if columns <= 2 else 3 if columns <= 6 else 2
+        )
+        if self.skewed:
+            values = 2.0 * (0.5 + 0.5 * values) ** 3 - 1.0
         values = np.sign(values) * np.abs(values) ** self.power * self.reach / math.sqrt(columns)
         raw = np.array(list(itertools.product(values, repeat=columns)))
         raw[:, 1:] = (1.0 - self.mixed) * raw[:, 1:] + self.mixed * raw[:, :1]
@@ -62,7 +69,7 @@ class Design:
         score = np.column_stack([raw, np.full(len(raw), CONSTANT)]) @ np.array(self.coefficients)
         if self.loss == "logistic":
             return rows, 0.5 * (1.0 + np.tanh(0.5 * score))
-        noise = np.linspace(-self.spread, self.spread, 5)
+        noise = self.spread * (np.array([-1.0, 0, 0, 0, 1]) if self.outlying else np.linspace(-1.0, 1.0, 5))
         return np.repeat(rows, 5, axis=0), np.clip(score[:, None] + noise, -1.0, 1.0).ravel()
 
 
@@ -79,13 +86,32 @@ DESIGNS = {
     "logistic, 3 columns, correlated": Design(loss="logistic", coefficients=(1.5, 1.0, 0.0, -1.0), mixed=0.4),
     "logistic, heavy tails": Design(loss="logistic", coefficients=(4.0, -2.0, -1.0), power=3.0),
     "logistic, 3 columns, 8 % positive": Design(loss="logistic", coefficients=(3.0, 0.0, -1.0, -6.0)),
-}
-UNSEEN = {
     "linear, 1 column": Design(loss="squared", coefficients=(0.4, 0.2), spread=0.6),
     "linear, correlated": Design(loss="squared", coefficients=(0.4, 0.4, -0.2), mixed=0.5),
     "linear, heavy tails": Design(loss="squared", coefficients=(0.6, -0.3, 0.2), power=3.0),
     "logistic, 4 columns": Design(loss="logistic", coefficients=(1.0, -1.5, 0.5, 0.0, 0.3)),
     "logistic, 15 % positive, correlated": Design(loss="logistic", coefficients=(1.0, 2.0, -4.0), mixed=0.3),
+    "linear, strongly correlated": Design(loss="squared", coefficients=(0.4, 0.3, 0.2), mixed=0.8),
+    "linear, 8 columns": Design(loss="squared", coefficients=(0.4, -0.3, 0.2, 0.0, 0.0, 0.1, 0.0, 0.3, 0.2)),
+    "linear, skewed, outlying noise": Design(
+        loss="squared", coefficients=(0.5, -0.3, 0.3), skewed=True, spread=0.6, outlying=True
+    ),
+    "logistic, strongly correlated": Design(loss="logistic", coefficients=(1.0, 1.0, 0.3), mixed=0.8),
+    "logistic, 8 columns": Design(
+        loss="logistic", coefficients=(1.0, -1.0, 0.5, 0.0, 0.0, 0.0, 0.5, -0.5, 0.3)
+    ),
+    "logistic, 10 % positive": Design(loss="logistic", coefficients=(1.5, -1.0, -4.6)),
+    "logistic, skewed": Design(loss="logistic", coefficients=(3.0, -2.0, 1.0), skewed=True),
+}
+UNSEEN = {
+    "linear, 3 columns, skewed, correlated": Design(
+        loss="squared", coefficients=(0.5, -0.2, 0.1, -0.2), skewed=True, mixed=0.3
+    ),
+    "logistic, 1 column, 20 % positive": Design(loss="logistic", coefficients=(3.0, -3.2)),
+    "logistic, 6 columns": Design(loss="logistic", coefficients=(1.5, -1.0, 1.0, 0.0, 0.5, 0.0, -0.8)),
+    "logistic, 3 columns, strong, skewed": Design(
+        loss="logistic", coefficients=(4.0, -3.0, 2.0, 1.0), skewed=True
+    ),
 }
 """Designs that were not looked at while the rule of refusal was made."""
 DESIGNS |= UNSEEN
@@ -178,15 +204,21 @@ def logistic_runs(
     t = joint.l2_sensitivity / (cell.mu * np.sqrt(shares))
     s = t / joint.lift
     theta = np.zeros((runs, d))
-    points, gradients, curvatures = list[Floats](), list[Floats](), list[Floats]()
+    points, gradients, curvatures, tilts = list[Floats](), list[Floats](), list[Floats](), list[Floats]()
     for step in range(len(SHARES)):
         chance = 0.5 * (1.0 + np.tanh(0.5 * (theta @ rows.T)))
         points.append(theta)
         gradients.append((counts * chance - positive) @ rows + t[step] * random.normal(size=(runs, d)))
         exact = (counts * chance * (1.0 - chance)) @ outer
         curvatures.append(exact.reshape(runs, d, d) + symmetric(random, runs, d, s[step]))
+        tilt = np.zeros((runs, 0))
+        if step >= ESTIMATED.start:
+            along = np.linalg.eigh(pool(shares[PILOTS], s[PILOTS], curvatures[PILOTS])[0])[1][..., 0]
+            bent = counts * chance * (1.0 - chance) * (1.0 - 2.0 * chance) * (along @ rows.T) ** 2
+            tilt = bent @ rows + t[step] / joint.tilt_lift * random.normal(size=(runs, d))
+        tilts.append(tilt)
         if log is not None:
-            log.append((theta, gradients[-1], curvatures[-1]))
+            log.append((theta, gradients[-1], curvatures[-1], tilt))
         last = slice(max(0, step + 1 - TOGETHER), step + 1)
         mean, deviation = pool(shares[last], s[last], curvatures[last])
         slopes = [
@@ -214,6 +246,7 @@ def logistic_runs(
         target=np.asarray(target), centres=np.stack(points[ESTIMATED], axis=1), weights=weights,
         gradient_noise=t[ESTIMATED], curvature_noise=s[ESTIMATED], count=cell.rows,
         pilot=pilot, pilot_noise=pilot_noise, bend=NORM,
+        tilt=pool(shares[ESTIMATED], s[ESTIMATED], tilts[ESTIMATED])[0],
     )  # fmt: skip
 
 

@@ -46,6 +46,18 @@ def cells() -> Iterator[Cell]:
         "logistic, 3 columns, correlated",
         "logistic, heavy tails",
         "logistic, 3 columns, 8 % positive",
+        "linear, 1 column",
+        "linear, correlated",
+        "linear, heavy tails",
+        "logistic, 4 columns",
+        "logistic, 15 % positive, correlated",
+        "linear, strongly correlated",
+        "linear, 8 columns",
+        "linear, skewed, outlying noise",
+        "logistic, strongly correlated",
+        "logistic, 8 columns",
+        "logistic, 10 % positive",
+        "logistic, skewed",
     )
     for design in (*others, *rare, *looked_at, *UNSEEN):
         for rows in (500, 2_000, 20_000):
@@ -58,6 +70,9 @@ def cells() -> Iterator[Cell]:
         ("linear, narrow", 500, 1.0),
         ("linear, narrow", 2_000, 0.3),
         ("linear", 500, 0.3),
+        ("linear, heavy tails", 500, 1.0),
+        ("linear, strongly correlated", 500, 1.0),
+        ("linear, skewed, outlying noise", 500, 0.5),
     ):
         yield Cell(design=design, adjacency="zero_out", rows=rows, epsilon=epsilon, method="test_inversion")
 
@@ -98,6 +113,21 @@ def line(cell: Cell, found: dict[str, Any]) -> str:
     return f"{start} | {min(found['coverage']):.4f} | {floor:.4f} | {width} |"
 
 
+def refused(design: str, shown: list[tuple[Cell, dict[str, Any]]]) -> str:
+    """Shares of the plain design, in one line."""
+    parts = []
+    for rows in ROWS:
+        shares = [
+            f"{100 * (1 - found['issued'] / found['runs']):.0f}"
+            for cell, found in shown
+            if (cell.design, cell.rows, cell.adjacency, cell.method) == (design, rows, "zero_out", "wald")
+            and cell.epsilon in EPSILONS
+        ]
+        parts.append(f"{rows:,} rows {'/'.join(shares)}")
+    told = "/".join(f"{epsilon:g}" for epsilon in EPSILONS)
+    return f"- Refused, design `{design}`, per cent at epsilon {told}: {'; '.join(parts)}."
+
+
 def page(store: dict[str, Any]) -> str:
     import holdfast
 
@@ -118,7 +148,7 @@ def page(store: dict[str, Any]) -> str:
         f"{FURTHER} times as many where fewer than {FEW} intervals were issued, seeds 0, 1, ..., delta = "
         f"n^-1.5, the arithmetic of `ssp`, `newton` and `conf_int` on stacks of tables. Commit {', '.join(commits)}; "
         f"{platform.machine()}, Python {platform.python_version()}, holdfast {holdfast.__version__}, one thread, "
-        f"{sum(found['cpu'] for _, found in shown) / 60:.0f} CPU minutes.", "",
+        f"{sum(found['cpu'] for _, found in shown) / 60:.0f} CPU minutes.", "", "<!-- in short -->",
         "Coverage is that of the worst coefficient among the intervals issued, nominal 95 %; the floor is three "
         "standard errors below. Width is the largest, over coefficients, of the mean width over that of an oracle who "
         "knows design, coefficients and variances.", "",
@@ -129,8 +159,9 @@ def page(store: dict[str, Any]) -> str:
         "",
         f"Not looked at while the rule of refusal was made: {'; '.join(UNSEEN)}. Of their {len(unseen)} cells with "
         f"intervals {sum(shortfall(found) > 3 for _, found in unseen)} are below the floor and "
-        f"{sum(excess(found, WIDEST) > 3 for _, found in unseen)} too wide.",
-        "",
+        f"{sum(bool(found['width']) and max(found['width']) > WIDEST for _, found in unseen)} too wide.", "",
+        *(refused(design, shown) for design in ("linear", "logistic")),
+        "", "<!-- cells -->", "",
     ]  # fmt: skip
     for design, method in dict.fromkeys((cell.design, cell.method) for cell, _ in shown):
         lines += [

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.interval_runs import Cell, logistic_runs, population, shortfall, simulate, squared_runs
-from scipy.stats import norm
+from scipy.stats import chi2, norm
 
+from holdfast.learn.inference.inversion import ScoreTest
 from tests.studies.size import Study, trials
 
 CELLS = [
@@ -67,6 +68,21 @@ def test_p_values_are_uniform_where_nothing_is_there(design: str, study: Study) 
         error_of_share = math.sqrt(level * (1 - level) / p_values.size)
         study.note(trials=runs, issued=len(p_values), level=level, share=share)
         assert 0.7 * level - 3 * error_of_share <= share <= level + 3 * error_of_share, (level, share)
+
+
+def test_p_values_of_test_inversion_are_uniform_or_larger_where_nothing_is_there(study: Study) -> None:
+    """Where Wald intervals are refused; the residual variance has a margin, so they are larger."""
+    runs = trials(500)
+    cell = Cell(design="linear, 5 columns", adjacency="zero_out", rows=500, epsilon=1.0)
+    stack = squared_runs(cell, runs, np.random.default_rng(12))
+    assert stack.swamped.mean() > 0.9
+    ones = [ScoreTest(stack[run]) for run in range(runs)]
+    p_values = np.array([[chi2.sf(one.least(place, 0.0), 1) for place in (3, 4)] for one in ones])
+    for level in (0.05, 0.1, 0.3, 0.5):
+        share = float(np.mean(p_values <= level))
+        study.note(trials=runs, level=level, share=share)
+        assert share <= level + 3 * math.sqrt(level * (1 - level) / runs), (level, share)
+    assert np.mean(p_values < 0.5) > 0.1, "they are not all large"
 
 
 def test_noise_that_swamps_is_refused_in_every_run() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from holdfast.errors import FormatError, NoIntervals, ParameterError
 from holdfast.learn.inference.coefficients import coefficient_intervals
 from holdfast.learn.inference.inversion import ScoreTest
-from holdfast.learn.inference.score import ASTRAY, DOUBT, LEAST_STRENGTH, NoisyScore
+from holdfast.learn.inference.score import ASTRAY, BENT, DOUBT, LEAST_STRENGTH, WIDEST, NoisyScore
 
 Floats = NDArray[np.float64]
 TRUTH = np.array([0.8, -0.4, 0.3])
@@ -118,7 +118,8 @@ def test_a_p_value_is_where_the_interval_touches_zero() -> None:
 def test_noise_that_swamps_is_refused(make: Any) -> None:
     least = float(np.linalg.eigvalsh(4000 * GRAM)[0])
     # Without a pilot the noise of the curvature itself is in doubt; the pilot here has none.
-    limit = least / (LEAST_STRENGTH * math.sqrt(3.0) + (DOUBT if make is squared else 0.0))
+    needed = LEAST_STRENGTH if make is squared else math.sqrt(BENT / (WIDEST**2 - 1.0))
+    limit = least / (needed * math.sqrt(3.0) + (DOUBT if make is squared else 0.0))
 
     def at(deviation: float) -> NoisyScore:
         told = {"s": deviation, "variance": 0.1} if make is squared else {"t": deviation, "s": deviation}
@@ -153,36 +154,99 @@ def test_noise_makes_a_least_eigenvalue_sure_too_high_once_in_a_hundred() -> Non
         assert too_high >= 0.005 or gram[1, 1] == 300.0
 
 
+TILT = np.array([600.0, -200.0, 300.0])
+
+
+def bent(**told: Any) -> NoisyScore:
+    """A logistic score that says how fast its curvature changes."""
+    settings: dict[str, Any] = {"bend": 1.0, "tilt": TILT}
+    return dataclasses.replace(logistic(4000, t=5.0, s=5.0), **settings | told)
+
+
 def test_a_bent_curvature_is_less_sure_and_the_line_is_blurred() -> None:
-    fine = logistic(4000, t=5.0, s=5.0)
+    fine = bent()
     assert fine.pilot is not None
-    pilots = fine.pilot * (1.0 + 1e-12 * np.arange(2_000))[:, None, None]
-    bends = (0.0, 1.0, 4.0)
-    sure = [
-        np.array([dataclasses.replace(fine, pilot=one, bend=bend).sure_strength for one in pilots])
-        for bend in bends
-    ]
-    assert np.ptp(sure[0]) < 1e-6, "least squares know no coin"
-    assert (sure[1] <= fine.strength * (1.0 + 1e-8)).all()
-    # The logarithm is off by a deviation on average, and blurred by four that sampling has.
-    moved = 4.0 / math.sqrt(float(np.linalg.eigvalsh(fine.pilot)[0]))
-    off = np.log(fine.strength / sure[2])
-    assert np.median(off) == pytest.approx(math.sqrt(17.0) * moved + 8.0 * moved**2, rel=0.1)
-    assert np.quantile(off, 0.95) - np.median(off) == pytest.approx(4.0 * 1.645 * moved, rel=0.1)
-    again = dataclasses.replace(fine, pilot=pilots[7], bend=4.0).sure_strength
-    assert again == sure[2][7], "who holds the release finds the same"
+    pilots = fine.pilot * (1.0 + 1e-12 * np.arange(4_000))[:, None, None]
+    held = {
+        name: np.stack([getattr(fine, name)] * 4_000) for name in ("curvature", "target", "centres", "tilt")
+    }
+    straight, sure = (bent(pilot=pilots, bend=bend, **held).sure_strength for bend in (0.0, 2.0))
+    assert np.ptp(straight) < 1e-6, "least squares know no coin"
+    assert (sure <= fine.strength * (1.0 + 1e-8)).all(), "luck of the coin never lowers the line"
+    # In the root of the eigenvalue: half of what sampling does, 1.25 times, four and a half times over on average.
+    least = float(np.linalg.eigvalsh(fine.pilot)[0])
+    rows = math.sqrt(float(TILT @ np.linalg.solve(fine.pilot, TILT)) / least)
+    scale = 0.5 * 1.25 * math.hypot(rows, 4.0 / math.sqrt(least))
+    taken = math.sqrt(least) - np.sqrt(sure * least / fine.strength)
+    assert np.median(taken) == pytest.approx(4.5 * scale, rel=0.05)
+    assert np.quantile(taken, 0.75) - np.median(taken) == pytest.approx(math.log(2.0) * scale, rel=0.15)
+    assert np.mean(taken < 1e-9 * scale) == pytest.approx(0.5 * math.exp(-4.5), abs=0.004)
+    assert bent(pilot=pilots[7], bend=2.0).sure_strength == pytest.approx(sure[7], rel=1e-12), (
+        "who holds the release finds the same"
+    )
+    assert bent(tilt=None).swamped, "who does not say how fast it changes is not believed"
 
 
 def test_a_place_that_noise_led_astray_is_less_sure() -> None:
     """The same curvature and the same noise in it, but gradients that are three times as noisy before."""
-    fine = dataclasses.replace(logistic(4000, t=5.0, s=5.0), pilot_noise=10.0)
-    noisy = dataclasses.replace(fine, gradient_noise=3.0 * fine.gradient_noise)
-    assert noisy.sure_strength == fine.sure_strength, "least squares were measured nowhere"
-    bent = [dataclasses.replace(one, bend=1.0) for one in (fine, noisy)]
-    least = (float(np.linalg.eigvalsh(fine.pilot)[0]) - DOUBT * 10.0) if fine.pilot is not None else 0.0
-    assert np.log(bent[0].sure_strength / bent[1].sure_strength) == pytest.approx(
-        ASTRAY * 2.0 * 10.0 / least, rel=1e-6
-    )
+    ones = [
+        bent(pilot_noise=10.0, gradient_noise=factor * bent().gradient_noise, tilt=TILT * 1e-3, bend=0.3)
+        for factor in (1.0, 3.0)
+    ]
+    assert ones[0].pilot is not None
+    least = float(np.linalg.eigvalsh(ones[0].pilot)[0]) - DOUBT * 10.0
+    moved = np.linalg.solve(ones[0].pilot - DOUBT * 10.0 * np.eye(3), TILT * 1e-3)
+    off = [by * 10.0 * np.linalg.norm(moved) / least + (0.3 * by * 10.0 / least) ** 2 for by in (1.0, 3.0)]
+    found = np.log(ones[0].sure_strength / ones[1].sure_strength)
+    assert found == pytest.approx(ASTRAY * (off[1] - off[0]), rel=0.02)
+    straight = [dataclasses.replace(one, bend=0.0).sure_strength for one in ones]
+    assert straight[0] == straight[1], "least squares were measured nowhere"
+
+
+def selected(spread: float, *, least: float = 400.0, runs: int = 20_000) -> tuple[NoisyScore, Floats]:
+    """Tables whose estimate is off by sampling along the first weight, and whose least eigenvalue moves with it."""
+    random, curvature = np.random.default_rng(6), np.diag([least, 900.0, 900.0])
+    off = random.normal(size=(runs, 3)) / np.sqrt(np.diag(curvature))
+    pilot = np.tile(curvature, (runs, 1, 1))
+    pilot[:, 0, 0] *= np.exp(spread * off[:, 0] * math.sqrt(least))
+    tilt = pilot[:, 0] * spread * math.sqrt(least)
+    plain = np.zeros((runs, 3))
+    many = NoisyScore(
+        loss="logistic", curvature=np.tile(curvature, (runs, 1, 1)), target=plain, centres=plain[:, None], count=4000,
+        weights=np.ones(1), gradient_noise=np.ones(1), curvature_noise=np.array([35.0]), pilot=pilot, bend=0.1,
+        tilt=tilt,
+    )  # fmt: skip
+    return many, off
+
+
+def test_intervals_are_wider_by_what_selection_leaves() -> None:
+    """The error that those issued have on average is the slope of their log chance (Stein's identity)."""
+    many, off = selected(0.15)
+    issued = ~many.swamped
+    assert 0.01 < issued.mean() < 0.3
+    left, said = off[issued, 0].mean(), many._selection[issued, 0].mean()
+    assert left == pytest.approx(said, rel=0.25)
+    assert 0.1 / 20.0 < left < 1.15 / 1.25 / 20.0, "to first order at most 1 / 1.25 deviations"
+    sharp = off[many._free_of_noise > 8.0, 0].mean()
+    assert sharp > 1.5 * left, "a sharp line picks those that are off"
+    wider = many[issued].covariance() - dataclasses.replace(many[issued], tilt=None).covariance()
+    assert wider[:, 0, 0] == pytest.approx(many[issued]._selection[:, 0] ** 2)
+    sure, _ = selected(0.02, least=3_000.0, runs=100)
+    assert np.abs(sure._selection).max() < 1e-3 / math.sqrt(3_000.0), "far from the line nothing is selected"
+
+
+def test_a_pilot_that_was_led_astray_does_not_narrow_an_interval() -> None:
+    fine = logistic(4000, t=20.0, s=20.0)
+    assert fine.pilot is not None
+    kind = dataclasses.replace(fine, pilot=3.0 * fine.pilot)
+    assert kind.strength > 2.9 * fine.strength
+    assert kind.covariance() == pytest.approx(fine.covariance(), rel=1e-12)
+    # The pilot is kind and the curvature that is inverted is not: the interval knows that it is too wide.
+    for factor, refused in ((1.05, False), (0.95, True)):
+        known = math.sqrt(BENT / (WIDEST**2 - 1.0)) * factor
+        low = dataclasses.replace(kind, curvature=kind.curvature * known / fine._used)
+        assert low._used == pytest.approx(known)
+        assert bool(low.swamped) == refused
 
 
 def test_many_releases_at_once_say_what_each_says() -> None:
@@ -190,9 +254,10 @@ def test_many_releases_at_once_say_what_each_says() -> None:
     ones = [logistic(900, t=8.0, s=5.0, random=random) for _ in range(5)]
     names = ("curvature", "target", "centres", "pilot")
     arrays: dict[str, Any] = {name: np.stack([getattr(one, name) for one in ones]) for name in names}
-    many = dataclasses.replace(ones[0], **arrays, bend=1.0)
+    tilts = TILT * np.arange(1.0, 6.0)[:, None]
+    many = dataclasses.replace(ones[0], **arrays, bend=1.0, tilt=tilts)
     for place in range(5):
-        one = dataclasses.replace(ones[place], bend=1.0)
+        one = dataclasses.replace(ones[place], bend=1.0, tilt=tilts[place])
         assert many.sure_strength[place] == pytest.approx(one.sure_strength)
         assert many.covariance()[place] == pytest.approx(one.covariance())
         assert many[place].solution == pytest.approx(one.solution)
@@ -265,6 +330,7 @@ def test_a_stored_score_is_read_with_suspicion() -> None:
         {"bend": math.nan},
         {"pilot_noise": -1.0},
         {"target": np.zeros((2, 3))},
+        {"tilt": np.zeros(2)},
     ):
         with pytest.raises((FormatError, ParameterError)):
             NoisyScore.of_value(value | wrong)

@@ -53,14 +53,16 @@ def test_newton_steps() -> None:
         todo = iter(log)
 
         def released(
-            theta: Floats, share: Fraction, run: int = run, todo: Any = todo
+            theta: Floats, share: Fraction, along: Floats | None, run: int = run, todo: Any = todo
         ) -> tuple[Floats, float]:
-            at, gradient, curvature = (part[run] for part in next(todo))
+            at, gradient, curvature, tilt = (part[run] for part in next(todo))
             assert theta == pytest.approx(at, rel=1e-9)
+            assert (along is None) == (tilt.size == 0)
             sigma = joint.l2_sensitivity / (LOGISTIC.mu * float(share) ** 0.5)
-            return np.concatenate([gradient, joint.lift * upper_triangle(curvature)]), sigma
+            parts = [gradient, joint.lift * upper_triangle(curvature), joint.tilt_lift * tilt]
+            return np.concatenate(parts), sigma
 
-        steps = newton_steps(released, problem, lift=joint.lift, penalty=0.0)[0]
+        steps = newton_steps(released, problem, joint=joint, penalty=0.0)[0]
         shipped = score_of(steps, LOGISTIC.rows, bend=NORM)
         for name, value in stack[run].value().items():
             if isinstance(value, np.ndarray | float):

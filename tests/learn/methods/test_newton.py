@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -21,6 +22,7 @@ from holdfast.learn.methods.newton import (
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.learn.whitening import from_upper_triangle
 from holdfast.privacy import Account, Adjacency, GaussianDP
 
 Floats = NDArray[np.float64]
@@ -33,9 +35,9 @@ def examples_of(rows: Floats, labels: Floats, adjacency: Adjacency = Adjacency.z
     )
 
 
-def vector(rows: Floats, labels: Floats, theta: Floats, joint: JointScore) -> Floats:
+def vector(rows: Floats, labels: Floats, theta: Floats, joint: JointScore, along: Any = None) -> Floats:
     problem = Problem(loss=Logistic(), dimension=theta.size)
-    return joint.at(theta, ClippedBlocks(examples_of(rows, labels), problem), problem)
+    return joint.at(theta, ClippedBlocks(examples_of(rows, labels), problem), problem, along)
 
 
 @settings(max_examples=150, deadline=None)
@@ -44,11 +46,12 @@ def vector(rows: Floats, labels: Floats, theta: Floats, joint: JointScore) -> Fl
     size=st.floats(0.0, 30.0),
     adjacency=st.sampled_from(NEIGHBOURS),
     rows=st.integers(1, 3),
+    third=st.booleans(),
 )
 def test_no_unit_moves_gradient_and_curvature_further(
-    seed: int, size: float, adjacency: Adjacency, rows: int
+    seed: int, size: float, adjacency: Adjacency, rows: int, third: bool
 ) -> None:
-    """Together they cost what the gradient costs, at every prediction."""
+    """Together they cost what the gradient costs, at every prediction; the third derivative along the row included."""
     random = np.random.default_rng(seed)
     joint = JointScore.of(adjacency, row_norm=1.0, rows_per_unit=rows)
     theta = random.normal(size=3)
@@ -58,11 +61,12 @@ def test_no_unit_moves_gradient_and_curvature_further(
         made = random.normal(size=(rows, 3)) + random.choice([-1, 0, 1]) * theta
         return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True))
 
-    labels = random.choice([-1.0, 1.0], size=(2, rows))
-    mine = vector(drawn(), labels[0], theta, joint)
-    other = (
-        vector(drawn(), labels[1], theta, joint) if adjacency is Adjacency.replace else np.zeros_like(mine)
-    )
+    labels, first = random.choice([-1.0, 1.0], size=(2, rows)), drawn()
+    along = first[0] if third else None
+    mine = vector(first, labels[0], theta, joint, along)
+    other = np.zeros_like(mine)
+    if adjacency is Adjacency.replace:
+        other = vector(drawn(), labels[1], theta, joint, along)
     assert np.linalg.norm(mine - other) <= joint.l2_sensitivity * (1 + 1e-9)
 
 
@@ -75,10 +79,34 @@ def test_the_bound_is_attained_and_a_larger_lift_would_break_it(adjacency: Adjac
     if adjacency is Adjacency.replace:
         both = both - vector(row * [1.0, -1.0], np.array([-1.0]), theta, joint)
     assert np.linalg.norm(both) == pytest.approx(joint.l2_sensitivity, rel=1e-4)
-    # Where r = 3/4, the curvature's share is what the declared lift just allows.
-    r = 0.75
-    slope = 2 * r * (1 + joint.lift**2 / adjacency.gradient_factor * (1 - r) * (1 - 2 * r))
-    assert slope == pytest.approx(0.0, abs=1e-12)
+    # A row's squared length, all parts along it: nowhere above its value at r = 1, and with a tenth more it is.
+    r = np.linspace(0.0, 1.0, 4001)
+
+    def longest(factor: float) -> float:
+        second = factor * joint.lift**2 / adjacency.gradient_factor
+        third = factor * joint.tilt_lift**2
+        return float(np.max(r**2 * (1 + (1 - r) ** 2 * (second + third * (1 - 2 * r) ** 2))))
+
+    assert longest(1.0) == 1.0
+    assert longest(1.1) > 1.0
+    # (1 - length) / (1 - r), the polynomial of the proof.
+    left = np.polyval([36, -72, 55, -19, 1, 1], r)
+    assert left.min() > 0.01
+    assert 1 - r**2 * (1 + (1 - r) ** 2 * (10 + 9 * (1 - 2 * r) ** 2)) == pytest.approx(left * (1 - r))
+
+
+def test_the_third_derivative_is_that_of_the_curvature() -> None:
+    rows, labels = separable(50)
+    joint, theta, step = JointScore.of(Adjacency.zero_out, row_norm=1.0), np.array([1.0, -0.5, 2.0]), 1e-5
+    along = np.array([0.6, 0.0, -0.8])
+    tilt = vector(rows, labels, theta, joint, along)[9:] / joint.tilt_lift
+    for place in range(3):
+        move = step * np.eye(3)[place]
+        ends = [
+            from_upper_triangle(vector(rows, labels, theta + sign * move, joint)[3:], 3) / joint.lift
+            for sign in (1, -1)
+        ]
+        assert tilt[place] == pytest.approx(along @ (ends[0] - ends[1]) @ along / (2 * step), rel=1e-5)
 
 
 def separable(n: int, seed: int = 0) -> tuple[Floats, Floats]:
@@ -144,7 +172,11 @@ def test_a_step_goes_to_the_common_root_of_the_last_releases() -> None:
     assert _stepped(steps[-TOGETHER:], problem, penalty=0.0) == pytest.approx(root)
     score = score_of(steps, 100, bend=1.5)
     assert score.solution == pytest.approx(root)
-    # What decides was paid with 5 + 6 per cent, the estimate with 73.
-    assert score.pilot_noise == pytest.approx(0.5 / math.sqrt(0.11))
-    assert score.deviation == pytest.approx(0.5 / math.sqrt(0.73))
+    # What decides was paid with 10 + 12 per cent, the estimate with 62.
+    assert score.pilot_noise == pytest.approx(0.5 / math.sqrt(0.22))
+    assert score.deviation == pytest.approx(0.5 / math.sqrt(0.62))
     assert score.bend == 1.5
+    assert score.tilt is None, "nothing was told of it"
+    told = [dataclasses.replace(one, tilt=np.full(3, float(place))) for place, one in enumerate(steps)]
+    tilt = score_of(told, 100, bend=1.5).tilt
+    assert tilt == pytest.approx((16 * 8 + 20 * 9 + 26 * 10) / 62)

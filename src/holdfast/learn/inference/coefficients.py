@@ -130,10 +130,13 @@ def _wald(score: NoisyScore, chosen: list[int], *, level: float, shifts: Floats)
     if score.swamped:
         switch = "use method='test_inversion', which holds there too and may find no end, "
         switch = switch if score.loss == "squared" else "use "
+        sure = max(0.0, float(score.sure_strength))
+        held = f"of which {sure:.2g} times are sure, and the theory of intervals needs {LEAST_STRENGTH:.2g}"
+        if sure >= LEAST_STRENGTH:
+            held = "and that at the estimate itself too low: the interval would be too wide to be of use"
         raise NoIntervals(
             f"noise swamps the information: the least eigenvalue of the noisy curvature is {score.strength:.2g} times "
-            f"its noise, of which {max(0.0, float(score.sure_strength)):.2g} times are sure, and the theory of "
-            f"intervals needs {LEAST_STRENGTH:.2g}; {switch}more rows, a larger epsilon or fewer columns"
+            f"its noise, {held}; {switch}more rows, a larger epsilon or fewer columns"
         )
     estimate = score.solution[chosen]
     error = np.sqrt(np.diag(score.covariance())[chosen])

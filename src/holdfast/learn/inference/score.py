@@ -31,23 +31,25 @@ from scipy.special import ndtri
 from holdfast.errors import FormatError, require
 
 Floats = NDArray[np.float64]
-LEAST_STRENGTH = 4.0
+LEAST_STRENGTH = 4.5
 """Least eigenvalue of the curvature, in units of deviation times root of the dimension, that must be sure: from there
 on first-order theory holds, and with terms of second order the mean width is within 1.15 of an oracle's."""
 LEAST_USED = 3.0
 """The same of the curvature that is inverted, where another one decided: below it even second-order terms are large."""
 DOUBT = float(ndtri(0.99))
 """Deviations that are taken off before something is sure: an interval that should be refused is issued once in 100."""
-BLUR = 4.0
-"""Deviation of the coin by which the line of refusal is blurred, in units of what sampling does to the deciding number:
-the two are then correlated by at most a quarter (soundness, section 26)."""
-ASTRAY, SKEW = 1.5, 8.0
-"""Deviations by which the noise of the steps before may have moved the place where a curvature was measured; and what
-is added for each squared deviation by sampling, which first order leaves out. Both by simulation."""
-SECOND_ORDER = {"squared": 5.0, "logistic": 20.0}
-"""Terms of second order, as a share of the variance: this over the squared strength. A logistic curvature is also
-measured beside the place where it is needed."""
-VARIANCE_MARGIN = 1.0
+COIN, LUCK = 1.25, 4.5
+"""Scale of the Laplace coin by which the line of refusal is blurred, in units of what sampling does to the deciding
+number; and how many scales the line is raised before, so that luck of the coin never lowers it (soundness, section 26).
+"""
+ASTRAY = 1.5
+"""Deviations by which the noise of the steps before may have moved the place where a curvature was measured."""
+BENT = 8.0
+"""Terms of second order of a logistic model, as a share of the variance: this over the squared strength. Its curvature
+is also measured beside the place where it is needed; by simulation."""
+WIDEST = 1.13
+"""What terms of second order may do to a width; an interval that knows itself to be wider is not issued."""
+VARIANCE_MARGIN = 0.5
 """Deviations of its noise that are added to the residual variance: the plug-in one is too small half of the time."""
 
 
@@ -58,7 +60,8 @@ class NoisyScore:
     `pilot` is a curvature whose noise, of deviation `pilot_noise`, is not in `curvature`, in the units of the latter:
     whether to speak is decided by it, because an interval that is issued only where the noise happened to be kind
     covers too rarely. None: decided by `curvature` itself. `bend` bounds how fast the curvature changes: by a factor of
-    at most exp(bend |step|), 0 for least squares and the norm of rows for a logistic model.
+    at most exp(bend |step|), 0 for least squares and the norm of rows for a logistic model. `tilt` says how fast it
+    does change: the noisy derivative of u^T H u by the weights, u the direction of the pilot's least eigenvalue.
     """
 
     loss: Literal["squared", "logistic"]
@@ -72,6 +75,7 @@ class NoisyScore:
     pilot: Floats | None = None
     pilot_noise: float = 0.0
     bend: float = 0.0
+    tilt: Floats | None = None
     square: Any = None
     """The noisy sum of squared targets, for least squares; its noise has s / omega^2 = 2 t^2 / s as deviation."""
 
@@ -81,6 +85,8 @@ class NoisyScore:
             "curvature": (*many, d, d), "target": (*many, d), "centres": (*many, k, d), "weights": (k,),
             "gradient_noise": (k,), "curvature_noise": (k,),
         }  # fmt: skip
+        if self.tilt is not None:
+            shapes["tilt"] = (*many, d)
         for name, shape in shapes.items():
             found = getattr(self, name)
             require(found.shape == shape, f"{name}.shape", found.shape, str(shape))
@@ -88,7 +94,7 @@ class NoisyScore:
 
     def __getitem__(self, place: Any) -> Self:
         """Some of many releases, or one."""
-        many = ("curvature", "target", "centres", "pilot", "square")
+        many = ("curvature", "target", "centres", "pilot", "tilt", "square")
         held = {name: getattr(self, name) for name in many}
         return replace(self, **{name: one[place] for name, one in held.items() if one is not None})
 
@@ -99,12 +105,21 @@ class NoisyScore:
     @classmethod
     def of_value(cls, value: Any) -> Self:
         """The score of a stored model; `FormatError` for anything else."""
-        arrays = ("curvature", "target", "centres", "weights", "gradient_noise", "curvature_noise", "pilot")
+        arrays = (
+            "curvature",
+            "target",
+            "centres",
+            "weights",
+            "gradient_noise",
+            "curvature_noise",
+            "pilot",
+            "tilt",
+        )
         try:
             if not isinstance(value, Mapping) or value["loss"] not in ("squared", "logistic"):
                 raise ValueError("loss")
             # A release of before these were stored does not say how sure the decision is: nothing is.
-            told = {"pilot_noise": math.inf, "bend": 0.0} | dict(value)
+            told = {"pilot_noise": math.inf, "bend": 0.0, "tilt": None} | dict(value)
             told = {one.name: told[one.name] for one in fields(cls)}
             for name in arrays:
                 if told[name] is not None:
@@ -140,38 +155,85 @@ class NoisyScore:
         return _least(self.curvature if self.pilot is None else self.pilot) / self._unit
 
     @cached_property
+    def _used(self) -> Any:
+        """The strength of what is inverted."""
+        return _least(self.curvature) / self._unit
+
+    @cached_property
+    def _free_of_noise(self) -> Any:
+        """The strength, less what the deciding noise may have added.
+
+        Noise of deviation s lifts a least eigenvalue by more than z s with probability 1 - Phi(z) at most: along its
+        eigenvector the noise is normal.
+        """
+        noise = self.deviation if self.pilot is None else self.pilot_noise
+        return self.strength - DOUBT * noise / self._unit
+
+    @cached_property
+    def _blurred(self) -> tuple[Any, Any, Any]:
+        """Of a bent curvature: root of the least eigenvalue, scale of the coin in it, and what sampling does to it.
+
+        A curvature is measured at an estimate. That rows are a sample moves the logarithm of its least eigenvalue by a
+        deviation of |tilt|_(C^-1) / eigenvalue, its root by nearly the same whatever it is, and terms of second order
+        by up to bend^2 / eigenvalue; noisy gradients before (those cost about what the pilot did) move it as well.
+        """
+        assert self.pilot is not None, "decided by another draw"
+        assert self.tilt is not None, "told how fast it changes"
+        eye, some = np.eye(self.dimension), np.asarray(self._free_of_noise > 0)
+        least = np.where(some, self._free_of_noise * self._unit, 1.0)
+        floor = np.where(some[..., None, None], self.pilot - DOUBT * self.pilot_noise * eye, eye)
+        moved = np.linalg.solve(floor, self.tilt[..., None])[..., 0]
+        by_rows = np.sqrt(np.sum(self.tilt * moved, axis=-1)) / least
+        t = self.pilot_noise * float(self.gradient_noise[0] / self.curvature_noise[0])
+        by_noise = t * np.linalg.norm(moved, axis=-1) / least + (self.bend * t / least) ** 2
+        root = np.sqrt(least) * np.exp(-np.minimum(0.5 * ASTRAY * by_noise, 350.0))
+        spread = np.hypot(by_rows, self.bend**2 / least) * np.sqrt(least)
+        return root, 0.5 * COIN * spread, spread * np.sqrt(least)
+
+    @cached_property
     def sure_strength(self) -> Any:
         """What is sure of the strength; intervals are issued where it is at least `LEAST_STRENGTH`.
 
-        Noise of deviation s lifts a least eigenvalue by more than z s with probability 1 - Phi(z) at most: along its
-        eigenvector the noise is normal. And a logistic curvature was measured at an estimate, whose error moves the
-        eigenvalue's logarithm: by a deviation of at most bend / sqrt(eigenvalue) because rows are a sample, and of at
-        most bend t / eigenvalue because gradients were noisy (those that led there cost about what the pilot did). A
-        sharp line would issue intervals to the tables whose estimate happened to be small, so it is blurred by a coin.
+        A sharp line would issue intervals of a logistic model to the tables whose estimate happened to be small, so it
+        is blurred by a coin made of the release: one deviation of sampling changes the chance of an interval by a
+        factor of at most exp(1 / COIN), and what it changes is in `_selection`.
         """
-        noise = self.deviation if self.pilot is None else self.pilot_noise
-        sure = self.strength - DOUBT * noise / self._unit
-        if self.bend == 0.0 or self.pilot is None:
-            return sure
-        least = np.maximum(sure * self._unit, 1e-300)
-        by_rows = self.bend / np.sqrt(least)
-        by_noise = self.bend * noise * float(self.gradient_noise[0] / self.curvature_noise[0]) / least
-        off = (
-            by_rows * (math.hypot(1.0, BLUR) - BLUR * _coin(self.pilot))
-            + SKEW * by_rows**2
-            + ASTRAY * by_noise
-        )
-        return np.where(sure > 0, sure * np.exp(-np.clip(off, 0.0, 700.0)), sure)
+        if self.bend == 0.0:
+            return self._free_of_noise
+        if self.pilot is None or self.tilt is None:
+            return np.zeros(self.target.shape[:-1])
+        root, scale, _ = self._blurred
+        sure = np.maximum(root - scale * np.maximum(LUCK - _coin(self.pilot), 0.0), 0.0) ** 2
+        return np.where(self._free_of_noise > 0, sure / self._unit, self._free_of_noise)
+
+    @property
+    def _selection(self) -> Floats:
+        """How far the estimate is off on average among intervals issued: C^-1 times the slope of the log chance."""
+        if self.bend == 0.0 or self.pilot is None or self.tilt is None:
+            return np.zeros_like(self.target)
+        root, scale, moved = self._blurred
+        above = (root - math.sqrt(LEAST_STRENGTH * self._unit)) / np.maximum(scale, 1e-300) - LUCK
+        tail = np.exp(-np.maximum(above, 0.0))
+        slope = tail / (2.0 - tail) / np.maximum(COIN * moved, 1e-300)
+        return np.asarray(np.linalg.solve(self.curvature, (slope[..., None] * self.tilt)[..., None])[..., 0])
 
     @cached_property
     def drowned(self) -> Any:
         """Whether the solution is not even to be used: a floored one is better."""
-        return (self.strength < LEAST_STRENGTH) | (_least(self.curvature) / self._unit < LEAST_USED)
+        return (self.strength < LEAST_STRENGTH) | (self._used < LEAST_USED)
+
+    @cached_property
+    def _wider(self) -> Any:
+        """What terms of second order do to the variance, as a factor."""
+        if self.loss == "squared":
+            return 1.0 + 1.5 * (self.dimension + 1) / self.dimension / self.strength**2
+        # A pilot that was led astray does not say how strong the curvature is where it is used.
+        return 1.0 + BENT / np.minimum(self.strength, self._used) ** 2
 
     @cached_property
     def swamped(self) -> Any:
         """Whether noise may swamp the information: first-order theory is not to be believed."""
-        return self.drowned | ~(self.sure_strength >= LEAST_STRENGTH)
+        return self.drowned | ~(self.sure_strength >= LEAST_STRENGTH) | (self._wider > WIDEST**2)
 
     @cached_property
     def solution(self) -> Floats:
@@ -212,9 +274,12 @@ class NoisyScore:
             variance = (
                 self.residual_variance(theta, margin=VARIANCE_MARGIN, freedom=freedom) + below / freedom
             )
-        wider = 1.0 + SECOND_ORDER[self.loss] / self.strength**2
         middle = variance[..., None, None] * self.curvature + noise
-        return np.asarray(np.asarray(wider)[..., None, None] * (inverse @ middle @ inverse))
+        off = self._selection
+        return np.asarray(
+            np.asarray(self._wider)[..., None, None] * (inverse @ middle @ inverse)
+            + off[..., :, None] * off[..., None, :]
+        )
 
 
 def _least(matrix: Floats) -> Any:
@@ -222,7 +287,9 @@ def _least(matrix: Floats) -> Any:
 
 
 def _coin(matrix: Floats) -> Any:
-    """A standard normal number for each matrix, from all digits of it: who holds the release finds the same."""
+    """A Laplace number for each matrix, from all digits of it: who holds the release finds the same."""
     plain = np.ascontiguousarray(matrix, dtype="<f8").reshape(-1, *matrix.shape[-2:])
     drawn = [int.from_bytes(hashlib.sha256(one.tobytes()).digest()[:6], "big") for one in plain]
-    return ndtri((np.array(drawn) + 0.5) / 2.0**48).reshape(matrix.shape[:-2])
+    chance = (np.array(drawn) + 0.5) / 2.0**48
+    side = np.where(chance < 0.5, 1.0, -1.0)
+    return (side * np.log(2.0 * np.where(chance < 0.5, chance, 1.0 - chance))).reshape(matrix.shape[:-2])

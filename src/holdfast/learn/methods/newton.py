@@ -2,7 +2,8 @@
 
 Avella-Medina, Bradshaw and Loh 2023, and Ganesh et al. 2023, pay for both. Together they cost what the gradient costs:
 a row's slope is r x and its curvature r (1 - r) x x^T with the same r in [0, 1], so that where the slope is longest the
-curvature is 0. Rows are not clipped a second time and nothing is penalised: what is estimated is the regression itself,
+curvature is 0. So is the third derivative, which the last steps add in the direction that decides about intervals. Rows
+are not clipped a second time and nothing is penalised: what is estimated is the regression itself,
 and the last steps, each an estimate with noise of its own, give intervals (soundness, section 26).
 """
 
@@ -29,7 +30,7 @@ from holdfast.privacy.rounding import NORM_SLACK
 from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
-SHARES = (2, 2, 2, 3, 3, 4, 5, 6, 20, 24, 29)
+SHARES = (2, 2, 2, 3, 3, 4, 10, 12, 16, 20, 26)
 """Of mu^2, in per cent, for each step. What the first ones cost is lost; to a strong signal six are too few."""
 ESTIMATED, PILOTS = slice(8, 11), slice(6, 8)
 """The steps that make the estimate, and those before them, whose curvature decides whether intervals are issued."""
@@ -41,35 +42,48 @@ FLOOR, LONGEST = 2.0, 4.0
 
 @dataclass(frozen=True, kw_only=True)
 class JointScore:
-    """The vector (gradient, lift * second derivative), and how far one unit moves it; public.
+    """The vector (gradient, lift * second derivative, tilt_lift * third derivative along u, u), and its sensitivity.
 
-    With |x| <= X and k = lift * X a row's vector has the squared length r^2 X^2 (1 + k^2 (1 - r)^2), which grows in r
-    for k^2 <= 8 since (1 - r)(2 r - 1) <= 1/8: it is at most X^2, its value at r = 1. The squared distance of two rows
-    is at most (r + r')^2 X^2 + k^2 X^2 (r^2 (1 - r)^2 + r'^2 (1 - r')^2), inner products of squares being >= 0, and
-    that at most the sum of 2 r^2 X^2 (1 + (k^2 / 2) (1 - r)^2) over both: 4 X^2 for k^2 <= 16.
+    A row's parts have the lengths r |x|, r (1 - r) |x|^2 and at most r (1 - r) |1 - 2 r| |x|^3 for |u| = 1. With
+    |x| <= X, k = lift * X and q = tilt_lift * X^2 the squared length is at most X^2 f(r),
+    f(r) = r^2 (1 + (1 - r)^2 (k^2 + q^2 (1 - 2 r)^2)). For k^2 = 10, q^2 = 9 that is at most 1, its value at r = 1:
+    (1 - f(r)) / (1 - r) = 1 + r - 19 r^2 + 55 r^3 - 72 r^4 + 36 r^5 is above 0.01 on [0, 1]. The squared distance of
+    two rows is at most the sum of 2 r^2 X^2 (1 + (1 - r)^2 (k^2 / 2 + q^2 (1 - 2 r)^2)) over both, inner products of
+    squares being >= 0: 4 X^2 for k^2 = 20 and the same q.
 
-    >>> JointScore.of(Adjacency.replace, row_norm=1.0)
-    JointScore(lift=4.0, l2_sensitivity=2.0)
+    >>> JointScore.of(Adjacency.zero_out, row_norm=0.5)
+    JointScore(lift=6.324..., tilt_lift=12.0, l2_sensitivity=0.5)
     """
 
     lift: float
+    tilt_lift: float
     l2_sensitivity: float
 
     @classmethod
     def of(cls, adjacency: Adjacency, *, row_norm: float, rows_per_unit: int = 1) -> JointScore:
         """A unit of c rows moves it by c times as much."""
         factor = adjacency.gradient_factor
-        return cls(lift=math.sqrt(8.0 * factor) / row_norm, l2_sensitivity=factor * rows_per_unit * row_norm)
+        return cls(
+            lift=math.sqrt(10.0 * factor) / row_norm, tilt_lift=3.0 / row_norm**2,
+            l2_sensitivity=factor * rows_per_unit * row_norm,
+        )  # fmt: skip
 
-    def at(self, theta: Floats, passes: ClippedBlocks, problem: Problem) -> Floats:
-        """Summed over all rows; private."""
+    def at(
+        self, theta: Floats, passes: ClippedBlocks, problem: Problem, along: Floats | None = None
+    ) -> Floats:
+        """Summed over all rows; private. `along` is the unit vector u; None leaves the third derivative out."""
         d = problem.dimension
-        gradient, curvature = np.zeros(d), np.zeros((d, d))
+        gradient, curvature, tilt = np.zeros(d), np.zeros((d, d)), np.zeros(d)
         for rows, labels in passes.blocks():
             z = rows @ theta
             gradient += problem.loss.slopes(z, labels) @ rows
-            curvature += rows.T @ (problem.loss.curvatures(z, labels)[:, None] * rows)
-        return np.concatenate([gradient, self.lift * upper_triangle(curvature)])
+            bent = problem.loss.curvatures(z, labels)
+            curvature += rows.T @ (bent[:, None] * rows)
+            if along is not None:
+                # The derivative of r (1 - r) is r (1 - r)(1 - 2 r), r the chance of the class +1.
+                tilt -= (bent * np.tanh(0.5 * z) * (rows @ along) ** 2) @ rows
+        parts = [gradient, self.lift * upper_triangle(curvature)]
+        return np.concatenate(parts if along is None else [*parts, self.tilt_lift * tilt])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,6 +96,7 @@ class NewtonStep:
     share: float
     gradient_noise: float
     curvature_noise: float
+    tilt: Floats | None = None
 
 
 def noisy_newton(
@@ -103,26 +118,27 @@ def noisy_newton(
         account.adjacency, row_norm=problem.norm_bound, rows_per_unit=examples.unit.max_rows
     )
     size = problem.norm_bound * (1.0 + 0.25 * joint.lift * problem.norm_bound)
+    size += 0.1 * joint.tilt_lift * problem.norm_bound**3
     error = rounding_of_sum(most) + 4.0 * (problem.dimension + 16) * UNIT_ROUNDOFF
     sensitivity = joint.l2_sensitivity * (1.0 + NORM_SLACK) + 2.0 * most * size * error
     with one_thread():
         passes = ClippedBlocks(examples, problem)
 
-        def released(theta: Floats, share: Fraction) -> tuple[Floats, float]:
+        def released(theta: Floats, share: Fraction, along: Floats | None) -> tuple[Floats, float]:
             mechanism = gaussian_for(
                 square * share, l2_sensitivity=sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
             )
-            exact = joint.at(theta, passes, problem)
-            noisy = account.release(mechanism, exact, label="newton: gradient and second derivative")
+            exact = joint.at(theta, passes, problem, along)
+            noisy = account.release(mechanism, exact, label="newton: gradient and derivatives")
             return np.asarray(noisy), float(mechanism.sigma)
 
-        steps, theta = newton_steps(released, problem, lift=joint.lift, penalty=problem.penalty * count)
+        steps, theta = newton_steps(released, problem, joint=joint, penalty=problem.penalty * count)
     score = score_of(steps, count, bend=problem.norm_bound)
     free = problem.penalty == 0 and math.isinf(problem.radius)
     weights = score.solution if free and not score.drowned else theta
     return Fit(
         weights=weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300)),
-        theorem="composed Gaussian mechanisms on gradient and second derivative of the logistic loss",
+        theorem="composed Gaussian mechanisms on the derivatives of the logistic loss",
         parameters={"steps": len(SHARES), "lift": joint.lift, "l2_sensitivity": sensitivity},
         assumptions=assumptions,
         score=score if free and examples.unit.max_rows == 1 else None,
@@ -130,10 +146,10 @@ def noisy_newton(
 
 
 def newton_steps(
-    released: Callable[[Floats, Fraction], tuple[Floats, float]],
+    released: Callable[[Floats, Fraction, Floats | None], tuple[Floats, float]],
     problem: Problem,
     *,
-    lift: float,
+    joint: JointScore,
     penalty: float,
 ) -> tuple[list[NewtonStep], Floats]:
     """All steps, and where they end; `released` gives the noisy joint vector at a point for a share of mu^2, and sigma.
@@ -142,12 +158,17 @@ def newton_steps(
     """
     d = problem.dimension
     theta, steps = np.zeros(d), list[NewtonStep]()
+    along: Floats | None = None
     for share in progress(SHARES, desc="newton"):
-        noisy, sigma = released(theta, Fraction(share, 100))
+        if len(steps) == ESTIMATED.start:
+            along = np.linalg.eigh(mean_curvature(steps[PILOTS]))[1][:, 0]
+        noisy, sigma = released(theta, Fraction(share, 100), along)
+        gradient, triangle, tilt = np.split(noisy, [d, d + d * (d + 1) // 2])
         steps.append(
             NewtonStep(
-                point=theta, gradient=noisy[:d], curvature=from_upper_triangle(noisy[d:], d) / lift,
-                share=share / 100, gradient_noise=sigma, curvature_noise=sigma / lift,
+                point=theta, gradient=gradient, curvature=from_upper_triangle(triangle, d) / joint.lift,
+                share=share / 100, gradient_noise=sigma, curvature_noise=sigma / joint.lift,
+                tilt=None if along is None else tilt / joint.tilt_lift,
             )
         )  # fmt: skip
         theta = _stepped(steps[-TOGETHER:], problem, penalty=penalty)
@@ -157,7 +178,7 @@ def newton_steps(
 def _stepped(last: list[NewtonStep], problem: Problem, *, penalty: float) -> Floats:
     """A Newton step with the last releases as one score, eigenvalues floored; post-processing."""
     weights, newest = pooled(last), last[-1]
-    curvature = np.tensordot(weights, [one.curvature for one in last], axes=1)
+    curvature = mean_curvature(last)
     slopes = [one.gradient + one.curvature @ (newest.point - one.point) for one in last]
     gradient = np.tensordot(weights, slopes, axes=1)
     deviation = pooled_noise(last)
@@ -172,15 +193,15 @@ def _stepped(last: list[NewtonStep], problem: Problem, *, penalty: float) -> Flo
 def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
     """The last steps as one score, weighted by what each cost; and the curvature of the steps before them."""
     used, before = steps[ESTIMATED], steps[PILOTS]
-    weights = pooled(used)
+    weights, tilts = pooled(used), [one.tilt for one in used if one.tilt is not None]
     return NoisyScore(
-        loss="logistic", curvature=np.tensordot(weights, [one.curvature for one in used], axes=1),
+        loss="logistic", curvature=mean_curvature(used),
         target=np.tensordot(weights, [one.curvature @ one.point - one.gradient for one in used], axes=1),
         centres=np.stack([one.point for one in used]), weights=weights,
         gradient_noise=np.array([one.gradient_noise for one in used]),
         curvature_noise=np.array([one.curvature_noise for one in used]), count=count,
-        pilot=np.tensordot(pooled(before), [one.curvature for one in before], axes=1),
-        pilot_noise=pooled_noise(before), bend=bend,
+        pilot=mean_curvature(before), pilot_noise=pooled_noise(before), bend=bend,
+        tilt=np.tensordot(weights, tilts, axes=1) if len(tilts) == len(used) else None,
     )  # fmt: skip
 
 
@@ -188,6 +209,11 @@ def pooled(steps: list[NewtonStep]) -> Floats:
     """Weights in inverse proportion to the variances of the noise."""
     shares = np.array([one.share for one in steps])
     return np.asarray(shares / shares.sum())
+
+
+def mean_curvature(steps: list[NewtonStep]) -> Floats:
+    """By what each cost."""
+    return np.asarray(np.tensordot(pooled(steps), [one.curvature for one in steps], axes=1))
 
 
 def pooled_noise(steps: list[NewtonStep]) -> float:

@@ -25,7 +25,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
-PILOT_SHARE = Fraction(1, 20)
+PILOT_SHARE = Fraction(1, 10)
 """Of mu^2, for a second moment of the rows alone, by which it is decided whether intervals are issued."""
 
 
@@ -39,7 +39,7 @@ def ssp(
 ) -> Fit:
     """Release the joint second moment with Gaussian noise, then solve; eigenvalues are floored at the noise's norm.
 
-    A twentieth of the budget pays for a second moment of the rows alone: intervals issued where the noise of the joint
+    A tenth of the budget pays for a second moment of the rows alone: intervals issued where the noise of the joint
     one happened to be kind would cover too rarely, so another draw decides.
 
     Private for every table of rows within `row_norm`, labels clipped to the target bound. `count_bound`, a public bound
