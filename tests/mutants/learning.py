@@ -583,6 +583,22 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="additive: coarser histograms of a line for nothing",
+        target="learn:release_histograms",
+        old="sum(len(each) for each in widths)",
+        new="len(widths)",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_histograms_are_charged_for_every_column[1-zero_out-1.0]",
+        ),
+    ),
+    Fault(
+        name="additive: coarse counts are not believed",
+        target="learn:_seen_below",
+        old="seen[first] += sure * (own - seen[first])",
+        new="seen[first] += (sure if not level else 0.0) * (own - seen[first])",
+        tests=("tests/learn/additive/test_parts.py::test_halves_of_a_line_have_the_noise_of_coarse_counts",),
+    ),
+    Fault(
         name="additive: the target is counted for nothing",
         target="learn:release_histograms",
         old=" + (3 if classes is None else 1)",
