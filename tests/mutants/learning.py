@@ -675,10 +675,28 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: steps too short under a high floor",
         target="learn:whitened",
-        old="(block.variances + floor) * widest",
+        old="(block.variances + floor) / widest",
         new="(block.variances + floor)",
         tests=(
             "tests/learn/additive/test_parts.py::test_the_widest_axis_is_as_wide_as_the_constant_whatever_the_floor",
+        ),
+    ),
+    Fault(
+        name="additive: finer axes keep their part of a budget too small for slopes",
+        target="learn:whitened",
+        old="(sharper if block.line else 1.0)",
+        new="1.0",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_a_budget_that_cannot_pay_all_slopes_has_nothing_for_finer_axes",
+        ),
+    ),
+    Fault(
+        name="additive: few rows are taken for a small budget",
+        target="learn:whitened",
+        old="_widest(variances, poor)",
+        new="_widest(variances, floor)",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_a_budget_that_cannot_pay_all_slopes_has_nothing_for_finer_axes",
         ),
     ),
     Fault(
