@@ -1,9 +1,9 @@
 """The features of one column: a slope and hats at four resolutions, or one-hot, turned so that they are uncorrelated.
 
 Hats stand at quantiles of a released histogram, blended with the declared range so that rare places are not
-forgotten: with u(c) the cumulated measure at cell c, m hats are linear in u between m equally spaced knots. The slope is
-one in the values themselves: ranks flatten the tails, where a rare class has its rows. Features are centred and turned
-to their principal axes under the released histogram; nothing here sees a row.
+forgotten: with u(c) the cumulated measure at cell c, m hats are linear in u between m equally spaced knots. The slope
+is one in the values themselves: ranks flatten the tails, where a rare class has its rows. Features are centred and
+turned to their principal axes under the released histogram; nothing here sees a row.
 """
 
 from __future__ import annotations

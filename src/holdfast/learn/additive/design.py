@@ -25,8 +25,8 @@ ROWS_PER_DIMENSION = 200.0
 STRONG = 3.0
 """From mu = 1/3 on, rows pay for up to twice as many."""
 SHARPER = 2.0
-"""How much more finer axes of a line are put back where the budget's floor leaves hardly anything of the widest: one that
-cannot pay for the slopes of all columns has nothing for what is finer."""
+"""How much more finer axes of a line are put back where the budget's floor leaves hardly anything of the widest: one
+that cannot pay for the slopes of all columns has nothing for what is finer."""
 UNSEEN = 0.01
 """Axes whose variance is below this share of the floor are left out: their noise would cost time and show nothing."""
 

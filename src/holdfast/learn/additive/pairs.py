@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 COARSE, FINE, MANY_ROWS = 6, 8, 60_000
 """Levels of a column in a pair: from so many rows on, more of them are seen."""
 MOST_CANDIDATES, MOST_PAIRS = 60, 100
-SIGNAL_PER_FEATURE = {"classes": {COARSE: 90.0, FINE: 20.0}, "numbers": {COARSE: 30.0, FINE: 20.0}}
+SIGNAL_PER_FEATURE = {"classes": {COARSE: 90.0, FINE: 12.0}, "numbers": {COARSE: 30.0, FINE: 20.0}}
 ROWS_PER_FEATURE = 50.0
 """mu n, and n, over the number of pair features: below it, a pair is more noise than shape."""
 LEAST_SIGNAL = 1000.0
