@@ -333,8 +333,8 @@ def test_shares_do_not_swallow_the_positive_half_of_the_noise() -> None:
 
 def test_pairs_cost_what_the_signal_pays() -> None:
     importance, capacity = np.array([1.0, 3.0, 2.0, 0.5]), np.array([5, 5, 5, 0])
-    assert paired_columns(importance, capacity, signal=500.0, rows=1e5) == ()
-    assert paired_columns(importance, capacity, signal=2300.0, rows=2e4) == ((1, 2),)
+    assert paired_columns(importance, capacity, signal=1100.0, rows=1e5) == ()
+    assert paired_columns(importance, capacity, signal=3000.0, rows=2e4) == ((1, 2),)
     every = paired_columns(importance, capacity, signal=1e6, rows=2e4)
     assert set(every) == {(1, 2), (0, 1), (0, 2)}
 

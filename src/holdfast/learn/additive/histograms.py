@@ -163,8 +163,8 @@ def tree_shares(noisy: Sequence[Floats], widths: Floats, total: float, noise_std
     What a half was seen to have beyond its width's share d is believed by 1 - v / d^2, v being the noise in d; so
     cells that nobody can tell apart share by their widths, and a heavy cell is found however narrow it is.
 
-    >>> tree_shares([np.array([90.0, 1.0, -1.0, 2.0])], np.ones(4), 100.0, 0.1).round().tolist()
-    [94.0, 5.0, 0.0, 1.0]
+    >>> tree_shares([np.array([90.0, 6.0, 0.0, 4.0])], np.ones(4), 100.0, 0.1).round().tolist()
+    [90.0, 6.0, 0.0, 4.0]
     """
     below = _seen_below(noisy, noise_std)
     reach = np.zeros(2 ** len(below))
