@@ -700,6 +700,15 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="additive: gradients of classes clipped to their signs",
+        target="learn:AdditiveTask.clip",
+        old="max(c, LEAST_CLIP * math.sqrt(self.evenness))",
+        new="c",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps",
+        ),
+    ),
+    Fault(
         name="additive: monotone columns in pairs",
         target="learn:PrivateAdditiveEstimator.fit",
         old="frozenset(data.columns.index(name) for name in directions)",

@@ -164,6 +164,9 @@ def test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps() -> N
     assert rare.telling_rows == pytest.approx(0.04 * task.count)
     assert rare.clip(9.0, 1.0) == pytest.approx(0.2 * task.clip(9.0, 1.0))
     assert rare.step == pytest.approx(25 * task.step)
+    poor = dataclasses.replace(task, told=1.0)  # never so short that only the sign of a gradient is left
+    assert poor.clip(16.0, 1.0) == pytest.approx(0.25 * 4.0)
+    assert dataclasses.replace(poor, evenness=0.04).clip(16.0, 1.0) == pytest.approx(0.05 * 4.0)
     assert dimension_limit(rare.signal, 1e6) < dimension_limit(task.signal, 1e6)
 
 
