@@ -179,7 +179,7 @@ def page(store: Store) -> str:
     ]  # fmt: skip
     seen = "All four were looked at while constants were chosen, Adult most, Warfarin least."
     once = (
-        "No constant was chosen on them. The rule has changed since their first run; this is the fourth, each with a "
+        "No constant was chosen on them. The rule has changed since their first run; this is the fifth, each with a "
         "rule that an earlier commit had frozen, reported as they fell. One failure seen in the third run, a fit of "
         "Pima at epsilon 0.5 whose calibration was noise, led to a change of the rule: since then that cell is not "
         "unseen."
@@ -231,13 +231,29 @@ def verdicts(store: Store, name: str) -> list[str]:
     for place, (wanted, word) in enumerate(
         zip(MUSTS.get(name, ()), ("the first number", "the second"), strict=False)
     ):
-        means = []
-        for epsilon in EPSILONS:
-            fits = [one["scores"] for one in store.get(f"{name}|{OURS}|{epsilon}", [])]
-            means.append(float(np.mean(fits, axis=0)[place]) if fits else float("nan"))
-        gaps = ", ".join(f"{mean - must:+.4f}" for mean, must in zip(means, wanted, strict=True))
-        made.append(f"- {word} against what was asked for ({', '.join(map(str, wanted))}): {gaps}.")
+        gaps, chances = [], []
+        for epsilon, must in zip(EPSILONS, wanted, strict=True):
+            fits = np.array([one["scores"][place] for one in store.get(f"{name}|{OURS}|{epsilon}", [])])
+            gaps.append(f"{fits.mean() - must:+.4f}" if fits.size else "none")
+            chances.append(chance_to_miss(fits, must) if fits.size >= 2 * FITS else 1.0)
+        line = f"- {word} against what was asked for ({', '.join(map(str, wanted))}): {', '.join(gaps)}"
+        if max(chances) < 1.0:
+            line += (
+                f"; chance that a mean of five misses it: {', '.join(shown_chance(one) for one in chances)}"
+            )
+        made.append(line + ".")
     return made
+
+
+def chance_to_miss(fits: Any, must: float) -> float:
+    """That the mean of five further fits is below, were fits normal with the mean and the deviation seen."""
+    from scipy.stats import norm
+
+    return float(norm.cdf((must - fits.mean()) / max(fits.std(ddof=1) / FITS**0.5, 1e-9)))
+
+
+def shown_chance(chance: float) -> str:
+    return "below 1e-6" if chance < 1e-6 else f"{chance:.1g}"
 
 
 def main() -> None:

@@ -608,6 +608,22 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="additive: coarser histograms of a line for nothing",
+        target="learn:release_histograms",
+        old="sum(len(each) for each in widths)",
+        new="len(widths)",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_histograms_are_charged_for_every_column[1-zero_out-1.0]",
+        ),
+    ),
+    Fault(
+        name="additive: coarse counts are not believed",
+        target="learn:_seen_below",
+        old="seen[first] += sure * (own - seen[first])",
+        new="seen[first] += (sure if not level else 0.0) * (own - seen[first])",
+        tests=("tests/learn/additive/test_parts.py::test_halves_of_a_line_have_the_noise_of_coarse_counts",),
+    ),
+    Fault(
         name="additive: the target is counted for nothing",
         target="learn:release_histograms",
         old=" + (3 if classes is None else 1)",
@@ -684,10 +700,37 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: steps too short under a high floor",
         target="learn:whitened",
-        old="(block.variances + floor) * widest",
+        old="(block.variances + floor) / widest",
         new="(block.variances + floor)",
         tests=(
             "tests/learn/additive/test_parts.py::test_the_widest_axis_is_as_wide_as_the_constant_whatever_the_floor",
+        ),
+    ),
+    Fault(
+        name="additive: finer axes keep their part of a budget too small for slopes",
+        target="learn:whitened",
+        old="(sharper if block.line else 1.0)",
+        new="1.0",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_a_budget_that_cannot_pay_all_slopes_has_nothing_for_finer_axes",
+        ),
+    ),
+    Fault(
+        name="additive: few rows are taken for a small budget",
+        target="learn:whitened",
+        old="_widest(variances, poor)",
+        new="_widest(variances, floor)",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_a_budget_that_cannot_pay_all_slopes_has_nothing_for_finer_axes",
+        ),
+    ),
+    Fault(
+        name="additive: gradients of classes clipped to their signs",
+        target="learn:AdditiveTask.clip",
+        old="max(c, LEAST_CLIP * math.sqrt(self.evenness))",
+        new="c",
+        tests=(
+            "tests/learn/additive/test_parts.py::test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps",
         ),
     ),
     Fault(

@@ -1,9 +1,9 @@
-"""The features of one column: hats at five resolutions, or one-hot, turned so that they are uncorrelated.
+"""The features of one column: a slope and hats at four resolutions, or one-hot, turned so that they are uncorrelated.
 
 Hats stand at quantiles of a released histogram, blended with the declared range so that rare places are not
-forgotten: with u(c) the cumulated measure at cell c, m hats are linear in u between m equally spaced knots. Beside
-their slope stands one in the values themselves: ranks flatten the tails, where a rare class has its rows. Features are
-centred and turned to their principal axes under the released histogram; nothing here sees a row.
+forgotten: with u(c) the cumulated measure at cell c, m hats are linear in u between m equally spaced knots. The slope
+is one in the values themselves: ranks flatten the tails, where a rare class has its rows. Features are centred and
+turned to their principal axes under the released histogram; nothing here sees a row.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from holdfast.learn.additive.cells import ColumnCells
 
 Floats = NDArray[np.float64]
 RESOLUTIONS = ((2, 4.0), (4, 1.5), (8, 1.0), (32, 0.7), (128, 0.5))
-"""Knots, and the weight of the hats on them: finer shapes must earn more to be seen, and where hardly anything can be
-seen, a slope is what is left."""
+"""Knots, and the weight of the hats on them, the first being the slope: finer shapes must earn more to be seen, and
+where hardly anything can be seen, a slope is what is left."""
 UNIFORM = 0.3
 """The share of the declared range itself in the measure whose quantiles the knots are."""
 TAIL = 3.0
-"""Deviations under the released mass beyond which values have no slope of their own: noise could have put it there."""
+"""Deviations under the released mass beyond which the slope ends: noise could have put mass there."""
 NEGLIGIBLE = 1e-9
 """Variances below it, and below this share of the largest, are rounding and nothing else."""
 
@@ -31,12 +31,14 @@ NEGLIGIBLE = 1e-9
 class Axes:
     """Features (cells, k) that are centred and uncorrelated under `mass`, largest variance first.
 
-    `columns` are the one or two that they look at; `bands` numbers the axes by powers of two, for shrinkage.
+    `columns` are the one or two that they look at; `bands` numbers the axes by powers of two, for shrinkage. Axes of a
+    `line` get finer; those of categories differ only in how many rows they tell apart.
     """
 
     columns: tuple[int, ...]
     features: Floats
     variances: Floats
+    line: bool = False
 
     @property
     def bands(self) -> NDArray[np.int64]:
@@ -46,7 +48,9 @@ class Axes:
         return np.asarray(np.floor(np.log2(np.arange(len(self.variances)) + 1.0)), dtype=np.int64)
 
 
-def principal_axes(columns: tuple[int, ...], features: Floats, mass: Floats, *, scale: float) -> Axes:
+def principal_axes(
+    columns: tuple[int, ...], features: Floats, mass: Floats, *, scale: float, line: bool = False
+) -> Axes:
     """Centre under the mass, divide by `scale`, turn."""
     centred = (features - mass @ features) / scale
     weighted = np.sqrt(mass)[:, None] * centred
@@ -61,7 +65,7 @@ def principal_axes(columns: tuple[int, ...], features: Floats, mass: Floats, *, 
         kept = values > NEGLIGIBLE * max(float(values[-1]), 1e-6)
         values, turn = values[kept], turn[:, kept]
     order = np.argsort(values)[::-1]
-    return Axes(columns, centred @ turn[:, order], values[order])
+    return Axes(columns, centred @ turn[:, order], values[order], line)
 
 
 def column_features(cells: ColumnCells, mass: Floats) -> Floats:
@@ -75,7 +79,7 @@ def column_features(cells: ColumnCells, mass: Floats) -> Floats:
         if parts and knots >= 4 * numbers:
             break  # the coarser hats already tell all cells apart
         parts.append(weight * _hats(on_line, cells.widths, min(knots, max(numbers, 2))))
-    parts[0] = _two_slopes(parts[0], cells.middles, on_line)
+    parts[0] = _slope(parts[0], cells.middles, on_line)
     hats = np.hstack(parts)
     if not cells.missing:
         return hats
@@ -84,8 +88,8 @@ def column_features(cells: ColumnCells, mass: Floats) -> Floats:
     return np.vstack([np.hstack([hats, np.zeros((numbers, 1))]), alone])
 
 
-def _two_slopes(ranks: Floats, values: Floats, mass: Floats) -> Floats:
-    """The slope in ranks and that in values, of the same variance, which is halved so that both together have it."""
+def _slope(ranks: Floats, values: Floats, mass: Floats) -> Floats:
+    """A slope in the values, of the variance that the slope in ranks has."""
     centred = values - mass @ values
     reach = TAIL * float(np.sqrt(mass @ centred**2))
     kept = np.clip(centred, -reach, reach)
@@ -93,7 +97,7 @@ def _two_slopes(ranks: Floats, values: Floats, mass: Floats) -> Floats:
     if spread <= 0.0:  # one value has nearly all rows
         return ranks
     size = float(mass @ np.sum((ranks - mass @ ranks) ** 2, axis=1))
-    return np.asarray(np.hstack([ranks, np.sqrt(size / spread) * kept[:, None]]) / np.sqrt(2.0))
+    return np.asarray(np.sqrt(size / spread) * kept[:, None])
 
 
 def _hats(mass: Floats, widths: Floats, knots: int) -> Floats:

@@ -9,6 +9,7 @@ halves. A missing number has a cell of its own where the schema says so, and is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -105,6 +106,19 @@ class ColumnCells:
         if isinstance(self.column, Categorical):
             return self.column.labels
         return (*(f"{middle:.6g}" for middle in self.middles), *(["(missing)"] if self.missing else []))
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The same as people read them: numbers rounded to about a thousandth of the declared range.
+
+        >>> ColumnCells(Numeric("share", 0, 1)).words[1]
+        '0'
+        """
+        if not isinstance(self.column, Numeric):
+            return self.labels
+        digits = max(0, 3 - math.floor(math.log10(self.column.high - self.column.low)))
+        shown = (f"{middle:.{digits}f}" for middle in self.middles)
+        return (*(f"{float(text) + 0.0:.15g}" for text in shown), *self.labels[len(self.middles) :])
 
     def codes(self, batch: Batch) -> NDArray[np.uint16]:
         """The cell of each row."""

@@ -30,6 +30,9 @@ SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
 CLIPS = {"classes": (0.06, 1.0), "numbers": (0.10, 4.0)}
 """Per root of the signal, and at most: for numbers in units of their residuals, as large as released values say."""
+LEAST_CLIP = 0.25
+"""For classes, times the root of their evenness: shorter ones leave a sign of every gradient, whatever the score, and
+nothing pulls the constant back."""
 AVERAGED = 0.25
 """The last share of the iterates, whose mean is the result."""
 SURE = 0.5
@@ -122,6 +125,8 @@ class AdditiveTask:
         c = by_signal * math.sqrt(self.signal / effective_dimension)
         if self.target == "numbers":
             c *= max(1.0, c / SURE)
+        else:
+            c = max(c, LEAST_CLIP * math.sqrt(self.evenness))
         return min(c, most) * residual * math.sqrt(effective_dimension)
 
 

@@ -24,14 +24,22 @@ SIGNAL_PER_DIMENSION = 15.0
 ROWS_PER_DIMENSION = 200.0
 STRONG = 3.0
 """From mu = 1/3 on, rows pay for up to twice as many."""
+SHARPER = 2.0
+"""How much more finer axes of a line are put back where the budget's floor leaves hardly anything of the widest: one
+that cannot pay for the slopes of all columns has nothing for what is finer."""
 UNSEEN = 0.01
 """Axes whose variance is below this share of the floor are left out: their noise would cost time and show nothing."""
 
 
+def budget_limit(signal: float) -> float:
+    """What the effective dimension may be for the budget alone; signal is mu n."""
+    return max(LEAST_DIMENSION, signal / SIGNAL_PER_DIMENSION)
+
+
 def dimension_limit(signal: float, rows: float) -> float:
-    """What the effective dimension may be; signal is mu n."""
+    """The same for budget and rows."""
     per_row = min(2.0, max(1.0, STRONG * signal / rows)) / ROWS_PER_DIMENSION
-    return max(LEAST_DIMENSION, min(signal / SIGNAL_PER_DIMENSION, rows * per_row))
+    return max(LEAST_DIMENSION, min(budget_limit(signal), rows * per_row))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +135,31 @@ def whitened(
     `shrink` multiplies axes that an earlier phase showed to be mostly noise.
     """
     held = tuple(np.ones(len(block.variances)) for block in blocks) if shrink is None else shrink
-    floor = FIRST_FLOOR[target] / signal
-    limit = dimension_limit(signal, rows)
     variances = np.concatenate([block.variances for block in blocks])
     weights = np.concatenate(held) ** 2
-    while 1.0 + float(np.sum(weights * variances / (variances + floor))) > limit and floor < 1e6:
-        floor *= GROWTH
+    poor = _floor(variances, weights, FIRST_FLOOR[target] / signal, budget_limit(signal))
+    floor = _floor(variances, weights, poor, dimension_limit(signal, rows))
+    sharper = 1.0 + SHARPER * (1.0 - _widest(variances, poor))
     # However high the floor, the widest axis is as wide as the constant: steps would be too short for all others.
-    widest = float(np.max(variances / (variances + floor), initial=1e-300))
+    widest = _widest(variances, floor)
+    parts = (
+        (block.variances / (block.variances + floor) / widest) ** (sharper if block.line else 1.0)
+        for block in blocks
+    )
     factors = tuple(
-        a / np.sqrt((block.variances + floor) * widest) for block, a in zip(blocks, held, strict=True)
+        a * np.sqrt(part / block.variances) for block, a, part in zip(blocks, held, parts, strict=True)
     )
     kept = tuple(int(np.sum(block.variances > UNSEEN * floor)) for block in blocks)
     return AdditiveDesign(plan, blocks, factors, kept)
+
+
+def _floor(variances: Floats, weights: Floats, floor: float, limit: float) -> float:
+    """From `floor` on, the first that keeps the effective dimension within the limit."""
+    while 1.0 + float(np.sum(weights * variances / (variances + floor))) > limit and floor < 1e6:
+        floor *= GROWTH
+    return floor
+
+
+def _widest(variances: Floats, floor: float) -> float:
+    """What the floor leaves of the widest axis."""
+    return float(np.max(variances / (variances + floor), initial=1e-300))

@@ -1,12 +1,15 @@
 """One-way histograms of all columns and of the target, released together; everything after is post-processing.
 
-A unit's row is in one cell of every column: the counts of F columns move by sqrt(F) in L2, by sqrt(2 F) under replace
-(soundness, section 24), and by c times as much where units own c rows that may share their cells. The target is one
-column more, whose classes are counted; or three, of which the sums of a number and of its square are worth less.
+A unit's row is in one cell of every histogram: F of them move by sqrt(F) in L2, by sqrt(2 F) under replace (soundness,
+section 24), and by c times as much where units own c rows that may share their cells. A line of many cells is counted
+at several resolutions, each a histogram of its own: what lies in half of 256 cells has the noise of two coarse counts
+then, not of 128 fine ones (Hay et al. 2010). The target is one histogram more, whose classes are counted; or three, of
+which the sums of a number and of its square are worth less.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,7 +25,10 @@ from holdfast.privacy.mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 FINE_NOISE = 0.025
-"""Of the rows: the deviation of noise in all cells of a fine grid together, up to which it is worth having."""
+"""Of the rows: the deviation of noise in all cells of a fine grid together, were each column counted once, up to which
+it is worth having."""
+BRANCHES, FEW_CELLS = 4, 24
+"""A cell of the next coarser histogram holds so many; a line of few cells is counted once."""
 USUAL_EVENNESS = 0.7
 """Classes are as good as even from here on: 78 rows of one in a hundred, of two classes."""
 USUAL_SQUARE, ITS_SPREAD = 0.1, 0.1
@@ -75,16 +81,22 @@ def release_histograms(
     In whole numbers a row moves these two by (1, 1), and by (2, 1) where it is replaced: sqrt(2) and sqrt(5) together,
     which is within what three more histograms cost.
     """
-    marginals = len(rows.cells) + (3 if classes is None else 1)
+    widths = [resolutions(column) for column in rows.cells]
+    marginals = sum(len(each) for each in widths) + (3 if classes is None else 1)
     sensitivity = counts_l2(account.adjacency, account.unit, marginals=marginals)
     mechanism = gaussian_for(
         square, l2_sensitivity=sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
     )
     target = rows.sums() if classes is None else rows.class_counts(classes)
-    counts = np.concatenate([*rows.counts(), target])
-    noisy = np.asarray(account.release(mechanism, counts, label="additive: histograms"), dtype=np.float64)
-    ends = np.cumsum([column.count for column in rows.cells])
-    *parts, seen = np.split(noisy, ends)
+    counted = [
+        coarsened(column, count, width)
+        for column, count, each in zip(rows.cells, rows.counts(), widths, strict=True)
+        for width in each
+    ]
+    values = np.concatenate([*counted, target])
+    noisy = np.asarray(account.release(mechanism, values, label="additive: histograms"), dtype=np.float64)
+    *flat, seen = np.split(noisy, np.cumsum([len(part) for part in counted]))
+    parts = [[flat.pop(0) for _ in each] for each in widths]
     total, noise_std = _row_count(parts, rows), float(mechanism.sigma)
     shares = (_share(cells, part, total, noise_std) for cells, part in zip(rows.cells, parts, strict=True))
     noise = noise_std / total
@@ -99,17 +111,38 @@ def release_histograms(
     return Histograms(tuple(shares), total, mean, max(mean_square, mean**2), noise)
 
 
-def _share(cells: ColumnCells, noisy: Floats, total: float, noise_std: float) -> Floats:
+def resolutions(cells: ColumnCells) -> tuple[int, ...]:
+    """How many cells of a line each of its histograms puts together, finest first; categories are counted once.
+
+    >>> from holdfast.data.schema import Numeric
+    >>> resolutions(ColumnCells(Numeric("age", 0, 99, integer=True)))
+    (1, 4, 16, 64)
+    """
+    made, count = [1], len(cells.middles) if cells.numeric else 0
+    while count > max(FEW_CELLS, 1.5 * BRANCHES * made[-1]):
+        made.append(BRANCHES * made[-1])
+    return tuple(made)
+
+
+def coarsened(cells: ColumnCells, counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """Counts of `width` cells of the line together; missing numbers are in the finest histogram only."""
+    if width == 1:
+        return counts
+    return np.asarray(np.add.reduceat(counts[: len(cells.middles)], np.arange(0, len(cells.middles), width)))
+
+
+def _share(cells: ColumnCells, noisy: list[Floats], total: float, noise_std: float) -> Floats:
     """Shares of the cells; missing numbers and categories by themselves, numbers as a tree."""
-    numbers = len(cells.middles) if cells.numeric else 0
-    alone = np.maximum(noisy[numbers:], 0.0)
     if not cells.numeric:
-        return projected(noisy, total) / total
+        return projected(noisy[0], total) / total
+    numbers = len(cells.middles)
+    alone = np.maximum(noisy[0][numbers:], 0.0)
     if cells.missing:
         total = max(total - float(alone.sum()), 0.0)
-    mass = np.concatenate([tree_shares(noisy[:numbers], cells.widths, total, noise_std), alone])
+    line = [noisy[0][:numbers], *noisy[1:]]
+    mass = np.concatenate([tree_shares(line, cells.widths, total, noise_std), alone])
     whole = float(mass.sum())
-    return mass / whole if whole > 0 else np.full(len(noisy), 1.0 / len(noisy))
+    return mass / whole if whole > 0 else np.full(len(mass), 1.0 / len(mass))
 
 
 def projected(noisy: Floats, total: float) -> Floats:
@@ -124,39 +157,67 @@ def projected(noisy: Floats, total: float) -> Floats:
     return np.asarray(np.maximum(noisy - level, 0.0))
 
 
-def tree_shares(noisy: Floats, widths: Floats, total: float, noise_std: float) -> Floats:
+def tree_shares(noisy: Sequence[Floats], widths: Floats, total: float, noise_std: float) -> Floats:
     """Counts on a line, halved again and again: each half gets what was seen, as far as that is not noise.
 
     What a half was seen to have beyond its width's share d is believed by 1 - v / d^2, v being the noise in d; so
     cells that nobody can tell apart share by their widths, and a heavy cell is found however narrow it is.
+
+    >>> tree_shares([np.array([90.0, 6.0, 0.0, 4.0])], np.ones(4), 100.0, 0.1).round().tolist()
+    [90.0, 6.0, 0.0, 4.0]
     """
-    count = len(noisy)
-    below, reach = (np.concatenate([[0.0], np.cumsum(part)]) for part in (noisy, widths))
-    made, start, stop, mass = np.zeros(count), np.array([0]), np.array([count]), np.array([float(total)])
-    while len(start):  # one level of the tree
-        alone = stop - start == 1
-        made[start[alone]] = mass[alone]
-        start, stop, mass = start[~alone], stop[~alone], mass[~alone]
-        middle = start + (stop - start) // 2
-        share = (reach[middle] - reach[start]) / (reach[stop] - reach[start])
-        left, right = below[middle] - below[start], below[stop] - below[middle]
-        beyond = (1.0 - share) * left - share * right
-        variance = noise_std**2 * ((1.0 - share) ** 2 * (middle - start) + share**2 * (stop - middle))
-        believed = np.maximum(0.0, 1.0 - variance / np.maximum(beyond**2, 1e-300))
+    below = _seen_below(noisy, noise_std)
+    reach = np.zeros(2 ** len(below))
+    reach[: len(widths)] = widths
+    mass = np.array([float(total)])
+    for seen, variance in reversed(below):  # the two halves of each node
+        width = reach.reshape(len(seen), -1).sum(axis=1)
+        share = width[::2] / np.maximum(width[::2] + width[1::2], 1e-300)
+        # The left half twice: as it was seen, and as what the right one leaves of the whole (the second pass).
+        sure = variance[1::2] / np.maximum(variance[::2] + variance[1::2], 1e-300)
+        left = sure * seen[::2] + (1.0 - sure) * (mass - seen[1::2])
+        beyond = left - share * mass
+        believed = np.maximum(0.0, 1.0 - sure * variance[::2] / np.maximum(beyond**2, 1e-300))
         first = np.clip(share * mass + believed * beyond, 0.0, mass)
-        start, stop = np.column_stack([start, middle]).ravel(), np.column_stack([middle, stop]).ravel()
         mass = np.column_stack([first, mass - first]).ravel()
+    return mass[: len(widths)]
+
+
+def _seen_below(noisy: Sequence[Floats], noise_std: float) -> list[tuple[Floats, Floats]]:
+    """For each level of a binary tree, finest first and without the root, what each node has, and its variance.
+
+    A node that was counted itself and in its parts has the mean of both, by how sure they are (Hay et al. 2010, section
+    4.1, the first pass). Cells beyond the last have nothing, surely.
+    """
+    count = len(noisy[0])
+    levels = max(1, (count - 1).bit_length())
+    counted = {BRANCHES**place: part for place, part in enumerate(noisy)}
+    seen, variance, made = np.zeros(2**levels), np.zeros(2**levels), []
+    for level in range(levels):
+        own = counted.get(2**level)
+        if level:
+            seen, variance = (part.reshape(-1, 2).sum(axis=1) for part in (seen, variance))
+        if own is not None:
+            first = slice(0, len(own))
+            sure = variance[first] / (variance[first] + noise_std**2) if level else 1.0
+            seen[first] += sure * (own - seen[first])
+            variance[first] = noise_std**2 * sure
+        made.append((seen, variance))
     return made
 
 
-def _row_count(parts: list[Floats], rows: CellRows) -> float:
+def _row_count(parts: list[list[Floats]], rows: CellRows) -> float:
     """The public number of rows; where it is not public, what the released counts say, within what is possible.
 
     Each column counts every row, so the sums of several columns are estimates of one number; that of a column with
-    fewer cells has less noise and counts more.
+    fewer cells, at its coarsest, has less noise and counts more.
     """
     if rows.unit.column is None and rows.adjacency.count_is_public:
         return float(rows.public_count)
-    weights = np.array([1.0 / len(part) for part in parts])
-    estimate = float(np.array([part.sum() for part in parts]) @ weights / weights.sum())
+    coarse = [
+        [*part[-1], *(part[0][len(column.middles) :] if len(part) > 1 else ())]
+        for column, part in zip(rows.cells, parts, strict=True)
+    ]
+    weights = np.array([1.0 / len(part) for part in coarse])
+    estimate = float(np.array([sum(part) for part in coarse]) @ weights / weights.sum())
     return float(np.clip(estimate, 1.0, rows.largest_count()))

@@ -21,11 +21,11 @@ Floats = NDArray[np.float64]
 COARSE, FINE, MANY_ROWS = 6, 8, 60_000
 """Levels of a column in a pair: from so many rows on, more of them are seen."""
 MOST_CANDIDATES, MOST_PAIRS = 60, 100
-SIGNAL_PER_FEATURE = {"classes": {COARSE: 90.0, FINE: 20.0}, "numbers": {COARSE: 30.0, FINE: 20.0}}
+SIGNAL_PER_FEATURE = {"classes": {COARSE: 80.0, FINE: 12.0}, "numbers": {COARSE: 22.0, FINE: 20.0}}
 ROWS_PER_FEATURE = 50.0
-"""mu n, and n, over the number of pair features: below it, a pair is more noise than shape."""
-LEAST_SIGNAL = 1000.0
-"""Below it the main shapes need all there is."""
+"""mu n beyond what main shapes need, and n, over the number of pair features: below, pairs are more noise than shape."""
+MAIN_SIGNAL = {"classes": 1000.0, "numbers": 500.0}
+"""What the main shapes need."""
 FULL_PRICE, FULL_CAPACITY = 5.0, 0.3
 """A pair costs 5 sqrt(contrasts of one times contrasts of the other); columns rank by the energy's root times contrasts
 to this power, since a column of two values has one contrast to vary with others and a line five."""
@@ -43,12 +43,11 @@ def paired_columns(
 
     `capacity` is how many levels a column can tell apart, less one; 0 keeps it out.
 
-    >>> paired_columns(np.array([1.0, 3.0, 2.0]), np.array([5, 5, 5]), signal=2300.0, rows=20_000)
+    >>> paired_columns(np.array([1.0, 3.0, 2.0]), np.array([5, 5, 5]), signal=3000.0, rows=20_000)
     ((1, 2),)
     """
-    if signal < LEAST_SIGNAL:
-        return ()
-    most = min(signal / SIGNAL_PER_FEATURE[target][pair_levels(rows)], rows / ROWS_PER_FEATURE)
+    price = SIGNAL_PER_FEATURE[target][pair_levels(rows)]
+    most = min((signal - MAIN_SIGNAL[target]) / price, rows / ROWS_PER_FEATURE)
     worth = np.sqrt(importance * (capacity > 0)) * np.maximum(capacity, 1.0) ** FULL_CAPACITY
     few = np.argsort(-worth, kind="stable")[:MOST_CANDIDATES]
     ranked = sorted(

@@ -39,8 +39,9 @@ MAINS, JOINT = Fraction(30, 100), Fraction(20, 100)
 MAIN_STEPS = {"classes": 12, "numbers": 4}
 """A squared loss curves as much as its features vary; a logistic one less, and its shapes take longer."""
 JOINT_STEPS, FINAL_STEPS = 8, 16
-LEAST_ENERGY = 0.05
-"""Axes are never shrunk to nothing: what the joint phase did not see, the last one may."""
+LEAST_ENERGY = 0.25
+"""Axes are never shrunk to less: what the joint phase did not see, the last one may, and where every column matters a
+little, each alone looks like noise."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,7 +109,7 @@ def _phases(
     cells = task.rows.cells
     scale, count = math.sqrt(len(cells) + 1.0), pair_levels(task.telling_rows)
     mains = tuple(
-        principal_axes((place,), column_features(column, mass), mass, scale=scale)
+        principal_axes((place,), column_features(column, mass), mass, scale=scale, line=column.numeric)
         for place, (column, mass) in enumerate(zip(cells, seen.shares, strict=True))
     )
     capacity = (

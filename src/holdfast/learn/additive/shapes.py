@@ -90,7 +90,7 @@ def _level_words(cells: ColumnCells, levels: NDArray[Any], count: int) -> tuple[
     """The first cell of each level, and of categories how many more."""
     words = []
     for level in range(count):
-        found = [cells.labels[place] for place in np.flatnonzero(levels == level)]
+        found = [cells.words[place] for place in np.flatnonzero(levels == level)]
         more = "" if cells.numeric or len(found) < 2 else f" +{len(found) - 1}"
         words.append(f"{found[0]}{more}" if found else "")
     return tuple(words)
@@ -102,7 +102,7 @@ def shape_table(model: AdditiveModel, *, most: int = 20) -> str:
     for shape in shapes_of(model)[:most]:
         values = shape.values[:, 0] if shape.values.shape[1] == 1 else np.ptp(shape.values, axis=1)
         low, high = int(np.argmin(values)), int(np.argmax(values))
-        labels = shape.cells.labels
+        labels = shape.cells.words
         where = f"{labels[low][:18]} ({values[low]:+.3g}), {labels[high][:18]} ({values[high]:+.3g})"
         lines.append(f"  {shape.cells.name[:34]:<34} {shape.importance:>8.3g}   {where}")
     left = len(model.columns) - most

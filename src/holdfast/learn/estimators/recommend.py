@@ -1,8 +1,9 @@
 """recommend: which estimator for a table, from public things only, with what happened on tables like it.
 
 The evidence is a panel of tables on which linear and additive models were fitted at several budgets, and without
-privacy (`recommend_panel.json`, written by `benchmarks/recommend_panel.py`). What decides how much of a model survives
-is how many records pay for each of its numbers: records times epsilon over features. Tables near in that are alike.
+privacy (`recommend_panel.json`, written by `benchmarks/recommend_panel.py`). What decides how much of a linear model
+survives is how many records pay for each of its numbers: records times epsilon over features. Shapes have more numbers
+than that, which records times epsilon pay for. Tables near in both are alike.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from holdfast.release import Release
 
 FILE = Path(__file__).with_name("recommend_panel.json")
 NEAR = 8.0
-"""Tables whose records per number differ by at most this factor are alike."""
+"""Tables are alike whose records times epsilon, and the same per number, differ by at most this factor."""
 LEAST = 3
 """With fewer alike, the nearest ones are shown, and it is said that they are far."""
 GENERATED = ("units", "1 % class", "n 200", "heavy tails")
@@ -60,6 +61,14 @@ class PanelTry:
     def paid(self) -> float:
         """Records times epsilon, for each number of a linear model."""
         return self.rows * self.epsilon / self.features
+
+    def distance(self, rows: int, features: int, epsilon: float) -> float:
+        """The logarithm of the factor between the two tables, the larger of both."""
+        signal, per_number = (
+            self.rows * self.epsilon / (rows * epsilon),
+            self.paid * features / (rows * epsilon),
+        )
+        return max(abs(math.log(signal)), abs(math.log(per_number)))
 
     @property
     def kept(self) -> float:
@@ -159,7 +168,7 @@ def recommend(
         schema = schema.at_levels(schema.visible_levels(rows=rows, noise=noise))
     column, features, cells = schema[target], _features(schema, target), _cells(schema, target)
     task = "classes" if isinstance(column, Categorical) else "number"
-    alike, near = _alike(task, rows * epsilon / features)
+    alike, near = _alike(task, rows, features, epsilon)
     linear = "PrivateLogisticRegression" if task == "classes" else "PrivateLinearRegression"
     additive = "PrivateAdditiveClassifier" if task == "classes" else "PrivateAdditiveRegressor"
     told = {"rows": rows, "features": features, "epsilon": epsilon, "alike": alike, "near": near}
@@ -182,12 +191,12 @@ def rare_tries() -> list[PanelTry]:
     return [one for one in panel() if one.measure == "area"]
 
 
-def _alike(task: str, paid: float) -> tuple[tuple[PanelTry, ...], bool]:
+def _alike(task: str, rows: int, features: int, epsilon: float) -> tuple[tuple[PanelTry, ...], bool]:
     """Tries of the same task in the order of their distance; those alike, or the three nearest."""
-    known = [one for one in panel() if one.task == task]
-    ranked = sorted(known, key=lambda one: abs(math.log(one.paid / paid)))
-    alike = tuple(one for one in ranked if abs(math.log(one.paid / paid)) <= math.log(NEAR))
-    return (alike, True) if len(alike) >= LEAST else (tuple(ranked[:LEAST]), False)
+    known = [(one.distance(rows, features, epsilon), one) for one in panel() if one.task == task]
+    ranked = sorted(known, key=lambda pair: pair[0])
+    alike = tuple(one for far, one in ranked if far <= math.log(NEAR))
+    return (alike, True) if len(alike) >= LEAST else (tuple(one for _, one in ranked[:LEAST]), False)
 
 
 def _features(schema: Schema, target: str) -> int:
