@@ -49,7 +49,7 @@ ASTRAY = 1.5
 BENT = 8.0
 """Terms of second order of a logistic model, as a share of the variance: this over the squared strength. Its curvature
 is also measured beside the place where it is needed; by simulation."""
-WIDEST = 1.13
+WIDEST = 1.1
 """What terms of second order may do to a width; an interval that knows itself to be wider is not issued."""
 VARIANCE_MARGIN = 0.5
 """Deviations of its noise that are added to the residual variance: the plug-in one is too small half of the time."""
