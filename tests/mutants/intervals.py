@@ -40,7 +40,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: refusal removed",
         target="learn:NoisyScore.swamped",
-        old="return self.drowned | ~(self.sure_strength >= LEAST_STRENGTH) | (self._wider > WIDEST**2)",
+        old="return self.drowned | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST**2)",
         new="return self.strength < 0.0",
         tests=(f"{REFUSED}[squared]", f"{REFUSED}[logistic]"),
     ),
@@ -88,6 +88,13 @@ FAULTS: tuple[Fault, ...] = (
         old="off = self._selection",
         new="off = 0.0 * self._selection",
         tests=(f"{SCORE}::test_intervals_are_wider_by_what_selection_leaves",),
+    ),
+    Fault(
+        name="intervals: without noise every table is enough",
+        target="learn:NoisyScore.needed_strength",
+        old="max(LEAST_STRENGTH, LEAST_ROWS * self.bend**2 / self._unit)",
+        new="LEAST_STRENGTH",
+        tests=(f"{SCORE}::test_without_noise_rows_are_needed",),
     ),
     Fault(
         name="intervals: issued although they know to be too wide",

@@ -203,6 +203,18 @@ def test_a_place_that_noise_led_astray_is_less_sure() -> None:
     assert straight[0] == straight[1], "least squares were measured nowhere"
 
 
+def test_without_noise_rows_are_needed() -> None:
+    """At a large epsilon a strength in units of noise says nothing: the curvature must be that of some rows."""
+    quiet = bent(tilt=1e-6 * TILT, gradient_noise=np.full(2, 1e-3), curvature_noise=np.full(2, 1e-3))
+    assert quiet.pilot is not None
+    least = float(np.linalg.eigvalsh(quiet.pilot)[0])
+    assert not quiet.swamped
+    many = dataclasses.replace(quiet, bend=math.sqrt(least / 3.4))
+    assert many.needed_strength == pytest.approx(3.5 / 3.4 * quiet.strength)
+    assert many.swamped
+    assert bent().needed_strength == LEAST_STRENGTH
+
+
 def selected(spread: float, *, least: float = 400.0, runs: int = 20_000) -> tuple[NoisyScore, Floats]:
     """Tables whose estimate is off by sampling along the first weight, and whose least eigenvalue moves with it."""
     random, curvature = np.random.default_rng(6), np.diag([least, 900.0, 900.0])
@@ -222,7 +234,7 @@ def selected(spread: float, *, least: float = 400.0, runs: int = 20_000) -> tupl
 def test_intervals_are_wider_by_what_selection_leaves() -> None:
     """The error that those issued have on average is the slope of their log chance (Stein's identity)."""
     many, off = selected(0.15)
-    issued = ~many.swamped
+    issued = many.sure_strength >= many.needed_strength
     assert 0.01 < issued.mean() < 0.3
     left, said = off[issued, 0].mean(), many._selection[issued, 0].mean()
     assert left == pytest.approx(said, rel=0.25)

@@ -17,7 +17,7 @@ from scipy.stats import chi2, norm
 
 from holdfast.errors import NoIntervals, ParameterError, require
 from holdfast.learn.inference.inversion import ScoreTest
-from holdfast.learn.inference.score import LEAST_STRENGTH, NoisyScore
+from holdfast.learn.inference.score import NoisyScore
 
 Floats = NDArray[np.float64]
 IntervalMethod = Literal["wald", "test_inversion"]
@@ -131,8 +131,8 @@ def _wald(score: NoisyScore, chosen: list[int], *, level: float, shifts: Floats)
         switch = "use method='test_inversion', which holds there too and may find no end, "
         switch = switch if score.loss == "squared" else "use "
         sure = max(0.0, float(score.sure_strength))
-        held = f"of which {sure:.2g} times are sure, and the theory of intervals needs {LEAST_STRENGTH:.2g}"
-        if sure >= LEAST_STRENGTH:
+        held = f"of which {sure:.2g} times are sure, and the theory of intervals needs {score.needed_strength:.2g}"
+        if sure >= score.needed_strength:
             held = "and that at the estimate itself too low: the interval would be too wide to be of use"
         raise NoIntervals(
             f"noise swamps the information: the least eigenvalue of the noisy curvature is {score.strength:.2g} times "

@@ -38,6 +38,8 @@ LEAST_USED = 3.0
 """The same of the curvature that is inverted, where another one decided: below it even second-order terms are large."""
 DOUBT = float(ndtri(0.99))
 """Deviations that are taken off before something is sure: an interval that should be refused is issued once in 100."""
+LEAST_ROWS = 3.5
+"""The same in units of what one row of full norm adds where a logistic model bends: without noise theory needs rows."""
 COIN, LUCK = 1.25, 4.5
 """Scale of the Laplace coin by which the line of refusal is blurred, in units of what sampling does to the deciding
 number; and how many scales the line is raised before, so that luck of the coin never lowers it (soundness, section 26).
@@ -47,7 +49,7 @@ ASTRAY = 1.5
 BENT = 8.0
 """Terms of second order of a logistic model, as a share of the variance: this over the squared strength. Its curvature
 is also measured beside the place where it is needed; by simulation."""
-WIDEST = 1.13
+WIDEST = 1.1
 """What terms of second order may do to a width; an interval that knows itself to be wider is not issued."""
 VARIANCE_MARGIN = 0.5
 """Deviations of its noise that are added to the residual variance: the plug-in one is too small half of the time."""
@@ -190,9 +192,14 @@ class NoisyScore:
         spread = np.hypot(by_rows, self.bend**2 / least) * np.sqrt(least)
         return root, 0.5 * COIN * spread, spread * np.sqrt(least)
 
+    @property
+    def needed_strength(self) -> float:
+        """Of the sure strength, for intervals."""
+        return max(LEAST_STRENGTH, LEAST_ROWS * self.bend**2 / self._unit)
+
     @cached_property
     def sure_strength(self) -> Any:
-        """What is sure of the strength; intervals are issued where it is at least `LEAST_STRENGTH`.
+        """What is sure of the strength; intervals are issued where it is at least `needed_strength`.
 
         A sharp line would issue intervals of a logistic model to the tables whose estimate happened to be small, so it
         is blurred by a coin made of the release: one deviation of sampling changes the chance of an interval by a
@@ -212,7 +219,7 @@ class NoisyScore:
         if self.bend == 0.0 or self.pilot is None or self.tilt is None:
             return np.zeros_like(self.target)
         root, scale, moved = self._blurred
-        above = (root - math.sqrt(LEAST_STRENGTH * self._unit)) / np.maximum(scale, 1e-300) - LUCK
+        above = (root - math.sqrt(self.needed_strength * self._unit)) / np.maximum(scale, 1e-300) - LUCK
         tail = np.exp(-np.maximum(above, 0.0))
         slope = tail / (2.0 - tail) / np.maximum(COIN * moved, 1e-300)
         return np.asarray(np.linalg.solve(self.curvature, (slope[..., None] * self.tilt)[..., None])[..., 0])
@@ -233,7 +240,7 @@ class NoisyScore:
     @cached_property
     def swamped(self) -> Any:
         """Whether noise may swamp the information: first-order theory is not to be believed."""
-        return self.drowned | ~(self.sure_strength >= LEAST_STRENGTH) | (self._wider > WIDEST**2)
+        return self.drowned | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST**2)
 
     @cached_property
     def solution(self) -> Floats:
