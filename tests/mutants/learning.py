@@ -743,6 +743,13 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="recommend: tables of any size are alike",
+        target="learn:PanelTry.distance",
+        old="max(abs(math.log(signal)), abs(math.log(per_number)))",
+        new="abs(math.log(per_number))",
+        tests=("tests/learn/estimators/test_recommend.py::test_few_records_at_a_small_budget_stay_linear",),
+    ),
+    Fault(
         name="frank_wolfe: a sampled choice is priced as if it saw all rows",
         target="learn:poisson_rows",
         old="steps=steps, rate=rate)",

@@ -23,7 +23,7 @@ COARSE, FINE, MANY_ROWS = 6, 8, 60_000
 MOST_CANDIDATES, MOST_PAIRS = 60, 100
 SIGNAL_PER_FEATURE = {"classes": {COARSE: 80.0, FINE: 12.0}, "numbers": {COARSE: 22.0, FINE: 20.0}}
 ROWS_PER_FEATURE = 50.0
-"""mu n beyond what main shapes need, and n, over the number of pair features: below, pairs are more noise than shape."""
+"""mu n beyond what main shapes need, and n, for each feature of pairs: below it, a pair is more noise than shape."""
 MAIN_SIGNAL = {"classes": 1000.0, "numbers": 500.0}
 """What the main shapes need."""
 FULL_PRICE, FULL_CAPACITY = 5.0, 0.3

@@ -211,7 +211,7 @@ def _cells(schema: Schema, target: str) -> int:
 
 
 def rare_class_advice(constant: Any) -> str:
-    """One sentence for the summary of an additive model of two classes; empty where neither seems rare.
+    """One sentence for the summary of an additive model of two classes; empty where neither seems rare, or shapes won.
 
     `constant` is the released score of a typical record.
     """
@@ -219,6 +219,8 @@ def rare_class_advice(constant: Any) -> str:
         return ""
     tries = rare_tries()
     ahead = sum(one.linear > one.additive for one in tries)
+    if 2 * ahead <= len(tries):
+        return ""
     return (
         f"a class seems rarer than {100 * RARE:.0f} %: on such tables a linear model (PrivateLogisticRegression) was "
         f"ahead in {ahead} of {len(tries)} tries (holdfast.learn.recommend)"
