@@ -302,7 +302,7 @@ def summary(kept: dict[str, Cell]) -> list[str]:
                     ahead.setdefault(f"{_told(method)} in the {error} error", []).append(size_said)
         lines.append(f"| {columns}, {ways} | {' | '.join(entries)} |")
     told = [f"{name} {min(ratios):.2f} to {max(ratios):.2f}" for name, ratios in behind.items()]
-    lines += ["", f"Mean errors over that of `query_gan`, at all sizes: {', '.join(told)}."]
+    lines += ["", f"Mean errors over that of `query_gan`, where both were run: {', '.join(told)}."]
     lines += ["", "Better than `query_gan`: " + _listed(ahead) + "."]
     lines += ["", "Not run: " + _listed({_told(name): sizes for name, sizes in absent.items()}) + "."]
     return [*lines, "", "<!-- every part -->"]
