@@ -235,6 +235,7 @@ def test_more_budget_means_a_larger_sweep_and_less_on_columns() -> None:
         for apart in (89.0, 90.0, 200.0, 320.0, 1060.0)
     ]
     assert shows == [0.0, 0.1, 0.28, 0.4, 0.4]
+    assert RoundSchedule.of(200.0, columns=14, tables=1).sweep == 0.0
     assert RoundSchedule.of(1e9, columns=14, tables=0).sweep == 0.0
     with pytest.raises(ParameterError, match="sweep must be"):
         RoundSchedule(one_way=0.5, sweep=1.0, rounds=1)

@@ -94,13 +94,14 @@ class RoundSchedule:
         """
         # A sweep over K tables is worth a large share where n stands well above its noise, n sqrt(rho / K) >> 1: four
         # tenths of the budget at a quotient of 1,100, nine tenths from 6,300 on. A smaller one shows where the model
-        # that the rounds made is far off, which no round may have asked: a tenth from 90 on, four tenths from 320 on.
+        # that the rounds made is far off, which no round may have asked: a tenth from 90 on, four tenths from 320 on,
+        # where tables are too many for the rounds to ask for each.
         apart = strength / math.sqrt(tables) if tables else 0.0
-        sweep = 0.0
-        if apart >= LEAST_APART:
+        sweep = 0.65 * math.log10(apart / 258.0) if apart > 258.0 else 0.0
+        if apart >= LEAST_APART and tables > columns:
             shows = LEAST_SWEEP + 0.6 * math.log10(apart / 100.0)
-            sweep = max(LEAST_SWEEP, min(SHOWING, shows), 0.65 * math.log10(apart / 258.0))
-        sweep = min(MOST_SWEEP, round(sweep, 2))
+            sweep = max(LEAST_SWEEP, min(SHOWING, shows), sweep)
+        sweep = 0.0 if sweep < LEAST_SWEEP else min(MOST_SWEEP, round(sweep, 2))
         left = strength * math.sqrt(1.0 - sweep)
         return cls(
             one_way=round(min(0.5, max(0.1, 11.5 / math.sqrt(max(left, 1.0)))), 2),
