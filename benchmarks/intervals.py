@@ -25,6 +25,14 @@ RUNS = 2_000
 ROWS, EPSILONS = (500, 1_000, 2_000, 5_000, 20_000), (0.3, 0.5, 1.0, 2.0, 4.0)
 FEW, FURTHER = 40, 10
 """Where fewer intervals were issued, so many times the tables are simulated: the mean of six says little."""
+EARLIER = (
+    "A first set of designs that nobody had looked at failed in three cells (rare positives and skewed columns,"
+    " 500 rows at epsilon 4: .87 and .82 covered; strong correlation: 1.153 wide). The rule was changed for the"
+    " reasons that they showed, they count as looked at since, and other designs took their place. Seeds are "
+    "the same in every run: that no cell is left is partly selection, and with other seeds one or two of those "
+    "that issue a handful of intervals may fall short."
+)
+
 WIDEST = 1.15
 """Mean width of Wald intervals, as a multiple of the oracle's."""
 
@@ -160,6 +168,7 @@ def page(store: dict[str, Any]) -> str:
         f"Not looked at while the rule of refusal was made: {'; '.join(UNSEEN)}. Of their {len(unseen)} cells with "
         f"intervals {sum(shortfall(found) > 3 for _, found in unseen)} are below the floor and "
         f"{sum(bool(found['width']) and max(found['width']) > WIDEST for _, found in unseen)} too wide.", "",
+        EARLIER, "",
         *(refused(design, shown) for design in ("linear", "logistic")),
         "", "<!-- cells -->", "",
     ]  # fmt: skip
