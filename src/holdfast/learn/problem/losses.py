@@ -159,7 +159,7 @@ class HuberRegression:
 
 
 @dataclass(frozen=True)
-class SmoothHuber:
+class SmoothHuber(HuberRegression):
     """`HuberRegression` without corners: width^2 (sqrt(1 + ((z - y) / width)^2) - 1), derivatives of every order.
 
     >>> loss = SmoothHuber(width=0.5)
@@ -167,17 +167,7 @@ class SmoothHuber:
     (0.5, [0.0, 49.751])
     """
 
-    width: float = 0.5
     name: str = "smooth_huber"
-    curvature: float = 1.0
-
-    def __post_init__(self) -> None:
-        require(0 < self.width < math.inf, "width", self.width, "> 0 and finite")
-
-    @property
-    def slope(self) -> float:
-        """`width`."""
-        return self.width
 
     def values(self, z: Floats, y: Floats) -> Floats:
         """About half a square, or the width times a size."""

@@ -21,18 +21,32 @@ Codes = NDArray[np.int64]
 WIDEST = 4_000
 #: Fewer tables than this are looked up as fast.
 LEAST_TABLES = 8
+#: Rows that are counted at once.
+AT_ONCE = 8192
 
 
-class PairExcess:
+class CellColumns:
+    """Records of these codes as rows of a 0/1 matrix, with a column for each cell of each column of the domain."""
+
+    def __init__(self, domain: Mapping[str, int], codes: Codes) -> None:
+        self.codes = np.array(codes, dtype=np.int64)
+        ends = np.cumsum([0, *domain.values()])
+        self._first, self._width = ends[:-1], int(ends[-1])
+        self._blocks = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    def _cells(self, codes: Codes) -> Floats:
+        made = np.zeros((len(codes), self._width))
+        made[np.arange(len(codes))[:, None], codes + self._first] = 1.0
+        return made
+
+
+class PairExcess(CellColumns):
     """The state of `fit_rows` where no table has more than two columns and none is there twice."""
 
     def __init__(
         self, measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes, *, scale: float
     ) -> None:
-        self.codes = np.array(codes, dtype=np.int64)
-        ends = np.cumsum([0, *domain.values()])
-        self._first, self._width = ends[:-1], int(ends[-1])
-        self._blocks = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        super().__init__(domain, codes)
         # Symmetric: both halves of the matrix hold a table of two columns. The diagonal blocks hold those of one.
         self._excess, self._precision = (np.zeros((self._width, self._width)) for _ in range(2))
         self._touching: list[list[tuple[int, ...]]] = [[] for _ in domain]
@@ -104,15 +118,10 @@ class PairExcess:
         at = np.arange(block.start, block.stop)
         self._excess[at, at] += (reached - left).sum(axis=0)
 
-    def _cells(self, codes: Codes) -> Floats:
-        made = np.zeros((len(codes), self._width))
-        made[np.arange(len(codes))[:, None], codes + self._first] = 1.0
-        return made
-
     def _joint(self) -> Floats:
         """All pair counts of the rows at once."""
         made = np.zeros((self._width, self._width))
-        for first in range(0, len(self.codes), 8192):
-            cells = self._cells(self.codes[first : first + 8192])
+        for first in range(0, len(self.codes), AT_ONCE):
+            cells = self._cells(self.codes[first : first + AT_ONCE])
             made += cells.T @ cells
         return made

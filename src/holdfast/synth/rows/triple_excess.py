@@ -9,12 +9,13 @@ however many tables there are, where looking tables up one by one takes a step f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, permutations
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.synth.models.model import Measurement
+from holdfast.synth.rows.pair_excess import AT_ONCE, CellColumns
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -26,20 +27,15 @@ PAYS = 600
 LEAST_TABLES = 64
 #: Products of numbers in the time of looking one cell up, about.
 PRODUCTS = 500
-#: Rows that are counted at once.
-AT_ONCE = 8192
 
 
-class TripleExcess:
+class TripleExcess(CellColumns):
     """The state of `fit_rows` where every table has three columns and none is there twice."""
 
     def __init__(
         self, measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes, *, scale: float
     ) -> None:
-        self.codes = np.array(codes, dtype=np.int64)
-        ends = np.cumsum([0, *domain.values()])
-        self._first, self._width = ends[:-1], int(ends[-1])
-        self._blocks = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        super().__init__(domain, codes)
         self._precision = np.zeros((len(domain), self._width, self._width))
         self._steps = [0.0] * len(domain)
         self._first_table: dict[int, list[int]] = {}
@@ -118,11 +114,6 @@ class TripleExcess:
 
     def _at(self, columns: Sequence[int]) -> tuple[slice, ...]:
         return tuple(self._blocks[column] for column in columns)
-
-    def _cells(self, codes: Codes) -> Floats:
-        made = np.zeros((len(codes), self._width))
-        made[np.arange(len(codes))[:, None], codes + self._first] = 1.0
-        return made
 
     def _counts(self) -> Floats:
         """Of all cells of three columns in the order of the domain, in the rows."""

@@ -85,7 +85,11 @@ class Triangulation:
         self._run((1 << len(around)) - 1, around, {}, self.cliques, record=True)
 
     def cells_with(self, more: Sequence[str]) -> int:
-        """The cells of all cliques together, were the columns of one more table joined."""
+        """The cells of all cliques together, were one more table joined; public, so candidates may depend on it.
+
+        >>> Triangulation({"a": 10, "b": 10, "c": 10}, [("a", "b"), ("b", "c")]).cells_with(("a", "c"))
+        1000
+        """
         places = [self._number[name] for name in more]
         if not places:
             return sum(self._cells(clique) for clique in self.cliques)
@@ -146,15 +150,6 @@ def _members(mask: int) -> tuple[int, ...]:
         found.append(low.bit_length() - 1)
         mask ^= low
     return tuple(found)
-
-
-def cells_with(domain: Mapping[str, int], tables: Sequence[Sequence[str]], more: Sequence[str]) -> int:
-    """The cells a model would have with one more table; public, so a candidate list may depend on it.
-
-    >>> cells_with({"a": 10, "b": 10, "c": 10}, [("a", "b"), ("b", "c")], ("a", "c"))
-    1000
-    """
-    return Triangulation(domain, tables).cells_with(more)
 
 
 @dataclass(frozen=True, kw_only=True)
