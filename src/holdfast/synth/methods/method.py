@@ -42,7 +42,7 @@ MOST_TRAINED = 100_000
 between tables of small columns (up to 20,000 cells in the panel) and those of Adult (148,000 in pairs)."""
 MOST_OF_SMALL = 1_500_000
 """The same where tables are small: all triples of 100 bits. A junction tree holds nothing of so many columns that all
-depend on each other: on 240 bits of eight hidden numbers the tree was eight times worse than the generator."""
+depend on each other: on 240 bits of eight hidden numbers the tree was seven times worse than the generator."""
 SMALL_TABLE = 32
 """Mean cells of a table up to which all tables are measured at once whatever the noise. Chosen on the panel's tuning
 tables, location_20, latent_16_triples and gss (4, 8 and 26 cells), with noise 2 to 16 times the mean count of a cell:
