@@ -61,11 +61,27 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="currency: zCDP of the exponential mechanism used as Gaussian",
-        target="privacy:BoundedRange.renyi",
-        old="def renyi",
-        new="def as_gdp(self) -> Fraction:\n    return 2 * self.as_zcdp()\n\ndef renyi",
+        target="privacy:BoundedRange.as_gdp",
+        old="return square_of_mu(round_up(self.as_pure() / 2))",
+        new="return 2 * self.as_zcdp()",
         tests=(
-            "tests/privacy/account/test_account.py::test_a_selection_costs_its_pure_conversion_in_gdp_never_an_eighth",
+            "tests/privacy/curves/test_finite_curve.py::test_bounded_range_is_gaussian_by_its_worst_corner",
+        ),
+    ),
+    Fault(
+        name="bounded range: a quarter of the log-odds in place of half",
+        target="privacy:BoundedRange.as_gdp",
+        old="self.as_pure() / 2",
+        new="self.as_pure() / 4",
+        tests=("tests/privacy/curves/test_finite_curve.py::test_a_selection_is_as_gaussian_as_it_says",),
+    ),
+    Fault(
+        name="bounded range: delta of the upper end in place of the worst pair",
+        target="privacy:BoundedRange.delta",
+        old="half = -math.expm1((epsilon - own) / 2.0)",
+        new="half = -math.expm1((epsilon - own) / 4.0)",
+        tests=(
+            "tests/privacy/curves/test_finite_curve.py::test_delta_of_bounded_range_is_that_of_the_worst_pair",
         ),
     ),
     Fault(

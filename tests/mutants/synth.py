@@ -431,13 +431,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="grown tree: one turn joins the same columns twice",
         target="synth:_forest",
-        old="        if len(roots) < len(columns):\n            continue\n",
+        old="        if not joined.is_apart(columns):\n            continue\n",
         new="",
         tests=("tests/synth/models/graphical/test_growing.py::test_the_first_turn_of_a_chain_is_the_chain",),
     ),
     Fault(
         name="query gan: residuals with half their noise",
-        target="synth:measure_residuals",
+        target="synth:residual_noise",
         old="l2_sensitivity=l2, adjacency",
         new="l2_sensitivity=l2 / 2, adjacency",
         tests=(

@@ -9,14 +9,8 @@ from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import Account, ApproxDP, PureDP
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.gaussian import (
-    METHOD,
-    gaussian,
-    l2_sensitivity,
-    least_gain,
-    scaled_residuals,
-    summed_tables,
-)
+from holdfast.synth.methods.gaussian import METHOD, gaussian, least_gain, summed_tables
+from holdfast.synth.methods.residuals import l2_sensitivity, scaled_residuals
 from holdfast.synth.models.dense import RowsModel
 from holdfast.synth.models.graphical.model import GraphicalModel
 from holdfast.synth.models.model import Measurement

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.errors import ParameterError
 from holdfast.privacy import PrivacyUnit
-from holdfast.synth.methods.gaussian import _parts, reconstructed, scaled_residuals
+from holdfast.synth.methods.residuals import _parts, reconstructed, scaled_residuals
 from holdfast.synth.workload.residual_basis import Strategy, helmert, residual_table, restored_table
 from tests.synth.synth_binary import counted
 

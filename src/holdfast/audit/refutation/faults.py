@@ -314,7 +314,7 @@ FAULTS: tuple[PlantedFault, ...] = (
         "frank_wolfe_dual replace",
     ),
     _fault(
-        "gaussian_synthesis_halved", f"{SYNTH}.gaussian:l2_sensitivity",
+        "gaussian_synthesis_halved", f"{SYNTH}.residuals:l2_sensitivity",
         "return strategy.sensitivity(data.adjacency, data.unit) + rounding",
         "return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding", "half the sensitivity of residuals",
         "gaussian replace",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from holdfast.audit.refutation.planting import PlantedFault
 
 SELECT, LEADER = "query_gan_select replace", "query_gan_leader replace"
+LOOKS = "two_looks replace"
 GAME_FAULTS = (
     PlantedFault(
         name="measure_first_residuals_halved",
-        target="synth.methods.gaussian:l2_sensitivity",
+        target="synth.methods.residuals:l2_sensitivity",
         old="return strategy.sensitivity(data.adjacency, data.unit) + rounding",
         new="return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
         why="half the sensitivity of what a model is chosen from",
@@ -26,11 +27,47 @@ GAME_FAULTS = (
     ),
     PlantedFault(
         name="query_gan_residuals_halved",
-        target="synth.methods.gaussian:l2_sensitivity",
+        target="synth.methods.residuals:l2_sensitivity",
         old="return strategy.sensitivity(data.adjacency, data.unit) + rounding",
         new="return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
         why="half the sensitivity of what a generator is trained on",
         subjects=("query_gan replace",),
+        test="replay",
+    ),
+    PlantedFault(
+        name="two_looks_residuals_halved",
+        target="synth.methods.residuals:l2_sensitivity",
+        old="return strategy.sensitivity(data.adjacency, data.unit) + rounding",
+        new="return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
+        why="half the sensitivity of both looks",
+        subjects=(LOOKS,),
+        test="replay",
+    ),
+    PlantedFault(
+        name="two_looks_score_halved",
+        target="synth.methods.trial:choose_tables",
+        old="sensitivity=max(choices.values())",
+        new="sensitivity=0.5 * max(choices.values())",
+        why="half of what one row moves in the L1 error of a table",
+        subjects=(LOOKS,),
+        test="replay",
+    ),
+    PlantedFault(
+        name="two_looks_errors_of_one_model",
+        target="synth.methods.trial:Looks.mean_errors",
+        old="* math.sqrt(len(models)) * ROUNDING",
+        new="* ROUNDING / math.sqrt(len(models))",
+        why="the errors of two models are charged like half of one",
+        subjects=(LOOKS,),
+        test="replay",
+    ),
+    PlantedFault(
+        name="two_looks_decides_by_the_table",
+        target="synth.methods.trial:Looks.mean_errors",
+        old="float(one)) / (2.0 * self.total) for one in noisy",
+        new="float(one)) / (2.0 * self.total) for one in far",
+        why="which tables are looked at again depends on exact errors",
+        subjects=(LOOKS,),
         test="replay",
     ),
     PlantedFault(

@@ -13,10 +13,11 @@ from fractions import Fraction
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.privacy.account.account import Account
 from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.finite_curve import BoundedRange
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
-from holdfast.privacy.rounding import safe_side
+from holdfast.privacy.rounding import as_written, safe_side
 
 #: Floats are rounded towards privacy by this much, far more than their own error.
 SAFE = 1.0 - 1e-12
@@ -39,13 +40,16 @@ def amount(account: Account) -> tuple[str, float]:
 def selection_epsilon(account: Account, times: int) -> float:
     """The epsilon of each of `times` exponential mechanisms that together spend what is left.
 
-    In zCDP sqrt(8 rho / T) (bounded range; soundness, section 0), in pure DP epsilon / T.
+    In zCDP sqrt(8 rho / T) (bounded range; soundness, section 0), in pure DP epsilon / T; in other currencies what the
+    curve of a selection costs there.
 
     >>> from holdfast.privacy import ZCDP
     >>> round(selection_epsilon(Account(ZCDP(0.02)), 16), 9)
     0.1
     """
     require(times >= 1, "times", times, ">= 1")
+    if account.currency.name not in ("zcdp", "pure"):
+        return SAFE * largest_epsilon(account, lambda epsilon: BoundedRange(epsilon).repeat(times))
     name, left = amount(account)
     return SAFE * (math.sqrt(8.0 * left / times) if name == "zcdp" else left / times)
 
@@ -138,8 +142,11 @@ def fractions_of_rest(account: Account, *shares: float) -> tuple[float, ...]:
 
 
 def _within_one(shares: Sequence[float]) -> Sequence[float]:
-    total = sum(Fraction(share) for share in shares)
-    return shares if total <= 1 else [float(Fraction(share) / total) * (1 - 2.0**-50) for share in shares]
+    # As floats, and as they are written, which is how `split` adds them up: 0.3 is a little less than it says.
+    for exact in ([Fraction(share) for share in shares], [as_written(share) for share in shares]):
+        if (total := sum(exact)) > 1:
+            return [float(share / total) * (1 - 2.0**-50) for share in exact]
+    return shares
 
 
 def _below(rest: Fraction, share: float) -> float:

@@ -25,6 +25,7 @@ from holdfast.privacy.rounding import (
     plain_curve,
     round_up,
     safe_side,
+    square_of_mu,
 )
 from holdfast.privacy.tradeoff import TradeOff
 
@@ -251,15 +252,7 @@ class PureDP(PrivacyCurve):
 
     def as_gdp(self) -> Fraction:
         """Soundness, section 0: mu = 2 Phi^-1(e^eps / (1 + e^eps)), by chords of the trade-off curve."""
-        from scipy.special import log_ndtr, ndtri_exp
-
-        own = round_up(self.as_pure())
-        # Phi(mu/2) >= sigmoid(own), i.e. log Phi(-mu/2) <= -log(1 + e^own); round mu up until it holds.
-        target = -float(np.logaddexp(0.0, own))
-        mu = -2.0 * float(ndtri_exp(target))
-        while float(log_ndtr(-mu / 2)) > target - 1e-13 * abs(target):
-            mu = max(math.nextafter(mu, math.inf), mu * (1 + 1e-14))
-        return as_written(mu) ** 2
+        return square_of_mu(round_up(self.as_pure()))
 
     def renyi(self, order: float) -> float:
         """The divergence of randomised response, which is the worst case (Mironov 2017, proposition 5)."""

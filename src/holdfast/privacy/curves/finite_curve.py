@@ -19,6 +19,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import Array, DominatingPair
 from holdfast.privacy.losses.steps import grouped, symmetrised
+from holdfast.privacy.rounding import round_up, square_of_mu
 
 
 class AtomicCurve(PrivacyCurve):
@@ -60,16 +61,45 @@ class BoundedRange(PureDP):
     Fraction(1, 8)
     """
 
-    pair_is_tight = False  # its pure pair ignores that the range is bounded
+    pair_is_tight = (
+        False  # the worst law differs from one epsilon to the next, and this pair is above all of them
+    )
+
+    def delta(self, epsilon: float) -> float:
+        """(1 - e^-((e0 - epsilon) / 2))^2 / (1 - e^-e0), the worst of the pairs below (Dong, Durfee and Rogers 2020).
+
+        A law with log-ratios in [t - e0, t] is post-processing of two outcomes, with log-ratios t and t - e0. Their
+        delta is (1 - e^(t - e0)) (1 - e^(epsilon - t)) / (1 - e^-e0), largest half-way, at t = (e0 + epsilon) / 2.
+        """
+        own = round_up(self.as_pure())
+        if epsilon >= own:
+            return 0.0
+        half = -math.expm1((epsilon - own) / 2.0)
+        return min(super().delta(epsilon), half * half / -math.expm1(-own) * (1 + 1e-14))
+
+    def pair(self) -> DominatingPair:
+        """The pair whose delta is the worst at every epsilon."""
+        from holdfast.privacy.losses.pairs import RangePair
+
+        own = round_up(self.as_pure())
+        return RangePair(own) if own > 0 else super().pair()
 
     def as_zcdp(self) -> Fraction:
-        """epsilon^2 / 8; in the Gaussian currency only the pure conversion is proved."""
+        """epsilon^2 / 8."""
         return self.as_pure() ** 2 / 8
+
+    def as_gdp(self) -> Fraction:
+        """mu = 2 Phi^-1(e^(eps/2) / (1 + e^(eps/2))): half the log-odds of pure epsilon.
+
+        The two outcomes of `delta` have odds that are e^eps apart: p and q with logit p - logit q = eps, a corner that
+        takes mu = Phi^-1(p) - Phi^-1(q). The logistic law has heavier tails than the normal one (van Zwet's order:
+        Phi^-1(sigmoid(x)) is concave for x > 0), so mu is largest around even odds, logit p = eps/2 = -logit q. For
+        small eps it is 0.627 eps, where zCDP says 0.5 eps.
+        """
+        return square_of_mu(round_up(self.as_pure() / 2))
 
     def renyi(self, order: float) -> float:
         """The better of the bounded-range and the pure bound."""
-        from holdfast.privacy.rounding import round_up
-
         return min(order * round_up(self.as_zcdp()), super().renyi(order))
 
     def group(self, size: int) -> PureDP:

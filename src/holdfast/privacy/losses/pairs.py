@@ -80,6 +80,30 @@ class LaplacePair(EvenNoise):
 
 
 @dataclass(frozen=True)
+class RangePair(EvenNoise):
+    """Dominates every law whose log-ratios lie in an interval of this length: the exponential mechanism's.
+
+    P of loss > l is (1 - e^((l - range)/2)) / (1 - e^-range) on [-range, range]: what delta(epsilon) of bounded range
+    leaves for a loss, delta - delta' (`BoundedRange.delta`). The density of Laplace noise, larger, without its atoms.
+    """
+
+    range: float
+
+    def cells(self, edges: Array) -> Cells:
+        """Laplace's inner cells, times 2 / (1 - e^-range)."""
+        inner = LaplacePair(self.range, with_atoms=False).cells(edges)
+        factor = -2.0 / math.expm1(-self.range)
+        wider = np.minimum(inner.p_error + 4.0 * UNIT, 1.0)
+        return Cells(
+            p=factor * inner.p, q=factor * inner.q, q_scaled=factor * inner.q_scaled, p_error=wider, q_error=wider
+        )  # fmt: skip
+
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """The whole support."""
+        return -self.range, self.range
+
+
+@dataclass(frozen=True)
 class NormalPair(EvenNoise):
     """The loss at x is mu x - mu^2 / 2; symmetric: both directions have the same curve."""
 

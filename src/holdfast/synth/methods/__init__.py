@@ -20,6 +20,7 @@ from holdfast.synth.methods import (
     query_gan_leader,
     query_gan_select,
     tree,
+    two_looks,
 )
 from holdfast.synth.methods.method import SynthesisMethod
 
@@ -38,6 +39,7 @@ METHODS: tuple[SynthesisMethod, ...] = (
     query_gan_select.METHOD,
     fem.SEP_FEM,
     tree.METHOD,
+    two_looks.METHOD,
 )
 REGISTRY = Registry(
     group="holdfast.synthesizers", noun="method", own=METHODS, kind=SynthesisMethod, calls=("run",),

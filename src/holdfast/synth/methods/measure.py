@@ -18,6 +18,9 @@ from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.workload.one_layer import OneLayer
 
+ROUNDING = 1.0 + 2.0**-20
+"""Scores are floating-point sums: their sensitivity is declared this much larger."""
+
 
 def measure_tables(
     data: ExactCounts, column_sets: Sequence[Sequence[str]], *, account: Account, label: str

@@ -26,9 +26,9 @@ from holdfast.synth.methods.adaptive import (
     in_order,
     sweep_sets,
 )
-from holdfast.synth.methods.gaussian import FACTORISED, measure_residuals, wanted_tables
 from holdfast.synth.methods.measure import total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+from holdfast.synth.methods.residuals import FACTORISED, measure_residuals, wanted_tables
 from holdfast.synth.models.graphical.estimation import GraphicalEstimate, estimate_model, log_shares, merge
 from holdfast.synth.models.graphical.junction_tree import Columns, shape_of
 from holdfast.synth.models.model import Measurement, on_simplex

@@ -122,7 +122,7 @@ class SynthesisTask:
             return True
         if self.rows is None:
             return False
-        return self._rough_noise(len(tables)) <= MOST_NOISE * self.rows * len(tables) / cells
+        return self.noise_in_counts(len(tables)) <= MOST_NOISE
 
     def one_shot_error(self) -> float | None:
         """About the largest error that noise leaves where the whole workload is measured at once, as a proportion."""
@@ -131,14 +131,19 @@ class SynthesisTask:
             return None
         # The median of the largest of so many normal numbers, in size.
         quantile = NormalDist().inv_cdf(1.0 - math.log(2.0) / (2.0 * max(2, sum(tables))))
-        return min(1.0, quantile * self._rough_noise(len(tables)) / self.rows)
+        return min(1.0, quantile * self.rough_noise(len(tables)) / self.rows)
 
     def _table_cells(self) -> list[int]:
         """Of each set of columns that the workload reads."""
         sets = {frozenset(group.columns) for group in self.workload.groups}
         return [math.prod(self.domain[name] for name in columns) for columns in sets]
 
-    def _rough_noise(self, tables: int) -> float:
+    def noise_in_counts(self, tables: int) -> float:
+        """About the noise of a cell if so many tables are measured at once, over what one holds on average."""
+        cells = self._table_cells()
+        return self.rough_noise(tables) * sum(cells) / (max(1, self.rows or 0) * len(cells))
+
+    def rough_noise(self, tables: int) -> float:
         """About the noise in a cell if so many tables are measured at once: a rule of thumb, for a choice only."""
         delta = max(1e-9, self.limit.delta(LARGE))
         epsilon = self.limit.epsilon(delta)

@@ -23,7 +23,7 @@ from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
 from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
 from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initial_universe
-from holdfast.synth.methods.measure import best_rounds, measure_tables, total_of
+from holdfast.synth.methods.measure import ROUNDING, best_rounds, measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.models.dense import universe_size
 from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
@@ -43,8 +43,6 @@ WITHOUT = (
 ROUNDS = 16
 MOST_CELLS = 1_000_000
 """The largest junction tree, in cells."""
-ROUNDING = 1.0 + 2.0**-20
-"""Scores are floating-point sums: their sensitivity is declared this much larger."""
 FOR_ONE_WAY, FOR_SELECTIONS = 0.1, 0.1
 FACTORED_THEOREM = (
     "MWEM over a graphical model: one-way tables, then tables selected by their L1 error (sensitivity 1, or 2 under "

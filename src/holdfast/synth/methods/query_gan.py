@@ -24,9 +24,9 @@ from holdfast.errors import require
 from holdfast.noise.source import Source
 from holdfast.privacy.account import Account
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.gaussian import FACTORISED, NoisyResiduals, measure_residuals, wanted_tables
 from holdfast.synth.methods.measure import total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
+from holdfast.synth.methods.residuals import FACTORISED, NoisyResiduals, measure_residuals, wanted_tables
 from holdfast.synth.models.generator.heads import Heads
 from holdfast.synth.models.generator.mixture import MixtureModel
 from holdfast.synth.models.generator.targets import Targets

@@ -23,10 +23,10 @@ from holdfast.privacy.account.remaining import selection_epsilon
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.progress import progress
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.gaussian import wanted_tables
-from holdfast.synth.methods.measure import measure_tables, total_of
+from holdfast.synth.methods.measure import ROUNDING, measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.methods.query_gan import LEAST_CHANCE, components_for
+from holdfast.synth.methods.residuals import wanted_tables
 from holdfast.synth.models.generator.heads import Heads, Singles
 from holdfast.synth.models.generator.mixture import MixtureModel
 from holdfast.synth.models.generator.targets import Targets
@@ -50,8 +50,6 @@ ROUNDS_PER_COLUMN = 4
 """Rounds, unless told: so many for each column, and no more than there are tables."""
 STEPS = 10
 """Of descent between two rounds."""
-ROUNDING = 1.0 + 2.0**-20
-"""Scores are floating-point sums: their sensitivity is declared this much larger."""
 THEOREM = (
     "one-way tables; then tables selected by their L1 error (exponential mechanism, sensitivity 1, or 2 under replace) "
     "and measured with Gaussian noise (soundness, section 10 A)"

@@ -125,6 +125,10 @@ class Strategy:
             for subset in _subsets(self._ordered(columns))
         )
 
+    def size(self, columns: Columns) -> int:
+        """How many coordinates the residual of these columns has."""
+        return math.prod(self.domain[name] - 1 for name in columns)
+
     @cached_property
     def places(self) -> dict[Columns, int]:
         """Where each set stands among all."""

@@ -8,7 +8,7 @@ tree of Chow and Liu (1968), later ones add what no tree can say. Reads released
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -91,23 +91,38 @@ def _standing_out(gaps: Sequence[tuple[float, int]], candidates: int) -> float:
     return distance - degrees - 2.0 * math.sqrt(degrees * chance) - 2.0 * chance
 
 
+class Forest:
+    """Which columns are joined by some table, so that no two tables join the same."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._above = {name: name for name in names}
+
+    def is_apart(self, columns: Sequence[str]) -> bool:
+        """Whether no two of these are joined yet."""
+        return len({self._root(name) for name in columns}) == len(columns)
+
+    def join(self, columns: Sequence[str]) -> None:
+        """From now on these are."""
+        roots = [self._root(name) for name in columns]
+        for root in roots:
+            self._above[root] = min(roots)
+
+    def _root(self, name: str) -> str:
+        while self._above[name] != name:
+            name = self._above[name]
+        return name
+
+
 def _forest(
     domain: Mapping[str, int], scores: Mapping[Columns, float], held: Sequence[Columns], most_cells: int
 ) -> list[Columns]:
     """Of the tables that stand out, the best first, those that join columns which the turn has not joined yet."""
-    tree = {name: name for name in domain}
-
-    def root(name: str) -> str:
-        while tree[name] != name:
-            name = tree[name]
-        return name
-
+    joined = Forest(domain)
     chosen: list[Columns] = []
     graph = Triangulation(domain, held)
     tried = 0
     for columns in sorted((one for one in scores if scores[one] > 0), key=lambda one: -scores[one]):
-        roots = {root(name) for name in columns}
-        if len(roots) < len(columns):
+        if not joined.is_apart(columns):
             continue
         tried += 1
         if tried > TRIED * len(domain):
@@ -116,8 +131,7 @@ def _forest(
             continue
         chosen.append(columns)
         graph = Triangulation(domain, [*held, *chosen])
-        for name in roots:
-            tree[name] = min(roots)
+        joined.join(columns)
     return chosen
 
 
