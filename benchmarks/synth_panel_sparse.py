@@ -35,7 +35,7 @@ def _chain(draw: np.random.Generator, rows: int, columns: int, values: int, kept
 def _drawn(draw: np.random.Generator, chances: NDArray[np.float64], parent: Codes) -> Codes:
     """A value for each row, by the chances of its parent's value."""
     above = draw.random(len(parent))[:, None] > np.cumsum(chances, axis=1)[parent]
-    return above.sum(axis=1).clip(0, chances.shape[1] - 1)
+    return np.asarray(above.sum(axis=1).clip(0, chances.shape[1] - 1))
 
 
 def chain_of_four() -> Made:
