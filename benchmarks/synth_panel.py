@@ -203,7 +203,7 @@ def page(kept: Kept) -> str:
         ("that tuned", list(TUNE)),
         ("that judge", judging),
         ("made up later, to find where it fails", list(LATER)),
-        ("made up to choose between few tables and all", list(TRIED)),
+        ("made up to choose between few tables and all, eight of them to judge", list(TRIED)),
         ("made up when everything was fixed", list(UNSEEN)),
     )
     lines = [

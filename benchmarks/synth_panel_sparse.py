@@ -2,7 +2,9 @@
 
 `TRIED` are chains, trees, stars and blocks, in which few tables say all: what the panel's own tuning tables lack. Its
 shares of the budget, its thresholds and when `auto` takes it were chosen on these and on the panel's tuning tables, at
-epsilon 0.1. `UNSEEN` were written down when all of that was fixed, and nothing was changed after they were run.
+epsilon 0.1. The last eight of them were to judge. Two of these, `network_of_sixteen` and `two_hubs`, failed, and choosing
+a forest got a larger share: so they judge no more. `UNSEEN` were written down after that, and nothing was changed when
+they had been run.
 """
 
 from __future__ import annotations
@@ -166,14 +168,53 @@ def two_hubs() -> Made:
     return some_triples(_table(bits, [2] * 26), 300)
 
 
+def ladder() -> Made:
+    """Two chains of ten columns of three values, each place a little like the one across."""
+    draw = np.random.default_rng(201)
+    left = _chain(draw, 20_000, 10, 3, 0.6)
+    right = _chain(draw, 20_000, 10, 3, 0.6)
+    right = np.where(draw.random(right.shape) < 0.3, left, right)
+    return all_pairs(_table(np.concatenate([left, right], 1), [3] * 20))
+
+
+def mixed_tree() -> Made:
+    """25 columns of two to five values, each depending on one of those before."""
+    draw = np.random.default_rng(202)
+    sizes = draw.integers(2, 6, 25).tolist()
+    codes = np.zeros((18_000, 25), int)
+    codes[:, 0] = draw.integers(0, sizes[0], len(codes))
+    for place in range(1, 25):
+        parent = int(draw.integers(0, place))
+        codes[:, place] = _drawn(
+            draw, draw.dirichlet(np.full(sizes[place], 0.9), sizes[parent]), codes[:, parent]
+        )
+    return all_pairs(_table(codes, sizes))
+
+
+def kinds_of_bits() -> Made:
+    """50 bits of three kinds of rows."""
+    draw = np.random.default_rng(203)
+    kind = draw.choice(3, 30_000, p=[0.5, 0.3, 0.2])
+    return all_pairs(
+        _table((draw.random((30_000, 50)) < draw.beta(1, 1, (3, 50))[kind]).astype(int), [2] * 50)
+    )
+
+
+def regions() -> Made:
+    """A region of eight values that nine columns of three depend on, and six that depend on nothing; 100 triples."""
+    draw = np.random.default_rng(204)
+    region = draw.choice(8, 25_000, p=draw.dirichlet(np.full(8, 3.0)))
+    columns = [region, *(_drawn(draw, draw.dirichlet(np.full(3, 1.0), 8), region) for _ in range(9))]
+    columns += [draw.integers(0, 3, 25_000) for _ in range(6)]
+    return some_triples(_table(np.stack(columns, 1), [8] + [3] * 15), 100)
+
+
 TRIED: dict[str, Callable[[], Made]] = {
     "chain_of_four": chain_of_four,
     "star": star,
     "tree_of_bits": tree_of_bits,
     "blocks": blocks,
     "copies": copies,
-}
-UNSEEN: dict[str, Callable[[], Made]] = {
     "grid": grid,
     "network_of_sixteen": network_of_sixteen,
     "clusters": clusters,
@@ -182,4 +223,10 @@ UNSEEN: dict[str, Callable[[], Made]] = {
     "baskets": baskets,
     "network_in_triples": network_in_triples,
     "two_hubs": two_hubs,
+}
+UNSEEN: dict[str, Callable[[], Made]] = {
+    "ladder": ladder,
+    "mixed_tree": mixed_tree,
+    "kinds_of_bits": kinds_of_bits,
+    "regions": regions,
 }

@@ -436,6 +436,70 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/synth/models/graphical/test_growing.py::test_the_first_turn_of_a_chain_is_the_chain",),
     ),
     Fault(
+        name="two looks: the second one counts twice",
+        target="synth:NoisyResiduals.combined",
+        old="precision[own[columns]] += more",
+        new="precision[own[columns]] += 2 * more",
+        tests=(
+            "tests/synth/methods/test_two_looks.py::test_two_looks_at_everything_are_one_look_with_both_budgets",
+        ),
+    ),
+    Fault(
+        name="two looks: the second one takes the place of the first",
+        target="synth:NoisyResiduals.combined",
+        old="(before * values[columns] + more * other.values[columns]) / (before + more)",
+        new="other.values[columns]",
+        tests=(
+            "tests/synth/methods/test_two_looks.py::test_noise_is_paid_for_once_whatever_the_first_look_showed",
+        ),
+    ),
+    Fault(
+        name="two looks: the larger error is taken",
+        target="synth:two_looks",
+        old="if few.together < everything:",
+        new="if few.together > everything:",
+        tests=("tests/synth/methods/test_two_looks.py::test_the_trial_tells_a_chain_from_a_hidden_number",),
+    ),
+    Fault(
+        name="two looks: a forest that joins the same columns again",
+        target="synth:choose_tables",
+        old="and (not apart or joined.is_apart(columns))",
+        new="",
+        tests=("tests/synth/methods/test_two_looks.py::test_a_forest_joins_every_column_once",),
+    ),
+    Fault(
+        name="two looks: noise is taken for structure",
+        target="synth:Looks.foretold",
+        old="error**2 - (WEAKER * now) ** 2",
+        new="error**2",
+        tests=("tests/synth/methods/test_two_looks.py::test_what_is_foretold_of_a_tree",),
+    ),
+    Fault(
+        name="two looks: tables of pure noise are kept",
+        target="synth:Looks.stands_out",
+        old="return distance > degrees",
+        new="return True",
+        tests=("tests/synth/methods/test_two_looks.py::test_tables_within_the_noise_are_dropped",),
+    ),
+    Fault(
+        name="two looks: where a trial cannot tell",
+        target="synth:worth_a_trial",
+        old="and in_errors <= MOST_IN_ERRORS",
+        new="",
+        tests=(
+            "tests/synth/methods/test_two_looks.py::test_auto_looks_twice_where_a_trial_is_worth_it_and_can_tell",
+        ),
+    ),
+    Fault(
+        name="two looks: the mean errors of a replaced row move once",
+        target="synth:Looks.mean_errors",
+        old="counts_l1(self.data.adjacency, self.data.unit) *",
+        new="0.5 *",
+        tests=(
+            "tests/synth/methods/test_two_looks.py::test_neighbours_stay_within_the_declared_sensitivities_and_reach_them",
+        ),
+    ),
+    Fault(
         name="query gan: residuals with half their noise",
         target="synth:residual_noise",
         old="l2_sensitivity=l2, adjacency",

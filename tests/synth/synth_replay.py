@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.privacy import Account, PrivacyCurve
+from holdfast.privacy.account.account import Permit
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.method import SynthesisMethod
@@ -20,18 +21,23 @@ def recorded(
 ) -> Record:
     """Each (mechanism, value, drawn) of a run; with `told`, what was drawn then is given back instead."""
     kept: Record = []
-    real = Account.release
+    real, of_permit = Account.release, Permit.release
+
+    def keep(mechanism: Mechanism, value: Any, own: Any) -> Any:
+        drawn = own if told is None else told[len(kept)][2]
+        kept.append((mechanism, value, drawn))
+        return drawn
 
     def release(self: Account, mechanism: Mechanism, value: Any, **options: Any) -> Any:
-        drawn = real(self, mechanism, value, **options) if told is None else told[len(kept)][2]
-        kept.append((mechanism, value, drawn))
-        if told is not None:
-            real(self, mechanism, value, **options)
-        return drawn
+        return keep(mechanism, value, real(self, mechanism, value, **options))
+
+    def release_by_permit(self: Permit, value: Any) -> Any:
+        return keep(self.mechanism, value, of_permit(self, value))
 
     opened = Account(limit, adjacency=table.adjacency, unit=table.unit, currency="zcdp", seed=5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Account, "release", release)
+        patch.setattr(Permit, "release", release_by_permit)
         method.fit(table, workload, account=opened)
     return kept
 

@@ -42,14 +42,14 @@ THEOREM = (
     + ", in two looks; between them exponential-mechanism selections (bounded range as Gaussian DP: "
     "soundness, section 0) and the mean L1 error of two models, whose sensitivity is that of one table"
 )
-FIRST, CHOOSING, TRYING, COMPARING = 0.15, 0.03, 0.08, 0.06
+FIRST, CHOOSING, TRYING, COMPARING = 0.15, 0.05, 0.08, 0.05
 LAST = 1.0 - FIRST - CHOOSING - TRYING - COMPARING
 """Of the budget: the first look, choosing a forest, a look at it, the errors of two models, and the second look."""
 CHOOSING_MORE = 0.05
 """Of the whole budget: the choice of further tables, where few are looked at again."""
 GROWTH = 1.0 / 3.0
 """A generator's average error falls with this power of the budget: between 1/2, noise alone, and 0."""
-LEAST_NOISE = 0.2
+LEAST_NOISE = 0.22
 """In mean counts of a cell: the noise of all tables at once from which on a trial is worth its price. Below, few tables
 save less than a trial costs where all of them matter."""
 MOST_IN_TRIAL, MOST_IN_ERRORS = 2.0, 0.02
