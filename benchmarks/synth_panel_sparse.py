@@ -2,7 +2,7 @@
 
 `TRIED` are chains, trees, stars and blocks, in which few tables say all: what the panel's own tuning tables lack. Its
 shares of the budget, its thresholds and when `auto` takes it were chosen on these and on the panel's tuning tables, at
-epsilon 0.1. The last eight of them were to judge. Two of these, `network_of_sixteen` and `two_hubs`, failed, and choosing
+epsilon 0.1. The last eight were to judge. Two of these, `network_of_sixteen` and `two_hubs`, failed, and choosing
 a forest got a larger share: so they judge no more. `UNSEEN` were written down after that, and nothing was changed when
 they had been run.
 """
