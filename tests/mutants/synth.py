@@ -450,7 +450,7 @@ FAULTS: tuple[Fault, ...] = (
         old="(before * values[columns] + more * other.values[columns]) / (before + more)",
         new="other.values[columns]",
         tests=(
-            "tests/synth/methods/test_two_looks.py::test_noise_is_paid_for_once_whatever_the_first_look_showed",
+            "tests/synth/methods/test_two_looks.py::test_a_look_through_much_noise_changes_next_to_nothing",
         ),
     ),
     Fault(

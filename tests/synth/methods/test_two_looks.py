@@ -113,11 +113,11 @@ def test_the_trial_tells_a_chain_from_a_hidden_number(data: ExactCounts, expecte
     made, at_once = (
         [
             method(data, pairs(data), account=account(data, LIMIT, currency="gdp", seed=seed), most_steps=100)
-            for seed in range(3)
+            for seed in range(2)
         ]
         for method in (two_looks, query_gan)
     )
-    assert [one.parameters["second_look"] for one in made] == [expected] * 3
+    assert [one.parameters["second_look"] for one in made] == [expected] * 2
     ratio = sum(error(data, one) for one in made) / sum(error(data, one) for one in at_once)
     assert ratio < (0.85 if expected == "few tables" else 1.2)
 
@@ -140,15 +140,19 @@ def test_every_charge_has_its_place_and_all_is_spent() -> None:
 
 
 def test_a_forest_joins_every_column_once() -> None:
-    data = counted(chain(), "add_remove")
-    opened = account(data, ApproxDP(50.0, 1e-6), currency="gdp")
-    looks = Looks(data, pairs(data), opened.split(0.5, 0.5)[0])
+    """Three columns that say the same are joined by two tables; the third table goes to the next strongest."""
+    random = np.random.default_rng(3)
+    one = random.integers(0, 2, ROWS)
+    follows = one ^ (random.random(ROWS) < 0.3)
+    data = counted(np.stack([one, one, one, follows], 1), "add_remove")
     choices: dict[tuple[str, ...], float] = dict.fromkeys(combinations(data.domain, 2), 1.0)
+    looks = Looks(data, pairs(data), account(data, ApproxDP(50.0, 1e-6), currency="gdp"))
     forest = choose_tables(
-        data, choices, looks.tree([]), times=COLUMNS - 1, apart=True, noise_std=1.0,
+        data, choices, looks.tree([]), times=3, apart=True, noise_std=1.0,
         account=account(data, ApproxDP(50.0, 1e-6), currency="gdp", seed=3),
     )  # fmt: skip
-    assert sorted(forest) == sorted((f"x{place}", f"x{place + 1}") for place in range(COLUMNS - 1))
+    assert len(forest) == 3
+    assert sum("x3" in columns for columns in forest) == 1
 
 
 def test_what_is_foretold_of_a_tree() -> None:
@@ -179,13 +183,13 @@ def test_tables_within_the_noise_are_dropped() -> None:
     assert sum(alone) <= 0.7 * len(alone)
 
 
-def test_noise_is_paid_for_once_whatever_the_first_look_showed() -> None:
-    """Values of a second look never replace those of the first: a fault that would reuse noise."""
+def test_a_look_through_much_noise_changes_next_to_nothing() -> None:
     data = counted(bits(200, 3), "add_remove")
     known = measure_residuals(data, [("x0", "x1")], account=account(data, currency="gdp"))
-    same: NoisyResiduals = known.combined(replace(known, factor=known.factor * 1e6))
-    for columns, value in same.values.items():
-        assert value == pytest.approx(known.values[columns])
+    other = {columns: value + 100.0 for columns, value in known.values.items()}
+    both: NoisyResiduals = known.combined(replace(known, factor=known.factor * 1e6, values=other))
+    for columns, value in both.values.items():
+        assert value == pytest.approx(known.values[columns], abs=1e-6)
 
 
 def ask(**changes: Any) -> SynthesisTask:
@@ -202,7 +206,7 @@ def ask(**changes: Any) -> SynthesisTask:
     [
         ({}, "two_looks"),
         ({"limit": ApproxDP(1.0, 1e-9)}, "query_gan"),  # all tables stand out as it is
-        ({"rows": 2_000}, "query_gan"),  # a trial could not tell
+        ({"rows": 4_000}, "query_gan"),  # the errors of two models could not be told apart
         ({"rows": None, "rows_are_public": False}, "query_gan"),
         ({"objective": "largest"}, "query_gan"),
         ({"currency": "gdp"}, "two_looks"),
