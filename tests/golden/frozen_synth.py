@@ -25,7 +25,7 @@ from tests.golden.frozen_common import Plain, clinic, clinic_schema, outcome, pi
 from tests.golden.frozen_learn import tables
 
 ROWS = 200
-TRAINED = ("query_gan", "query_gan_leader", "query_gan_select")
+TRAINED = ("query_gan", "query_gan_leader", "query_gan_select", "two_looks")
 """Trained in single precision, whose last bits are the machine's own: only what was measured is the same everywhere."""
 WORKLOAD = Workload.of([("a", "b"), ("b", "c"), ("a", "b", "c")])
 
