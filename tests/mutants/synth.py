@@ -477,7 +477,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="two looks: tables of pure noise are kept",
         target="synth:Looks.stands_out",
-        old="return distance > degrees",
+        old="return distance > degrees + STANDING_OUT * math.sqrt(degrees)",
         new="return True",
         tests=("tests/synth/methods/test_two_looks.py::test_tables_within_the_noise_are_dropped",),
     ),

@@ -28,6 +28,9 @@ from holdfast.synth.rows.fit_rows import limited
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.residual_basis import Strategy, residual_table
 
+STANDING_OUT = 1.0
+"""In roots of a table's degrees of freedom: the squared distance from independence, in units of the noise and beyond
+what noise alone makes it on average, from which on a tried table is kept."""
 WEAKER = 1.25
 """How much more noise makes of the true table than of one that the tree describes, whose columns depend less on each
 other: a tree is held back where noise is large."""
@@ -164,7 +167,7 @@ class Looks:
         return made
 
     def stands_out(self, columns: Columns, independent: Model) -> bool:
-        """Whether a table is further from independent columns than noise alone makes it on average."""
+        """Whether a table is further from independent columns than noise alone mostly makes it."""
         inner = [one for size in range(1, len(columns) + 1) for one in combinations(columns, size)]
         parts = {tuple(one.columns): one for one in self.residuals.parts()}
         gaps = [
@@ -173,7 +176,7 @@ class Looks:
             if one in parts
         ]
         distance, degrees = sum(float(np.sum(gap**2)) for gap in gaps), sum(gap.size for gap in gaps)
-        return distance > degrees
+        return distance > degrees + STANDING_OUT * math.sqrt(degrees)
 
 
 def _mean_distance(pairs: Iterable[tuple[Floats, Floats]], weights: Sequence[float]) -> float:

@@ -42,7 +42,7 @@ THEOREM = (
     + ", in two looks; between them exponential-mechanism selections (bounded range as Gaussian DP: "
     "soundness, section 0) and the mean L1 error of two models, whose sensitivity is that of one table"
 )
-FIRST, CHOOSING, TRYING, COMPARING = 0.15, 0.05, 0.08, 0.05
+FIRST, CHOOSING, TRYING, COMPARING = 0.2, 0.04, 0.06, 0.05
 LAST = 1.0 - FIRST - CHOOSING - TRYING - COMPARING
 """Of the budget: the first look, choosing a forest, a look at it, the errors of two models, and the second look."""
 CHOOSING_MORE = 0.05
