@@ -109,7 +109,7 @@ class SynthesisTask:
         noise, and for a private number of rows too. A generator that learns them goes through every cell at every
         step: there may be `MOST_TRAINED`, of small tables `MOST_OF_SMALL`.
         """
-        tables = self._table_cells()
+        tables = self.table_cells()
         cells = sum(tables)
         small = cells <= SMALL_TABLE * len(tables)
         if (
@@ -126,21 +126,21 @@ class SynthesisTask:
 
     def one_shot_error(self) -> float | None:
         """About the largest error that noise leaves where the whole workload is measured at once, as a proportion."""
-        tables = self._table_cells()
+        tables = self.table_cells()
         if not self.rows or self.is_pure():
             return None
         # The median of the largest of so many normal numbers, in size.
         quantile = NormalDist().inv_cdf(1.0 - math.log(2.0) / (2.0 * max(2, sum(tables))))
         return min(1.0, quantile * self.rough_noise(len(tables)) / self.rows)
 
-    def _table_cells(self) -> list[int]:
+    def table_cells(self) -> list[int]:
         """Of each set of columns that the workload reads."""
         sets = {frozenset(group.columns) for group in self.workload.groups}
         return [math.prod(self.domain[name] for name in columns) for columns in sets]
 
     def noise_in_counts(self, tables: int) -> float:
         """About the noise of a cell if so many tables are measured at once, over what one holds on average."""
-        cells = self._table_cells()
+        cells = self.table_cells()
         return self.rough_noise(tables) * sum(cells) / (max(1, self.rows or 0) * len(cells))
 
     def rough_noise(self, tables: int) -> float:

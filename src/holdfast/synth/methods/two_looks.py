@@ -54,8 +54,8 @@ LEAST_NOISE = 0.22
 save less than a trial costs where all of them matter."""
 MOST_IN_TRIAL, MOST_IN_ERRORS = 2.0, 0.02
 """A trial can tell: the noise of the forest's tables, in mean counts of a cell, and that of the two mean errors."""
-MOST_TRIED = 10_000
-"""Tables up to which a trial is made: a bound on time."""
+MOST_TRIED, MOST_IN_TABLE = 10_000, 64
+"""Tables up to which a trial is made, a bound on time; and cells of a table on average: larger ones were not tried."""
 
 
 def two_looks(
@@ -137,8 +137,11 @@ def worth_a_trial(task: SynthesisTask) -> bool:
     K tables at once have sqrt(K) times the noise of one. Where the largest error counts, and where the number of rows
     is private, all are measured at once without a trial.
     """
-    columns, tables = len(task.domain), len({frozenset(group.columns) for group in task.workload.groups})
-    if not task.rows or task.objective != "average" or tables > MOST_TRIED or not task.shows_every_table():
+    columns, cells = len(task.domain), task.table_cells()
+    tables = len(cells)
+    if not task.rows or task.objective != "average" or not task.shows_every_table():
+        return False
+    if tables > MOST_TRIED or sum(cells) > MOST_IN_TABLE * tables:
         return False
     in_errors = math.sqrt(2.0 / COMPARING) * task.rough_noise(1) / (2.0 * task.rows)
     return (
