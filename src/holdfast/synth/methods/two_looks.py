@@ -52,7 +52,7 @@ GROWTH = 1.0 / 3.0
 LEAST_NOISE = 0.22
 """In mean counts of a cell: the noise of all tables at once from which on a trial is worth its price. Below, few tables
 save less than a trial costs where all of them matter."""
-MOST_IN_TRIAL, MOST_IN_ERRORS = 2.0, 0.02
+MOST_IN_TRIAL, MOST_IN_ERRORS = 2.4, 0.025
 """A trial can tell: the noise of the forest's tables, in mean counts of a cell, and that of the two mean errors."""
 MOST_TRIED, MOST_IN_TABLE = 10_000, 64
 """Tables up to which a trial is made, a bound on time; and cells of a table on average: larger ones were not tried."""
