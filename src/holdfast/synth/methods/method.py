@@ -35,7 +35,7 @@ class Synthesis:
     assumptions: tuple[str, ...] = ()
 
 
-#: Currencies in which Gaussian noise has a cost and a selection has none.
+#: Currencies in which Gaussian noise on reals has a cost, and integer noise has none.
 MEASURING = ("gdp", "renyi")
 MOST_TRAINED = 100_000
 """Cells of a workload, all tables together, on which a generator is trained unasked. Not tuned: a bound on time, put
@@ -92,7 +92,7 @@ class SynthesisTask:
         return self.limit.as_pure() is not None
 
     def cannot_select(self) -> bool:
-        """Whether selections have no cost in the account's currency, so that only measurements can be paid for."""
+        """Whether the integer noise of methods that select has no cost in the account's currency."""
         return self.currency in MEASURING
 
     def wants_largest(self) -> bool:
@@ -235,7 +235,7 @@ class SynthesisMethod:
         if found == "gdp" and self.currency != "gdp":
             raise ParameterError(
                 f"currency must be {self.currency!r} for method={self.name!r}, got an account of currency 'gdp', in "
-                f"which selections have no cost; open one of {self.currency!r}, or use method='gaussian'"
+                f"which its integer noise has no cost; open one of {self.currency!r}, or use method='gaussian'"
             )
         if found == "pure" and not self.pure:
             raise ParameterError(
