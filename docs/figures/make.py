@@ -467,7 +467,7 @@ def synth_panel() -> Figure:
         ("query_gan", GREEN, "^"),
         ("auto", BLUE, "o"),
     )
-    figure, panels = plt.subplots(2, 1, figsize=(9.6, 6.6), sharex=True)
+    figure, panels = plt.subplots(2, 1, figsize=(max(9.6, 0.11 * len(means)), 6.6), sharex=True)
     titles = (
         "Average total variation, over the best of the house",
         "Largest error, over the best of the house",

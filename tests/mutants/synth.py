@@ -456,8 +456,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="two looks: the larger error is taken",
         target="synth:two_looks",
-        old="if few.together < everything:",
-        new="if few.together > everything:",
+        old="if few.together < FAVOURED * everything:",
+        new="if few.together > FAVOURED * everything:",
         tests=("tests/synth/methods/test_two_looks.py::test_the_trial_tells_a_chain_from_a_hidden_number",),
     ),
     Fault(
@@ -470,7 +470,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="two looks: noise is taken for structure",
         target="synth:Looks.foretold",
-        old="error**2 - (WEAKER * now) ** 2",
+        old="error**2 - now**2",
         new="error**2",
         tests=("tests/synth/methods/test_two_looks.py::test_what_is_foretold_of_a_tree",),
     ),

@@ -31,9 +31,9 @@ from holdfast.synth.workload.residual_basis import Strategy, residual_table
 STANDING_OUT = 1.0
 """In roots of a table's degrees of freedom: the squared distance from independence, in units of the noise and beyond
 what noise alone makes it on average, from which on a tried table is kept."""
-WEAKER = 1.25
-"""How much more noise makes of the true table than of one that the tree describes, whose columns depend less on each
-other: a tree is held back where noise is large."""
+WEAKER = 0.25
+"""How much more noise makes of the true table than of one that the tree describes, for each mean count of noise in a
+cell, up to one: where noise is large a tree is held back, and its columns depend less on each other than the true."""
 Answers = Callable[[Columns], Floats]
 """A table of counts for a set of columns."""
 
@@ -127,7 +127,9 @@ class Looks:
             self._spread(tree, forest, known, coins)
             for known in (self.residuals, self.residuals.combined(to_come))
         )
-        return TreeError(structure=math.sqrt(max(0.0, error**2 - (WEAKER * now) ** 2)), noise=then)
+        noise = [one.noise_std * one.values.size / self.total for one in self.residuals.tables(forest)]
+        now *= 1.0 + WEAKER * min(1.0, float(np.mean(noise)))
+        return TreeError(structure=math.sqrt(max(0.0, error**2 - now**2)), noise=then)
 
     def _spread(self, tree: Model, forest: Sequence[Columns], known: NoisyResiduals, coins: Source) -> float:
         """How far from the tree another is that is fitted to the tree's own tables with this noise."""
