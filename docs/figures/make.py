@@ -500,9 +500,9 @@ def synth_panel() -> Figure:
     panels[1].set_xticks(
         list(middles.values()),
         [task.replace("_", " ") for task in middles],
-        rotation=40,
+        rotation=60,
         ha="right",
-        fontsize=9,
+        fontsize=7.5,
     )
     panels[1].set_xlabel("table; from left to right ε = 0.1, 1, 10")
     return figure
