@@ -592,7 +592,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="auto: noise of many tables taken for that of one",
-        target="synth:SynthesisTask._rough_noise",
+        target="synth:SynthesisTask.rough_noise",
         old="marginals=tables",
         new="marginals=1",
         tests=(
