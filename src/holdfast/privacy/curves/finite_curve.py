@@ -61,9 +61,8 @@ class BoundedRange(PureDP):
     Fraction(1, 8)
     """
 
-    pair_is_tight = (
-        False  # the worst law differs from one epsilon to the next, and this pair is above all of them
-    )
+    # The worst law differs from one epsilon to the next, and the pair is above all of them.
+    pair_is_tight = False
 
     def delta(self, epsilon: float) -> float:
         """(1 - e^-((e0 - epsilon) / 2))^2 / (1 - e^-e0), the worst of the pairs below (Dong, Durfee and Rogers 2020).

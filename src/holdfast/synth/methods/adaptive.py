@@ -253,16 +253,7 @@ class _Run:
 
     def _select(self, listed: Sequence[Columns], sigma: float, epsilon: float) -> int:
         """AIM, equation (1): by weight times the L1 error that measuring is expected to remove."""
-        scores = np.array(
-            [
-                self.weights[columns]
-                * (
-                    float(np.abs(exact - self.fitted.model.project(columns)).sum())
-                    - PENALTY * math.sqrt(2.0 / math.pi) * sigma * exact.size
-                )
-                for columns, exact in zip(listed, self.data.counts(listed), strict=True)
-            ]
-        )
+        scores = weighted_errors(self.data, listed, self.weights, self.fitted.model, sigma)
         # A unit moves an L1 distance by its L1 sensitivity; of the candidates the largest weight counts.
         widest = max(self.weights.values()) * counts_l1(self.data.adjacency, self.data.unit)
         mechanism = Exponential(epsilon=epsilon, sensitivity=widest, adjacency=self.account.adjacency)
@@ -289,6 +280,22 @@ class _Run:
             for columns in swept
         }
         return ReconciledModel(base=self.fitted.model, tables=tables, allowed=masks)
+
+
+def weighted_errors(
+    data: ExactCounts, listed: Sequence[Columns], weights: Mapping[Columns, float], model: Model, sigma: float
+) -> Floats:
+    """Scores of a selection: the weighted L1 error, less what noise of this deviation would leave. Private."""
+    return np.array(
+        [
+            weights[columns]
+            * (
+                float(np.abs(exact - model.project(columns)).sum())
+                - PENALTY * math.sqrt(2.0 / math.pi) * sigma * exact.size
+            )
+            for columns, exact in zip(listed, data.counts(listed), strict=True)
+        ]
+    )
 
 
 def sweep_sets(data: ExactCounts, workload: Workload, rows: int) -> list[Columns]:

@@ -97,13 +97,7 @@ def query_gan(
     made = decoded(
         residuals, total, coins, decoder, form=generator, components=components, most_steps=most_steps
     )
-    wanted = {
-        tuple(one.columns): on_simplex(
-            limited(made.share * made.model.project(one.columns) + (1.0 - made.share) * one.values, one),
-            total=total,
-        )
-        for one in measured
-    }
+    wanted = blended_tables(measured, made.model, made.share, total)
     return Synthesis(
         model=ReconciledModel(base=made.model, tables=wanted),
         theorem=FACTORISED,
@@ -130,6 +124,18 @@ class Decoded:
     """From the values held back to that mean, as it was without them: squared, in units of their noise."""
     told: Mapping[str, int | float | str]
     """What a reader is told of how it came about."""
+
+
+def blended_tables(
+    measured: Sequence[Measurement], model: Model, share: float, total: float
+) -> dict[tuple[str, ...], Floats]:
+    """The tables that rows are fitted to: the model's in part, and nowhere far from what was measured."""
+    return {
+        tuple(one.columns): on_simplex(
+            limited(share * model.project(one.columns) + (1.0 - share) * one.values, one), total=total
+        )
+        for one in measured
+    }
 
 
 def components_for(domain: Mapping[str, int], most: int) -> int:

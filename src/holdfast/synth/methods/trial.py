@@ -17,14 +17,14 @@ from holdfast.privacy.account.remaining import selection_epsilon
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.adaptive import PENALTY
+from holdfast.synth.methods.adaptive import weighted_errors
 from holdfast.synth.methods.measure import ROUNDING, total_of
+from holdfast.synth.methods.query_gan import blended_tables
 from holdfast.synth.methods.residuals import NoisyResiduals, measure_residuals, residual_noise, wanted_tables
 from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
 from holdfast.synth.models.graphical.growing import MOST_CELLS, Forest
 from holdfast.synth.models.graphical.junction_tree import Columns, Triangulation
 from holdfast.synth.models.model import Floats, Measurement, Model, on_simplex
-from holdfast.synth.rows.fit_rows import limited
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.residual_basis import Strategy, residual_table
 
@@ -87,14 +87,8 @@ class Looks:
         return estimate_model(self.domain, measured, total=self.total, centre=centre).model
 
     def reconciled(self, model: Model, share: float) -> dict[Columns, Floats]:
-        """The tables that rows are fitted to: the model's in part, and nowhere far from what was measured."""
-        return {
-            tuple(one.columns): on_simplex(
-                limited(share * model.project(one.columns) + (1.0 - share) * one.values, one),
-                total=self.total,
-            )
-            for one in self.measured()
-        }
+        """The tables that rows are fitted to, from what is known by now."""
+        return blended_tables(self.measured(), model, share, self.total)
 
     def mean_errors(self, models: Sequence[Answers], account: Account) -> list[float]:
         """The average total variation of each model from the table, with noise.
@@ -202,16 +196,7 @@ def choose_tables(
     are to be `apart`, each joins columns that the others have not joined yet: a forest.
     """
     listed = list(choices)
-    scores = np.array(
-        [
-            choices[columns]
-            * (
-                float(np.abs(exact - model.project(columns)).sum())
-                - PENALTY * math.sqrt(2.0 / math.pi) * noise_std * exact.size
-            )
-            for columns, exact in zip(listed, data.counts(listed), strict=True)
-        ]
-    )
+    scores = weighted_errors(data, listed, choices, model, noise_std)
     mechanism = Exponential(
         epsilon=selection_epsilon(account, times),
         sensitivity=max(choices.values()) * counts_l1(data.adjacency, data.unit) * ROUNDING,

@@ -2,7 +2,7 @@
 
 Where every table says something of its own, all of them are best measured at once; where few say all (a chain, a sparse
 network), a budget spent on those few leaves several times less noise. Public numbers do not tell one from the other, so
-the table is asked, for a fifth of the budget:
+the table is asked, for 15 % of the budget:
 
 1. A first look at the whole workload, in the residual basis. Nothing is lost by it: precisions of two looks add up.
 2. A forest, as MST chooses one (McKenna, Miklau and Sheldon 2021): by the exponential mechanism the tables in which
@@ -109,7 +109,8 @@ def two_looks(
     told = {name: round(value, 5) for name, value in told.items()}
 
     if few.together < FAVOURED * everything:
-        held = [columns for columns in forest if looks.stands_out(columns, looks.tree([]))]
+        independent = looks.tree([])
+        held = [columns for columns in forest if looks.stands_out(columns, independent)]
         part = CHOOSING_MORE / LAST
         more, last = last.split(*fractions_of_rest(last, part, 1.0 - part))
         times = max(1, times // (2 if few.structure > few.noise else 4))
