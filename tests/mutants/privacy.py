@@ -69,6 +69,13 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="bounded range: its pair lacks a fifth of the mass",
+        target="privacy:RangePair.cells",
+        old="factor = -2.0 /",
+        new="factor = -1.6 /",
+        tests=("tests/privacy/curves/test_finite_curve.py::test_the_pair_of_bounded_range_has_its_delta",),
+    ),
+    Fault(
         name="bounded range: a quarter of the log-odds in place of half",
         target="privacy:BoundedRange.as_gdp",
         old="self.as_pure() / 2",

@@ -48,6 +48,21 @@ def test_delta_of_bounded_range_is_that_of_the_worst_pair(reach: float) -> None:
         assert curve.delta(epsilon) == pytest.approx(worst, rel=1e-3, abs=1e-9)
 
 
+@pytest.mark.parametrize("reach", RANGES)
+def test_the_pair_of_bounded_range_has_its_delta(reach: float) -> None:
+    """All of both laws' mass, and above every loss what the curve says: no less, or compositions would claim too much."""
+    curve = BoundedRange(reach)
+    inner = np.linspace(-reach, reach, 201)
+    cells = curve.pair().cells(np.concatenate([[-np.inf], inner, [np.inf]]))
+    assert cells.p.sum() == pytest.approx(1.0, rel=1e-12)
+    assert cells.q.sum() == pytest.approx(1.0, rel=1e-12)
+    for place in (0, 60, 100, 140, 199):
+        above = slice(place + 1, None)
+        told = cells.p[above].sum() - math.exp(inner[place]) * cells.q[above].sum()
+        if inner[place] >= 0:
+            assert told == pytest.approx(curve.delta(float(inner[place])), rel=1e-9, abs=1e-15)
+
+
 @given(
     st.lists(st.tuples(st.floats(-3, 3), st.floats(-1, 1)), min_size=2, max_size=6),
     st.sampled_from([0.3, 1.0, 3.0]),
