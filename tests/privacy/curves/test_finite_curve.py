@@ -50,7 +50,7 @@ def test_delta_of_bounded_range_is_that_of_the_worst_pair(reach: float) -> None:
 
 @pytest.mark.parametrize("reach", RANGES)
 def test_the_pair_of_bounded_range_has_its_delta(reach: float) -> None:
-    """All of both laws' mass, and above every loss what the curve says: with less, compositions would claim too much."""
+    """All of both laws' mass, and above every loss what the curve says: with less, too much would be claimed."""
     curve = BoundedRange(reach)
     inner = np.linspace(-reach, reach, 201)
     cells = curve.pair().cells(np.concatenate([[-np.inf], inner, [np.inf]]))
