@@ -27,9 +27,14 @@ from holdfast.progress import progress
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.measure import measure_tables, noisy_rows
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
-from holdfast.synth.models.graphical.estimation import GraphicalEstimate, estimate_model, log_shares, merge
+from holdfast.synth.models.graphical.estimation import (
+    GraphicalEstimate,
+    column_centres,
+    estimate_model,
+    merge,
+)
 from holdfast.synth.models.graphical.junction_tree import Columns, JunctionTree, Triangulation, shape_of
-from holdfast.synth.models.model import Measurement, Model, on_simplex
+from holdfast.synth.models.model import Measurement, Model
 from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
 from holdfast.synth.rows.impossible_rows import Zeros
 from holdfast.synth.workload import Workload
@@ -197,10 +202,7 @@ class _Run:
         trust = [1.0 / one.values.size for one in self.measurements]
         counted = float(np.average([one.total for one in self.measurements], weights=trust))
         self.total = max(1.0, counted if rows is None else float(rows))
-        self.centre = {
-            tuple(one.columns): log_shares(on_simplex(one.values, total=self.total), self.total)
-            for one in self.measurements
-        }
+        self.centre = column_centres(self.measurements, self.total)
         self._estimate(None)
 
     def rounds(self, planned: int, reserve: float, *, begun: float) -> None:

@@ -29,9 +29,14 @@ from holdfast.synth.methods.adaptive import (
 from holdfast.synth.methods.measure import total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.methods.residuals import FACTORISED, measure_residuals, wanted_tables
-from holdfast.synth.models.graphical.estimation import GraphicalEstimate, estimate_model, log_shares, merge
+from holdfast.synth.models.graphical.estimation import (
+    GraphicalEstimate,
+    column_centres,
+    estimate_model,
+    merge,
+)
 from holdfast.synth.models.graphical.junction_tree import Columns, shape_of
-from holdfast.synth.models.model import Measurement, on_simplex
+from holdfast.synth.models.model import Measurement
 from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
 from holdfast.synth.rows.impossible_rows import Zeros
 from holdfast.synth.workload import Workload
@@ -98,10 +103,7 @@ def chosen_model(
     """
     left = {in_order(one.columns, domain): one for one in released}
     held = [one for columns, one in left.items() if len(columns) == 1]
-    centre = {
-        tuple(one.columns): log_shares(on_simplex(one.values, total=total), total)
-        for one in held
-    }  # fmt: skip
+    centre = column_centres(held, total)
     zeros = [one.potential(domain) for one in constraints]
     tied = [columns for columns, _ in zeros]
     chosen: list[Columns] = []

@@ -19,7 +19,7 @@ from holdfast.privacy.mechanisms.selection import Exponential
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.measure import measure_tables
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
-from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
+from holdfast.synth.models.graphical.estimation import column_centres, estimate_model
 from holdfast.synth.models.graphical.junction_tree import Columns
 from holdfast.synth.models.model import Measurement, on_simplex
 from holdfast.synth.rows.impossible_rows import Zeros
@@ -101,11 +101,7 @@ def _synthesis(
         data.domain,
         measured,
         total=total,
-        centre={
-            tuple(one.columns): log_shares(on_simplex(one.values, total=total), total)
-            for one in measured
-            if len(one.columns) == 1
-        },
+        centre=column_centres([one for one in measured if len(one.columns) == 1], total),
         zeros=[one.potential(data.domain) for one in constraints],
     )
     return Synthesis(

@@ -21,10 +21,10 @@ from holdfast.synth.methods.adaptive import weighted_errors
 from holdfast.synth.methods.measure import ROUNDING, total_of
 from holdfast.synth.methods.query_gan import blended_tables
 from holdfast.synth.methods.residuals import NoisyResiduals, measure_residuals, residual_noise, wanted_tables
-from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
+from holdfast.synth.models.graphical.estimation import column_centres, estimate_model
 from holdfast.synth.models.graphical.growing import MOST_CELLS, Forest
 from holdfast.synth.models.graphical.junction_tree import Columns, Triangulation
-from holdfast.synth.models.model import Floats, Measurement, Model, on_simplex
+from holdfast.synth.models.model import Floats, Measurement, Model
 from holdfast.synth.workload import Workload
 from holdfast.synth.workload.residual_basis import Strategy, residual_table
 
@@ -79,10 +79,7 @@ class Looks:
         """A junction tree of the single columns and these tables, from what is known, or from other residuals."""
         known = self.residuals if residuals is None else residuals
         single = known.tables(self.singles)
-        centre = {
-            tuple(one.columns): log_shares(on_simplex(one.values, total=self.total), self.total)
-            for one in single
-        }
+        centre = column_centres(single, self.total)
         measured = [*single, *known.tables(held)]
         return estimate_model(self.domain, measured, total=self.total, centre=centre).model
 

@@ -35,7 +35,7 @@ from holdfast.synth.models.graphical.junction_tree import (
     sum_onto,
 )
 from holdfast.synth.models.graphical.model import GraphicalModel
-from holdfast.synth.models.model import Measurement
+from holdfast.synth.models.model import Measurement, on_simplex
 
 Floats = NDArray[np.float64]
 Tables = Mapping[Columns, Floats]
@@ -162,6 +162,11 @@ def believed(noise_std: float, cells: int, *, total: float) -> float:
     20.0
     """
     return max(1.0, min(total / cells, MOST_TRUST * noise_std))
+
+
+def column_centres(single: Sequence[Measurement], total: float) -> dict[Columns, Floats]:
+    """theta0 of independent columns: what their noisy tables say, no cell below 0."""
+    return {tuple(one.columns): log_shares(on_simplex(one.values, total=total), total) for one in single}
 
 
 def log_shares(values: Floats, total: float) -> Floats:

@@ -14,10 +14,10 @@ from itertools import combinations
 
 import numpy as np
 
-from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
+from holdfast.synth.models.graphical.estimation import column_centres, estimate_model
 from holdfast.synth.models.graphical.junction_tree import Columns, Triangulation
 from holdfast.synth.models.graphical.model import GraphicalModel
-from holdfast.synth.models.model import Floats, Measurement, on_simplex
+from holdfast.synth.models.model import Floats, Measurement
 
 MOST_TURNS = 8
 MOST_CELLS = 2**14
@@ -52,10 +52,7 @@ def grown_trees(
     """
     sets = [tuple(one.columns) for one in parts]
     single = [table(columns) for columns in sets if len(columns) == 1]
-    centre = {
-        tuple(one.columns): log_shares(on_simplex(one.values, total=total), total)
-        for one in single
-    }  # fmt: skip
+    centre = column_centres(single, total)
     candidates = {columns: _subsets(columns) for columns in sets if len(columns) > 1}
     held: list[Columns] = []
     theta = None
