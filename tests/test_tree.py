@@ -1,4 +1,4 @@
-"""The tree stays a map: rooms that can be read at a glance, files of one idea, one name for one thing."""
+"""The tree stays a map: tests mirror the package, one name for one thing."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.paths import ROOT
 
 SOURCES = ROOT / "src" / "holdfast"
-ROOMS = sorted(p.name for p in SOURCES.iterdir() if (p / "__init__.py").is_file())
-#: The move of the house ended at 310 files; rooms of their own (sampling, inversion, additive models) come on top.
-MOST_ENTRIES, MOST_FILES, MOST_LINES = 14, 530, 400
 
 #: Folders of tests that mirror no folder of the package.
 OTHERS = {
@@ -29,12 +24,6 @@ OTHERS = {
     "servers": "PostgreSQL and Spark for tests",
     "studies": "how many trials, and the results of all",
 }
-#: A room may be wider than others for a reason.
-WIDE = {
-    "cli": "one file for each verb, as the command is typed",
-    "kernel": "each loop three times: in C, in NumPy as its oracle, and the face of both",
-}
-
 #: Public names with several homes, and why they are one thing. Commands, too, may be named like what they call.
 SHARED = {
     "connect": "every engine has one, called by open_table",
@@ -68,27 +57,6 @@ def test_tests_mirror_the_package() -> None:
 
 def test_every_other_folder_is_there() -> None:
     assert not [folder for folder in OTHERS if not (ROOT / "tests" / folder).is_dir()]
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_is_seen_at_a_glance(room: str) -> None:
-    entries = [
-        path.name
-        for path in (SOURCES / room).iterdir()
-        if not path.name.startswith(("__", "_kernel.")) and path.suffix != ".pyi"
-    ]
-    assert len(entries) <= MOST_ENTRIES or room in WIDE, (
-        f"{len(entries)} entries: {', '.join(sorted(entries))}"
-    )
-
-
-def test_the_number_of_files() -> None:
-    assert len(files()) <= MOST_FILES
-
-
-def test_no_file_is_long() -> None:
-    lengths = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files()}
-    assert not {path: lines for path, lines in lengths.items() if lines > MOST_LINES}
 
 
 def test_one_name_one_thing() -> None:
