@@ -1,4 +1,4 @@
-"""What a move of the source must not change: seeded results, and files that were stored before it."""
+"""What a move of the source must not change: facts of seeded results, and files that were stored before it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from holdfast.data import open_table
 from holdfast.ledger import Ledger
 from holdfast.release import Release
 from holdfast.synth import Synthesizer, Workload
-from tests.golden import frozen, stored_files
+from tests.golden import frozen, frozen_facts, stored_files
 from tests.golden.frozen_common import clinic, clinic_schema
 
 pytestmark = pytest.mark.slow  # what is loaded once is shared by all tests
@@ -33,9 +34,19 @@ def shown(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("part", frozen.PARTS)
-def test_seeded_results_are_as_they_were(part: str) -> None:
+def test_facts_of_seeded_results_are_as_they_were(part: str) -> None:
     found = list(frozen.differences(frozen.stored()[part], frozen.computed(part)))
     assert not found, "\n".join(found[:40])
+
+
+def test_facts_see_a_cheaper_charge_and_a_lost_refusal() -> None:
+    fit = {"charges": [{"scale": 2.0}], "weights": [1.0]}
+    kept = frozen_facts.facts("learn", {"method/mine": fit})["method/mine"]
+    assert kept == {"fields": ["charges", "weights"], "charges": [{"scale": 2.0}]}
+    moved = {"charges": [{"scale": 1.9}], "weights": [7.0]}
+    assert frozen_facts.facts("learn", {"method/mine": moved})["method/mine"] != kept
+    refused = frozen_facts.facts("learn", {"method/mine": "refused: ParameterError"})["method/mine"]
+    assert refused != frozen_facts.facts("learn", {"method/mine": "a text"})["method/mine"]
 
 
 def test_the_comparison_sees_numbers_texts_and_names() -> None:
@@ -109,10 +120,18 @@ def test_a_stored_key_resumes_without_paying_again(tmp_path: Path) -> None:
     with Ledger.open(place / "budget.db") as ledger:
         spent, entries = repr(ledger.spent("clinic")), charges(ledger)
         account = ledger.account("clinic", name="rows")
-        made = Synthesizer(workload=asked, key="rows").fit(
-            open_table(clinic(), clinic_schema()), account=account
-        )
-        assert made.release_.value["rows"].equals(Release.load(place / "rows.holdfast").value["rows"])
+        resumed = [
+            Synthesizer(workload=asked, key="rows").fit(
+                open_table(clinic(), clinic_schema()), account=account
+            )
+            for _ in range(2)
+        ]
+        # What was measured is kept by the ledger, to the last bit; rows are made of it by sums, equal on one machine.
+        first, again = (synthesizer.release_.value for synthesizer in resumed)
+        assert first["rows"].equals(again["rows"])
+        then = Release.load(place / "rows.holdfast").value["measurements"]
+        for now, known in zip(first["measurements"], then, strict=True):
+            assert np.array_equal(now["values"], known["values"])
         assert repr(ledger.spent("clinic")) == spent
         assert charges(ledger) == entries
 

@@ -1,14 +1,15 @@
-"""Frozen: seeded results and stored forms that no move of the source may change.
+"""Frozen: facts of seeded results and stored forms that no move of the source may change.
 
-    python -m tests.golden.frozen                  # what differs from frozen.json, to the last bit
-    python -m tests.golden.frozen --write          # store everything again
-    python -m tests.golden.frozen --write text     # store again only what is named text/...
+    python -m tests.golden.frozen                       # what differs from frozen.json
+    python -m tests.golden.frozen --write               # store all facts again
+    python -m tests.golden.frozen --write text          # store again only what is named text/...
+    python -m tests.golden.frozen --save before.json    # everything, to the last bit, before a move
+    python -m tests.golden.frozen --against before.json # what the move changed, on the same machine
 
-Names are those of rooms; the few deeper ones are the list `DEEP` of frozen_common.py, which a move edits.
-Integers, texts, hashes and draws of integers are compared exactly. Real numbers are stored to the last bit and
-compared within a relative 1e-9: sums may be rounded otherwise by another BLAS or processor, and then the noise on
-a grid is that of a neighbouring float. On the machine that wrote the file everything is equal to the last bit,
-which the command above tests. A change that is meant is stored again by its name, and listed in the changelog.
+Names are those of rooms; the few deeper ones are the list `DEEP` of frozen_common.py, which a move edits. The stored
+file holds what is the same on every machine (frozen_facts.py). Integers, texts, hashes and draws of integers are
+compared exactly, real numbers within a relative 1e-9. A change that is meant is stored again by its name, and listed
+in the changelog.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 
 from tests.golden.frozen_common import Plain
 from tests.golden.frozen_evidence import evidence
+from tests.golden.frozen_facts import facts
 from tests.golden.frozen_files import files
 from tests.golden.frozen_learn import learn
 from tests.golden.frozen_privacy import privacy
@@ -30,8 +32,12 @@ from tests.golden.frozen_synth import synth
 
 STORED = Path(__file__).with_suffix(".json")
 PARTS: dict[str, Callable[[], dict[str, Plain]]] = {
-    "privacy": privacy, "learn": learn, "synth": synth, "evidence": evidence, "files": files,
-}  # fmt: skip
+    "privacy": privacy,
+    "learn": learn,
+    "synth": synth,
+    "evidence": evidence,
+    "files": files,
+}
 TOLERANCE, NOTHING = 1e-9, 1e-12
 
 
@@ -41,10 +47,15 @@ def stored() -> dict[str, dict[str, Plain]]:
     return known
 
 
+def results(part: str) -> dict[str, Plain]:
+    """Everything that is computed now, as a file would hold it."""
+    values: dict[str, Plain] = json.loads(json.dumps(PARTS[part]()))
+    return values
+
+
 def computed(part: str) -> dict[str, Plain]:
-    """The same now, as a file would hold it."""
-    made: dict[str, Plain] = json.loads(json.dumps(PARTS[part]()))
-    return made
+    """The facts of it."""
+    return facts(part, results(part))
 
 
 def differences(then: Any, now: Any, *, exact: bool = False, place: str = "") -> Iterator[str]:
@@ -72,31 +83,43 @@ def _short(value: Any) -> str:
 
 
 def write(prefix: str) -> None:
-    """Store what is computed now, where a name begins with the prefix."""
+    """Store the facts of now, where a name begins with the prefix."""
     known = stored() if prefix and STORED.exists() else {part: {} for part in PARTS}
     for part in PARTS:
-        kept = {name: one for name, one in known[part].items() if not name.startswith(prefix)}
-        fresh = {name: one for name, one in computed(part).items() if name.startswith(prefix)}
-        known[part] = kept | fresh
+        older = {name: value for name, value in known[part].items() if not name.startswith(prefix)}
+        newer = {name: value for name, value in computed(part).items() if name.startswith(prefix)}
+        known[part] = older | newer
     groups = []
-    for part, made in known.items():
-        lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(one)}" for name, one in sorted(made.items()))
+    for part, values in known.items():
+        lines = ",\n".join(
+            f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in sorted(values.items())
+        )
         groups.append(f" {json.dumps(part)}: {{\n{lines}\n }}")
     STORED.write_text("{\n" + ",\n".join(groups) + "\n}\n", encoding="utf-8")
 
 
 def main() -> int:
-    """Compare, or write."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    asked.add_argument("--write", nargs="?", const="", metavar="PREFIX")
-    given = asked.parse_args()
-    if given.write is not None:
-        write(given.write)
+    """Compare, save or write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--write", nargs="?", const="", metavar="PREFIX")
+    action.add_argument("--save", type=Path, metavar="FILE")
+    action.add_argument("--against", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    if options.write is not None:
+        write(options.write)
         return 0
-    known = stored()
-    found = [line for part in PARTS for line in differences(known[part], computed(part), exact=True)]
-    sys.stdout.write("".join(f"{line}\n" for line in found) or "all as it was, to the last bit\n")
-    return 1 if found else 0
+    if options.save is not None:
+        options.save.write_text(json.dumps({part: results(part) for part in PARTS}), encoding="utf-8")
+        return 0
+    if options.against is not None:
+        before = json.loads(options.against.read_text(encoding="utf-8"))
+        changes = [line for part in PARTS for line in differences(before[part], results(part), exact=True)]
+    else:
+        known = stored()
+        changes = [line for part in PARTS for line in differences(known[part], computed(part))]
+    sys.stdout.write("".join(f"{line}\n" for line in changes) or "all as it was\n")
+    return 1 if changes else 0
 
 
 if __name__ == "__main__":
