@@ -158,8 +158,17 @@ def _names_stay_whole(app: Any, doctree: Any, docname: str) -> None:
                 code += [nodes.Text(part), nodes.raw("", "<wbr>", format="html")]
 
 
+def _fragments(app: Any, docname: str, source: list[str]) -> None:
+    """The changelog's page shows every fragment of changes/."""
+    if docname == "changelog":
+        fragments = [path for path in sorted((ROOT / "changes").glob("*.md")) if path.name != "README.md"]
+        texts = "\n".join(path.read_text(encoding="utf-8") for path in fragments)
+        source[0] = source[0].replace("<!-- fragments: written by docs/conf.py -->\n", texts)
+
+
 def setup(app: Any) -> None:
     """Hook the filters in."""
+    app.connect("source-read", _fragments)
     app.connect("doctree-resolved", _names_stay_whole)
     app.connect("doctree-resolved", _bases_that_say_something)
     app.connect("autodoc-process-docstring", _for_help)

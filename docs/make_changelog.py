@@ -55,8 +55,8 @@ def gathered(changelog: str, new: str) -> str:
 
 
 def site_page(text: str) -> str:
-    """The page of the site after a release: its opening words, then what CHANGELOG.md has."""
-    kept = re.split(r"\n(?:## Unreleased|```\{include\} \.\./CHANGELOG)", text)[0]
+    """The page of the site after a release: its opening words, fragments to come, then what CHANGELOG.md has."""
+    kept = re.split(r"\n```\{include\} \.\./CHANGELOG", text)[0].rstrip("\n") + "\n"
     return (
         f'{kept}\n```{{include}} ../CHANGELOG.md\n:start-after: "README.md)."\n:relative-docs: docs/\n```\n'
     )

@@ -237,12 +237,10 @@ def test_every_figure_is_drawn_by_the_script_and_shown() -> None:
     assert all(f"figures/{name}.svg" in shown for name in drawn)
 
 
-def test_every_fragment_of_the_changelog_is_shown() -> None:
-    page = (DOCS / "changelog.md").read_text(encoding="utf-8")
+def test_every_fragment_of_the_changelog_says_its_kind() -> None:
     for path in (ROOT / "changes").glob("*.md"):
         if path.name == "README.md":
             continue
-        assert f"../changes/{path.name}" in page, f"add {path.name} to docs/changelog.md"
         assert re.match(r"\*\*(Added|Changed|Fixed|Security)\*\* ", path.read_text(encoding="utf-8")), (
             path.name
         )
