@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from holdfast.privacy.losses.dominating_pair import DominatingPair
 
 
+LEAST_DELTA = math.ulp(0.0)
+"""What an underflowing delta is rounded up to."""
+
+
 class PrivacyCurve(metaclass=FixedNumbers):
     """An upper bound on privacy loss; smaller is more private."""
 
@@ -53,6 +57,8 @@ class PrivacyCurve(metaclass=FixedNumbers):
     def epsilon(self, delta: float) -> float:
         """The least epsilon that is proved at this delta, rounded up; infinite if there is none."""
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        if delta == 0.0:
+            return self.pure_epsilon
         if self.delta(0.0) <= delta:
             return 0.0
         high = 1.0
@@ -65,6 +71,20 @@ class PrivacyCurve(metaclass=FixedNumbers):
     def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
         """`delta` at many points."""
         return np.array([self.delta(float(epsilon)) for epsilon in epsilons])
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The least epsilon that is proved at delta 0: the pure parameter rounded up, infinite where there is none."""
+        pure = self.as_pure()
+        return math.inf if pure is None or self.has_slack else round_up(pure)
+
+    def _positive(self, deltas: NDArray[np.float64], epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Deltas that underflow, raised to the least positive number, for a curve that loses nothing at infinity.
+
+        Delta is 0 from the pure parameter on, and at infinity, and nowhere else.
+        """
+        raised = np.where(epsilons < self.pure_epsilon, np.maximum(deltas, LEAST_DELTA), deltas)
+        return np.asarray(np.where(np.isposinf(epsilons), 0.0, raised))
 
     # What it costs in each currency; None where no such bound is proved.
 
@@ -257,14 +277,25 @@ class PureDP(PrivacyCurve):
     def renyi(self, order: float) -> float:
         """The divergence of randomised response, which is the worst case (Mironov 2017, proposition 5)."""
         own = round_up(self.as_pure())
-        if order == 1.0 or own == 0.0:
-            return own * math.tanh(own / 2)
-        if math.isinf(order):
+        if own == 0.0 or math.isinf(order):
             return own
-        # log[(e^(a e) + e^((1-a) e)) / (1 + e^e)] / (a - 1), in logs.
-        log_p, log_q = -math.log1p(math.exp(-own)), -math.log1p(math.exp(own)) if own < 700 else -own
-        total = float(np.logaddexp(order * log_p + (1 - order) * log_q, order * log_q + (1 - order) * log_p))
-        return min(own, max(0.0, total / (order - 1)) * (1 + 1e-12))
+        if order == 1.0:
+            return min(own, max(LEAST_DELTA, own * math.tanh(own / 2) * (1 + 1e-12)))
+        # log[cosh((a - 1/2) e) / cosh(e / 2)] / (a - 1), where the ratio exceeds 1 by
+        # 2 sinh(a e / 2) sinh((a - 1) e / 2) / cosh(e / 2): no digits are lost next to 1.
+        outer, inner = order * own / 2, (order - 1) * own / 2
+        if outer > 300.0:
+            total = (
+                outer
+                + inner
+                - own / 2
+                + math.log1p(math.exp(-2 * (order - 0.5) * own))
+                - math.log1p(math.exp(-own))
+            )
+        else:
+            total = math.log1p(2.0 * math.sinh(outer) * math.sinh(inner) / math.cosh(own / 2))
+        # The product may have underflowed, by no more than this.
+        return min(own, (total + 4 * LEAST_DELTA) / (order - 1) * (1 + 1e-12) + LEAST_DELTA)
 
     def pair(self) -> DominatingPair:
         """Randomised response: two atoms."""

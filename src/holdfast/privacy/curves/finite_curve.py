@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.errors import require
-from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy.curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import Array, DominatingPair
 from holdfast.privacy.losses.steps import grouped, symmetrised
@@ -74,7 +74,7 @@ class BoundedRange(PureDP):
         if epsilon >= own:
             return 0.0
         half = -math.expm1((epsilon - own) / 2.0)
-        return min(super().delta(epsilon), half * half / -math.expm1(-own) * (1 + 1e-14))
+        return min(super().delta(epsilon), max(LEAST_DELTA, half / -math.expm1(-own) * half * (1 + 1e-14)))
 
     def pair(self) -> DominatingPair:
         """The pair whose delta is the worst at every epsilon."""

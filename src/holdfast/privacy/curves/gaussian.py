@@ -25,6 +25,7 @@ from holdfast.privacy.rounding import Number, as_written, round_up
 
 _REACH = 14.0  # e^-98 of mass beyond so many sigmas
 _LARGEST = 2**19
+_SMALL = 1e-6  # below it a shift's delta is linear in it
 _LEAST = 1e-100  # a smaller mu counts as this: its reciprocal would overflow
 
 
@@ -42,6 +43,10 @@ class GaussianDP(PrivacyCurve):
 
     def __post_init__(self) -> None:
         require(self.mu >= 0 and math.isfinite(self.mu), "mu", self.mu, ">= 0 and finite")
+        agree = self.square is None or self.mu == _root(self.square)
+        require(
+            agree, "square", self.square, f"the square of mu={float(self.mu)!r}", "use GaussianDP.from_square"
+        )
 
     @classmethod
     def from_square(cls, square: Fraction) -> GaussianDP:
@@ -50,13 +55,8 @@ class GaussianDP(PrivacyCurve):
         >>> GaussianDP.from_square(9 * Fraction(1, 3) ** 2)
         GaussianDP(mu=1)
         """
-        root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-        if root * root == square:
-            return cls(root)
-        mu = math.sqrt(square)
-        while Fraction(mu) ** 2 < square:
-            mu = math.nextafter(mu, math.inf)
-        return cls(mu, square)
+        root = _root(square)
+        return cls(root) if isinstance(root, Fraction) else cls(root, square)
 
     @property
     def _mu(self) -> float:
@@ -73,16 +73,25 @@ class GaussianDP(PrivacyCurve):
         mu = self._mu
         if mu == 0.0:
             return np.zeros_like(epsilons)
-        with np.errstate(invalid="ignore", over="ignore"):
+        if mu < _SMALL:
+            return self._positive(_small_shift(mu, epsilons), epsilons)
+        with np.errstate(over="ignore"):
             first = log_ndtr(mu / 2 - epsilons / mu)
-            second = epsilons + log_ndtr(-mu / 2 - epsilons / mu)
+        # Below e^-1000 nothing is left of either term, and the second is a difference of huge ones.
+        vanished = first < -1000.0
+        near, first = np.where(vanished, 0.0, epsilons), np.where(vanished, -1000.0, first)
+        with np.errstate(over="ignore", under="ignore"):
+            second = np.where(vanished, -1000.0, near + log_ndtr(-mu / 2 - near / mu))
             # 1e-13: far above the relative error of log_ndtr; the result is an upper bound.
             difference = np.minimum(second - first, 0.0)
             relative = -np.expm1(difference)
             slack = 1e-14 * (1.0 + np.abs(first) + np.abs(second))
             values = np.exp(first) * np.minimum(1.0, relative + slack * np.exp(difference))
-        values = np.where(np.isposinf(epsilons), 0.0, values)
-        return np.asarray(np.clip(values * (1 + 1e-13), 0.0, 1.0), dtype=np.float64)
+        return self._positive(np.clip(values * (1 + 1e-13), 0.0, 1.0), epsilons)
+
+    def as_pure(self) -> Fraction | None:
+        """Only where nothing is revealed."""
+        return None if self.mu > 0 else Fraction(0)
 
     def as_zcdp(self) -> Fraction:
         """mu^2 / 2."""
@@ -123,6 +132,32 @@ class GaussianDP(PrivacyCurve):
 
     def __repr__(self) -> str:
         return f"GaussianDP(mu={float(self.mu):g})"
+
+
+def _small_shift(mu: float, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    """An upper bound within mu of the truth, relatively, where a difference of tails would lose its digits.
+
+    With t = epsilon / mu - mu / 2 and Mills' ratio M, delta is phi(t) (M(t) - M(t + mu)): e^epsilon phi(t + mu) is
+    phi(t). As -M'(t) = 1 - t M(t) falls with t, the difference is at most mu times that.
+    """
+    from scipy.special import erfcx
+
+    with np.errstate(over="ignore", under="ignore"):
+        start = np.minimum(epsilons / mu - mu / 2, 1e6)
+        falls = 1.0 - start * math.sqrt(math.pi / 2) * erfcx(start / math.sqrt(2.0))
+        density = np.exp(-0.5 * start * start) / math.sqrt(2.0 * math.pi)
+        return np.asarray(np.clip(density * (mu * np.maximum(falls, 0.0) * (1 + 1e-9)), 0.0, 1.0))
+
+
+def _root(square: Fraction) -> Number:
+    """The square root: exact where it is a fraction, else the least double that is not below it."""
+    above, below = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if above**2 == square.numerator and below**2 == square.denominator:
+        return Fraction(above, below)
+    # 2^-200 of the root, and less, is lost by the whole root of a shifted number.
+    shift = max(0, 200 + square.denominator.bit_length() - square.numerator.bit_length())
+    root = math.isqrt((square.numerator << 2 * shift) // square.denominator) + 1
+    return round_up(Fraction(root, 1 << shift))
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,7 +208,8 @@ class DiscreteGaussianCurve(AtomicCurve):
 
     def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
         """P[Y > eps s^2/v - v/2] - e^eps P[Y > eps s^2/v + v/2], as exact sums."""
-        return super().deltas(epsilons) if self._is_small else ZCDP(self.as_zcdp()).deltas(epsilons)
+        values = super().deltas(epsilons) if self._is_small else ZCDP(self.as_zcdp()).deltas(epsilons)
+        return self._positive(values, epsilons)
 
     def as_zcdp(self) -> Fraction:
         """shift^2 / (2 sigma^2), exactly as for the continuous law."""

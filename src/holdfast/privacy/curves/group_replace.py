@@ -51,9 +51,10 @@ class GroupReplace(PrivacyCurve):
 
     def deltas(self, epsilons: Array) -> Array:
         """Exact for finitely many outcomes; else the best of many splits at each point, and again around it."""
+        epsilons = np.asarray(epsilons, dtype=np.float64)
         if self._atoms is not None:
             return np.minimum(self._atoms.deltas(epsilons), 1.0)
-        epsilons = np.asarray(epsilons, dtype=np.float64)
+        asked, epsilons = epsilons, np.minimum(epsilons, 1e300)
         best, place = np.ones(epsilons.size), epsilons / 2
         reach = 0.25 * np.maximum(epsilons, 0.1)
         for width in (1.0, 0.2, 0.04):
@@ -63,7 +64,7 @@ class GroupReplace(PrivacyCurve):
                 whole = self._split(first, np.nextafter(epsilons - first, -np.inf))
                 place = np.where(whole < best, first, place)
                 best = np.minimum(best, whole)
-        return np.asarray(best)
+        return self._positive(best, asked)
 
     def _split(self, first: Array, second: Array) -> Array:
         """A step that removes a unit, up to the loss `first`, and one that adds another, up to `second`."""

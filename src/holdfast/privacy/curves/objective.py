@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import LEAST_DELTA, PrivacyCurve
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.rounding import Number, as_written, round_up
 
@@ -64,13 +64,13 @@ class ObjectiveCurve(PrivacyCurve):
 
         after = round_up(self.output_mu)
         if after == 0.0:
-            return self._inner(epsilons)
+            return self._positive(self._inner(epsilons), epsilons)
         # Dominating pairs compose (Zhu, Dong and Wang 2022, theorem 10): the second loss is mu'^2/2 + mu' Z.
         below = ndtr(_ENDS)
         masses = np.diff(below, prepend=0.0)
         shifted = epsilons[:, None] - after**2 / 2 - after * _ENDS[None, :]
         inside = self._inner(shifted.ravel()).reshape(shifted.shape) @ masses
-        return np.asarray(np.minimum(1.0, inside * (1 + 1e-12) + ndtr(-_ENDS[-1])))
+        return self._positive(np.minimum(1.0, inside * (1 + 1e-12) + ndtr(-_ENDS[-1])), epsilons)
 
     def _inner(self, epsilons: Floats) -> Floats:
         """The objective's own delta, at any real epsilon; rounded up."""
@@ -78,7 +78,7 @@ class ObjectiveCurve(PrivacyCurve):
         # The loss passes epsilon where X passes this; never negative.
         start = np.maximum(0.0, (epsilons - c - mu**2 / 2) / mu)
         exact = self._half_normal(epsilons, start) if self.freedom == 1 else self._rayleigh(epsilons, start)
-        return np.asarray(np.clip(exact, 0.0, 1.0))
+        return np.asarray(np.clip(exact, LEAST_DELTA, 1.0))
 
     def _half_normal(self, epsilons: Floats, start: Floats) -> Floats:
         """X = |Z|: 2 Phi(-x) - 2 e^(eps - c) Phi(-x - mu); where x > 0, twice the Gaussian curve at eps - c."""

@@ -6,7 +6,7 @@ Both become delta(epsilon) by the same conversion, at the best order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy.rounding import Number, as_written, round_up
+
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 def log_delta_from_renyi(
@@ -33,7 +35,7 @@ def epsilon_from_renyi(
 ) -> NDArray[np.float64]:
     """Epsilon at each order, the inverse of the same proposition (soundness, section 0)."""
     a = orders
-    values = divergence + (math.log(1 / delta) + (a - 1) * np.log1p(-1 / a) - np.log(a)) / (a - 1)
+    values = divergence + (-math.log(delta) + (a - 1) * np.log1p(-1 / a) - np.log(a)) / (a - 1)
     return np.asarray(values)
 
 
@@ -61,7 +63,12 @@ class ZCDP(PrivacyCurve):
         if rho == 0.0:
             return 0.0
         # Pinsker: KL <= rho bounds total variation, and delta(epsilon) <= delta(0) <= sqrt(rho / 2).
-        return min(self._best_order(epsilon), math.sqrt(rho / 2), 1.0)
+        if math.isinf(epsilon):
+            return 0.0
+        # Bun and Steinke 2016, lemma 3.5: delta <= e^-((epsilon - rho) / (2 sqrt(rho)))^2, which underflows here.
+        if (epsilon - rho) / (2 * math.sqrt(rho)) > 60.0:
+            return LEAST_DELTA
+        return max(LEAST_DELTA, min(self._best_order(epsilon), math.sqrt(rho / 2), 1.0))
 
     def _best_order(self, epsilon: float) -> float:
         rho = self._rho
@@ -73,7 +80,9 @@ class ZCDP(PrivacyCurve):
             logs = grid * (rho * (1 + grid) - epsilon) + grid * np.log(grid / (1 + grid)) - np.log1p(grid)
             best = int(np.argmin(logs))
             grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)], 101)
-        return math.exp(min(0.0, float(np.min(logs)) + 1e-12))
+        best = int(np.argmin(logs))
+        size = grid[best] * (rho * (1 + grid[best]) + abs(epsilon))  # of what was subtracted
+        return math.exp(min(0.0, float(logs[best]) + 1e-12 + 1e-15 * size))
 
     def epsilon(self, delta: float) -> float:
         """The infimum over orders of soundness, section 0; infinite at delta = 0."""
@@ -83,7 +92,7 @@ class ZCDP(PrivacyCurve):
             return 0.0
         if delta == 0.0:
             return math.inf
-        log = math.log(1 / delta)
+        log = -math.log(delta)
         grid = math.sqrt(log / rho) * np.geomspace(1e-3, 1e2, 401)
         for _ in range(3):
             values = rho * (1 + grid) + (log + grid * np.log(grid / (1 + grid)) - np.log1p(grid)) / grid
@@ -94,6 +103,10 @@ class ZCDP(PrivacyCurve):
     def as_zcdp(self) -> Fraction:
         """The parameter itself."""
         return as_written(self.rho)
+
+    def as_pure(self) -> Fraction | None:
+        """Only where nothing is revealed."""
+        return None if self.rho > 0 else Fraction(0)
 
     def joined(self, other: PrivacyCurve) -> ZCDP | None:
         """Parameters add up."""
@@ -135,9 +148,19 @@ FINE_ORDERS: tuple[float, ...] = tuple(float(a) for a in 1 + np.geomspace(1e-4, 
 """The orders at which a composition looks for its best one."""
 
 
+def _sum_above(terms: Sequence[tuple[float, int]]) -> float:
+    """Values, each so many times, added without error and rounded up."""
+    if not all(math.isfinite(value) for value, _ in terms):
+        return math.inf
+    total = sum((Fraction(value) * times for value, times in terms), Fraction(0))
+    return round_up(total) if total <= Fraction(_LARGEST) else math.inf
+
+
 @dataclass(frozen=True, repr=False)
 class RenyiDP(PrivacyCurve):
     """The Renyi divergence of each listed order is at most the listed value (Mironov 2017).
+
+    An order may be infinite: that divergence is the pure parameter.
 
     >>> RenyiDP.of(lambda order: order * 0.5).epsilon(1e-6) < 5.23
     True
@@ -166,16 +189,43 @@ class RenyiDP(PrivacyCurve):
 
     def delta(self, epsilon: float) -> float:
         """The least over the listed orders (any one of them is a valid bound for a fixed plan)."""
-        logs = log_delta_from_renyi(np.array(self.divergences), np.array(self.orders), epsilon)
-        return math.exp(min(0.0, float(np.min(logs)) + 1e-12))
+        if math.isinf(epsilon) or epsilon >= self.pure_epsilon:
+            return 0.0
+        orders, divergences = self._finite
+        if not orders.size:
+            return PureDP(self.pure_epsilon).delta(epsilon)
+        logs = log_delta_from_renyi(divergences, orders, min(epsilon, 1e300))
+        best = int(np.argmin(logs))
+        if logs[best] < -1e4:
+            return LEAST_DELTA
+        size = (orders[best] - 1) * (divergences[best] + abs(epsilon))  # of what was subtracted
+        return max(LEAST_DELTA, math.exp(min(0.0, float(logs[best]) + 1e-12 + 1e-15 * size)))
 
     def epsilon(self, delta: float) -> float:
         """The least over the listed orders; infinite at delta = 0."""
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
-        if delta == 0.0:
-            return 0.0 if not any(self.divergences) else math.inf
-        values = epsilon_from_renyi(np.array(self.divergences), np.array(self.orders), delta)
-        return max(0.0, float(np.min(values)) * (1 + 1e-13))
+        orders, divergences = self._finite
+        if delta == 0.0 or not orders.size:
+            return self.pure_epsilon
+        values = epsilon_from_renyi(divergences, orders, delta)
+        return min(self.pure_epsilon, max(0.0, float(np.min(values)) * (1 + 1e-13)))
+
+    @property
+    def _finite(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The finite orders, at which something is proved, and their divergences."""
+        proved = [
+            pair
+            for pair in zip(self.orders, self.divergences, strict=True)
+            if math.isfinite(pair[0] + pair[1])
+        ]
+        return np.array([order for order, _ in proved]), np.array([divergence for _, divergence in proved])
+
+    def as_pure(self) -> Fraction | None:
+        """The divergence of order infinity; nothing is revealed where every divergence is 0."""
+        if not any(self.divergences):
+            return Fraction(0)
+        last = self.divergences[-1]
+        return Fraction(last) if math.isinf(self.orders[-1]) and math.isfinite(last) else None
 
     def renyi(self, order: float) -> float:
         """The value at the next listed order: divergences never fall as the order grows."""
@@ -187,12 +237,15 @@ class RenyiDP(PrivacyCurve):
         if not isinstance(other, RenyiDP) or other.orders != self.orders:
             return None
         return RenyiDP(
-            self.orders, tuple(a + b for a, b in zip(self.divergences, other.divergences, strict=True))
+            self.orders,
+            tuple(
+                _sum_above([(a, 1), (b, 1)]) for a, b in zip(self.divergences, other.divergences, strict=True)
+            ),
         )
 
     def repeated(self, times: int) -> RenyiDP:
         """Times the divergence, order by order."""
-        return RenyiDP(self.orders, tuple(times * d for d in self.divergences))
+        return RenyiDP(self.orders, tuple(_sum_above([(d, times)]) for d in self.divergences))
 
     def admits(self, curve: PrivacyCurve) -> bool:
         """At every listed order, never at the best one afterwards."""

@@ -77,7 +77,8 @@ class SubsampledCurve(PrivacyCurve):
             grown = rate * np.exp(np.minimum(small + opposite, 0.0)) * back
         added = np.where(inside > 0, grown, 0.0)
         up = 1 + 1e-13
-        return np.minimum(removed * up, 1.0), np.minimum(added * up, 1.0)
+        # The larger of both bounds the curve, and the removed direction is positive wherever the base is.
+        return self._positive(np.minimum(removed * up, 1.0), epsilons), np.minimum(added * up, 1.0)
 
     def as_pure(self) -> Fraction | None:
         """log(1 + q (e^eps - 1)), rounded up."""

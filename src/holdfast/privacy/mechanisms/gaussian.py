@@ -58,6 +58,13 @@ class Gaussian(Mechanism):
         >>> round(float(Gaussian.within(ApproxDP(1.0, 1e-6), l2_sensitivity=1.0).sigma), 4)
         4.2247
         """
+        require(
+            limit.as_pure() is None or limit.has_slack,
+            "limit",
+            limit,
+            "one with a delta > 0, or in rho or mu",
+            "normal noise keeps no pure promise: use Laplace",
+        )
         ratio = _within_rho(limit.as_zcdp()) if type(limit) is ZCDP else _least_sigma(limit)
         return cls(
             sigma=as_written(ratio) * as_written(l2_sensitivity), l2_sensitivity=l2_sensitivity, **options
