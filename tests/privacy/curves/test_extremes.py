@@ -10,7 +10,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
@@ -95,6 +95,7 @@ def test_a_pure_parameter_is_the_epsilon_at_delta_zero(curve: PrivacyCurve, epsi
         assert delta_of(curve, epsilon) > 0.0
 
 
+@settings(max_examples=20)
 @given(curves=st.lists(st.one_of(PURE + NEVER_PURE), min_size=1, max_size=3), times=st.integers(1, 4))
 def test_sums_are_pure_just_where_all_parts_are(curves: list[PrivacyCurve], times: int) -> None:
     whole = compose(curves, times=times)

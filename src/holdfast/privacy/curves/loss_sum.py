@@ -19,12 +19,14 @@ from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.cumulants import Cumulants
 from holdfast.privacy.losses.discretise import upper
 from holdfast.privacy.losses.dominating_pair import DominatingPair
-from holdfast.privacy.losses.fft_compose import RARE, TAIL_LOGS, aligned, log_moment, tilted_sum, without_rare
+from holdfast.privacy.losses.fft_compose import RARE, TAIL_LOGS, aligned, log_moment, tilted_sum
 from holdfast.privacy.losses.grid_losses import GridLosses
 
 _WIDTH = 3.0  # of the tails (in logs) that share one tilt
 _MUCH = 1e4 * RARE
 """A delta from which on losses as rare as that do not show in the answer."""
+_UNSEEN = 1e-3
+"""Of a delta: losses that are rarer than this part of it may count as infinite."""
 
 
 class LossSum:
@@ -36,6 +38,7 @@ class LossSum:
     def __init__(self, pairs: Sequence[tuple[DominatingPair, int]], spacing: float) -> None:
         self._pairs, self._spacing = pairs, spacing
         self._sums: dict[int, GridLosses] = {}
+        self._without_rare: dict[int, LossSum] = {}
 
     @cached_property
     def _parts(self) -> list[tuple[GridLosses, int]]:
@@ -59,11 +62,26 @@ class LossSum:
         return len(self._pairs) == 1 and self._pairs[0][1] == 1
 
     @cached_property
-    def _moderate(self) -> LossSum | None:
-        """The sum with the rarest losses counted as infinite, where they would decide."""
-        if self._is_single or not self._rough_cumulants.is_heavy_tailed:
-            return None
-        return _WithoutRare(self._pairs, self._spacing)
+    def _needs_care(self) -> bool:
+        """Whether rare large losses would decide every tilt."""
+        return not self._is_single and self._rough_cumulants.is_heavy_tailed
+
+    def _moderate(self, delta: float) -> LossSum:
+        """The sum with losses counted as infinite that are far rarer than this delta; one for each power of ten."""
+        power = max(math.floor(math.log10(delta * _UNSEEN)), round(math.log10(RARE)))
+        if power not in self._without_rare:
+            self._without_rare[power] = _WithoutRare(self._pairs, self._spacing, 10.0**power)
+        return self._without_rare[power]
+
+    def _moderate_delta(self, epsilon: float) -> float:
+        """Delta where rare losses would decide, from sums without them: each tells how rare is rare enough."""
+        value, seen = 1e-6, set()
+        best = 1.0
+        while value > _MUCH and (moderate := self._moderate(value)) not in seen:
+            seen.add(moderate)
+            value = moderate.delta(epsilon)
+            best = min(best, value)
+        return best
 
     @cached_property
     def _is_plain(self) -> bool:
@@ -95,15 +113,15 @@ class LossSum:
 
     def delta(self, epsilon: float) -> float:
         """An upper bound on delta here."""
-        above = 1.0 if self._moderate is None else self._moderate.delta(epsilon)
-        if self._moderate is not None and above > _MUCH:
+        above = self._moderate_delta(epsilon) if self._needs_care else 1.0
+        if self._needs_care and above > _MUCH:
             return above
         return min(above, float(self._around(epsilon).deltas(np.array([epsilon]))[0]))
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon with `delta(epsilon) <= delta`, on the safe side."""
-        if self._moderate is not None and delta > _MUCH:
-            return self._moderate.epsilon(delta)
+        if self._needs_care and delta > _MUCH:
+            return self._up(self._moderate(delta).epsilon(delta), delta)
         if delta <= 0.0:
             return math.inf if _lost(self._parts) > 0 else self._around(0.0).epsilon(delta)
         answer = self._around(self._cumulants.likely_epsilon(delta)).epsilon(delta)
@@ -112,25 +130,31 @@ class LossSum:
             if again == answer or math.isinf(again):
                 break
             answer = again
+        return self._up(answer, delta)
+
+    def _up(self, answer: float, delta: float) -> float:
+        """The answer, moved up by as much as another tilt's last digits ask for."""
         step = 1e-13 * max(1.0, answer)
-        while math.isfinite(answer) and self.delta(answer) > delta:  # another tilt's last digits
+        while math.isfinite(answer) and self.delta(answer) > delta:
             answer += step
             step *= 2.0
         return answer
 
 
 class _WithoutRare(LossSum):
-    """A sum whose rarest losses count as infinite: `RARE` of mass in all."""
+    """A sum whose rarest losses count as infinite: `rare` of mass in all."""
+
+    _needs_care = False
+
+    def __init__(self, pairs: Sequence[tuple[DominatingPair, int]], spacing: float, rare: float) -> None:
+        super().__init__(pairs, spacing)
+        self._rare = rare
 
     @cached_property
     def _parts(self) -> list[tuple[GridLosses, int]]:
-        count = sum(times for _, times in self._pairs)
-        tail = RARE / count
-        return aligned(without_rare([(upper(pair, self._spacing, tail=tail), n) for pair, n in self._pairs]))
-
-    @cached_property
-    def _moderate(self) -> None:
-        return None
+        tail = self._rare / sum(times for _, times in self._pairs)
+        grids = [(upper(pair, self._spacing, tail=tail), times) for pair, times in self._pairs]
+        return aligned([(grid.cut(tail), times) for grid, times in grids])
 
 
 def _lost(parts: Sequence[tuple[GridLosses, int]]) -> float:

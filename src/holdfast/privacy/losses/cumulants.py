@@ -114,7 +114,8 @@ class Cumulants:
         """
         k0, k1, k2 = self.moments(np.array([tilt]))
         spread = max(math.sqrt(float(k2[0])), self.spacing)
-        steps = np.geomspace(0.05, 60.0, 30) / spread
+        # Small steps, where rare losses are far larger than the spread.
+        steps = np.geomspace(0.05 if tilt > 0 else 1e-8, 60.0, 30 if tilt > 0 else 90) / spread
         up, _, _ = self.moments(tilt + steps)
         down, _, _ = self.moments(tilt - steps)
         high = float(np.min((up - k0[0] + outside) / steps))
@@ -124,10 +125,16 @@ class Cumulants:
         high, low = min(high, self.support[1]), max(low, self.support[0])
         return tilt, math.floor(low / self.spacing) - 2, math.ceil(high / self.spacing) + 2
 
+    def tilt_of_tail(self, loss: float) -> float:
+        """The tilt that gives about the best Chernoff bound on the mass above this loss."""
+        _, _, variance = self.moments(np.array([0.0]))
+        tilts = np.geomspace(1e-8, 2e3, 200) / max(math.sqrt(float(variance[0])), 0.1 * self.spacing)
+        return float(tilts[int(np.argmin(self.moments(tilts)[0] - tilts * loss))])
+
     def chernoff_step(self, tilt: float, sign: float, edge: int) -> float:
         """The step away from the tilt that gives the best tail bound at this edge."""
         _, _, k2 = self.moments(np.array([tilt]))
-        steps = np.geomspace(0.05, 60.0, 40) / max(math.sqrt(float(k2[0])), self.spacing)
+        steps = np.geomspace(1e-8, 60.0, 120) / max(math.sqrt(float(k2[0])), self.spacing)
         moved, _, _ = self.moments(tilt + sign * steps)
         return float(steps[int(np.argmin(moved - sign * steps * edge * self.spacing))])
 

@@ -43,7 +43,7 @@ def suitable_spacing(
     spacing = math.sqrt(8.0 * accuracy * epsilon / (count * (tilt + 1.0)))
     # Never so coarse that the sum has fewer than a few hundred points, nor so fine that it does not fit.
     spacing = min(spacing, epsilon / 100.0)
-    widest = max(high - low for low, high in (pair.loss_range(1e-30) for pair, _ in parts))
+    widest = max(high - low for low, high in (pair.loss_range(1e-28) for pair, _ in parts))
     width = max(widest, 40.0 * math.sqrt(float(np.max(variances[: best + 1]))))
     spacing = max(spacing, 2.0 * width / LARGEST_GRID)
     if atom is not None and atom >= spacing:

@@ -88,12 +88,13 @@ def tilted_sum(
 
 @dataclass(frozen=True)
 class _TiltedSum:
-    """The tilted masses on a window, a bound on each one's error, and the log-normaliser."""
+    """The tilted masses on a window, bounds on each error and on the norm of all, the log-normaliser."""
 
     tilt: float
     low: int
     masses: Array
     error: float
+    norm_error: float
     log_total: float
 
 
@@ -159,11 +160,14 @@ def _tilted(
     forward_error = bounds * np.minimum(spread * np.exp(np.minimum(spread, 1.0)), 1.0)
     forward_error[logs <= -90.0] = bounds[logs <= -90.0]
     # |time error| <= mean over frequencies, each but the first (and last) counted twice.
-    error = 2.0 * float(np.sum(forward_error) + 7 * ROUND_OFF * depth * np.sum(bounds)) / size
+    backward = 7 * ROUND_OFF * depth
+    error = 2.0 * float(np.sum(forward_error) + backward * np.sum(bounds)) / size
+    # By Parseval the norm over time is the root mean square over frequencies, however many points there are.
+    norm_error = math.sqrt(2.0 * float(np.sum((forward_error + backward * bounds) ** 2)) / size) * (1 + 1e-12)
     masses = np.roll(np.fft.irfft(product, size), -(low % size))[: high - low + 1]
     if cumulants is not None:  # a lower bound: what wraps around has to be taken off
         error += _outside(parts, cumulants, tilt, low, low + size - 1, log_total)
-    return _TiltedSum(tilt, low, masses, error, log_total)
+    return _TiltedSum(tilt, low, masses, error, norm_error, log_total)
 
 
 NDArrayComplex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
@@ -222,7 +226,9 @@ def _joined(
     infinity = -math.expm1(lost)
     # A point's mass is at most the whole tail from there on, e^(K(t) - t l), and at least 0.
     best = np.zeros(grid.size) if lower else np.ones(grid.size)
+    untilts: list[Array | None] = []
     for s in sums:
+        untilts.append(None)
         exponent = s.log_total - s.tilt * grid
         doubt = 8 * ROUND_OFF * (float(max(abs(exponent[0]), abs(exponent[-1]))) + abs(s.log_total) + 4.0)
         if doubt > 1e-6:  # exponents too large to be undone; the other tilts will do
@@ -236,22 +242,81 @@ def _joined(
                 untilt *= 1.0 + doubt
                 np.minimum(best, untilt, out=best)
                 best[part] = np.minimum(best[part], np.maximum(s.masses + s.error, 0.0) * untilt[part])
+                untilts[-1] = untilt[part]
     if lower:
         return GridLosses(
             spacing, low, np.maximum(best, 0.0), max(0.0, infinity * (1 - 1e-12)), loss_error, True
         )
+    # Chernoff bounds, at the tilts of the sums and at one for the end of each window.
+    moments = [(s.tilt, s.log_total) for s in sums]
+    for s in sums:
+        tilt = cumulants.tilt_of_tail((s.low + s.masses.size) * spacing)
+        moments.append((tilt, log_moment(parts, tilt)))
+    best = _by_stretches(best, grid, low, sums, untilts, moments)
     # What lies above the last window, and below the first.
     bottom, top = support(parts)
     if high <= top:
-        last = sums[-1]
-        far = last.tilt * high * spacing
-        infinity += math.exp(
-            min(0.0, last.log_total - far + 1e-13 * (abs(last.log_total) + abs(far)) + 1e-13)
-        )
+        infinity += float(_tails(moments, np.array([high * spacing]))[0])
     if low > bottom:
         best[0] += _below(parts, cumulants, low)
     infinity = min(1.0, infinity * (1 + 1e-12))
     return GridLosses(spacing, low, np.minimum(best, 1.0 + 1e-6), infinity, loss_error)
+
+
+STRETCHES = 64
+"""Into about so many stretches the grid is divided, each with its rounding errors at its upper end."""
+
+
+def _by_stretches(
+    best: Array,
+    grid: Array,
+    low: int,
+    sums: Sequence[_TiltedSum],
+    untilts: Sequence[Array | None],
+    moments: Sequence[tuple[float, float]],
+) -> Array:
+    """Masses that bound the true ones stretch by stretch, where that is less than the bound point by point.
+
+    The weights 1 - e^(epsilon - l) of delta grow with the loss. So the errors of a stretch count for no more than their
+    sum does at its upper end, and that is at most the norm of the errors times the norm of their factors. Each stretch
+    is taken from one sum, whole; or all that lies above its first point is put at its last: the least in total.
+    """
+    edges = [np.linspace(0, best.size, STRETCHES + 1).astype(np.int64)]
+    edges += [np.array([s.low - low, s.low - low + s.masses.size]) for s in sums]
+    starts = np.unique(np.concatenate(edges))[:-1]
+    ends = np.append(starts[1:], best.size) - 1
+    least = np.add.reduceat(best, starts)
+    tails = _tails(moments, grid[starts])
+    for stretch in np.flatnonzero(tails < least):
+        best[starts[stretch] : ends[stretch]] = 0.0
+        best[ends[stretch]] = tails[stretch]
+    least = np.minimum(least, tails)
+    for s, untilt in zip(sums, untilts, strict=True):
+        if untilt is None:
+            continue
+        first, last = s.low - low, s.low - low + s.masses.size - 1
+        inside = np.flatnonzero((starts >= first) & (ends <= last))
+        own = starts[inside] - first
+        masses = np.maximum(s.masses, 0.0) * untilt
+        with np.errstate(over="ignore"):
+            norms = s.norm_error * np.sqrt(np.add.reduceat(untilt * untilt, own)) * (1 + 1e-12)
+        totals = np.add.reduceat(masses, own) + norms
+        for place in np.flatnonzero(totals < least[inside]):
+            stretch = inside[place]
+            begin, end = starts[stretch], ends[stretch]
+            best[begin : end + 1] = masses[begin - first : end + 1 - first]
+            best[end] += norms[place]
+            least[stretch] = totals[place]
+    return best
+
+
+def _tails(moments: Sequence[tuple[float, float]], losses: Array) -> Array:
+    """The least of the Chernoff bounds e^(K(t) - t l) on the mass from each loss on."""
+    logs = [
+        moment - tilt * losses + 1e-13 * (abs(moment) + np.abs(tilt * losses) + 1.0)
+        for tilt, moment in moments
+    ]
+    return np.asarray(np.exp(np.minimum(np.min(logs, axis=0), 0.0)))
 
 
 def _below(parts: Sequence[tuple[GridLosses, int]], cumulants: Cumulants, low: int) -> float:

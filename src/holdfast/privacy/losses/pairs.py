@@ -49,19 +49,20 @@ class LaplacePair(EvenNoise):
         # P-density of the loss: e^((l - r)/2) / 4; Q-density e^(-(l + r)/2) / 4.
         p = 0.5 * np.exp((low - r) / 2) * np.expm1(width / 2)
         q = -0.5 * np.exp(-(low + r) / 2) * np.expm1(-width / 2)
-        top = (edges[:-1] < r) & (edges[1:] >= r)
-        bottom = (edges[:-1] < -r) & (edges[1:] >= -r)
+        # An interval's width is known to a rounding error of its ends; an atom, which lies on one side, is not touched.
+        ends = np.where(width > 0, (np.abs(low) + np.abs(high)) / np.maximum(width, 1e-300), 0.0)
+        error = np.minimum(UNIT * (8.0 + ends), 1.0)
+        p_error = q_error = error
         if self.with_atoms:
-            p = p + 0.5 * top + 0.5 * math.exp(-r) * bottom
-            q = q + 0.5 * math.exp(-r) * top + 0.5 * bottom
-        # An interval's width is known to a rounding error of its ends.
-        error = UNIT * (
-            8.0 + np.where(width > 0, (np.abs(low) + np.abs(high)) / np.maximum(width, 1e-300), 0.0)
-        )
+            top = (edges[:-1] < r) & (edges[1:] >= r)
+            bottom = (edges[:-1] < -r) & (edges[1:] >= -r)
+            p_atoms = 0.5 * top + 0.5 * math.exp(-r) * bottom
+            q_atoms = 0.5 * math.exp(-r) * top + 0.5 * bottom
+            p_error, q_error = _shared(error, p, p_atoms), _shared(error, q, q_atoms)
+            p, q = p + p_atoms, q + q_atoms
         finite = np.isfinite(edges[:-1])
         q_scaled = np.where(finite, q * np.exp(np.where(finite, np.minimum(edges[:-1], 700.0), 0.0)), 0.0)
-        error = np.minimum(error, 1.0)
-        return Cells(p=p, q=q, q_scaled=q_scaled, p_error=error, q_error=error)
+        return Cells(p=p, q=q, q_scaled=q_scaled, p_error=p_error, q_error=q_error)
 
     def components(self) -> tuple[DominatingPair, ...]:
         """The density, and the two atoms."""
@@ -77,6 +78,13 @@ class LaplacePair(EvenNoise):
     def loss_range(self, tail: float) -> tuple[float, float]:
         """The whole support."""
         return -self.ratio, self.ratio
+
+
+def _shared(error: Array, density: Array, atoms: Array) -> Array:
+    """The relative error of a sum whose second term is exact to a few units."""
+    total = density + atoms
+    share = np.divide(density, total, out=np.zeros_like(total), where=total > 0)
+    return np.asarray(np.minimum(error * share + 8.0 * UNIT, 1.0))
 
 
 @dataclass(frozen=True)
@@ -199,7 +207,9 @@ class RemovedUnit(DominatingPair):
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """From log(1 - q) to the image of the base pair's range."""
+        # Both terms of the mixture have a tail: the unit's, times the rate, and the others'.
         _, high = self.base.loss_range(min(tail / self.rate, 0.5))
+        high = max(high, -self.base.reversed().loss_range(min(tail, 0.5))[0])
         low = math.log1p(-self.rate) if self.rate < 1 else self.base.loss_range(tail)[0]
         top = high + math.log(self.rate) if high > 600 else math.log1p(self.rate * math.expm1(high))
         return low, max(top + 1e-9 * abs(top), self.rate * 1e-3)
