@@ -220,7 +220,7 @@ def _joined(
 ) -> GridLosses:
     spacing = parts[0][0].spacing
     low, high = min(s.low for s in sums), max(s.low + s.masses.size for s in sums)
-    grid = np.arange(low, high) * spacing
+    grid = np.arange(low, high, dtype=np.float64) * spacing
     loss_error = sum(times * part.loss_error for part, times in parts)
     lost = sum(times * math.log1p(-min(part.infinity, 1 - 1e-16)) for part, times in parts)
     infinity = -math.expm1(lost)
