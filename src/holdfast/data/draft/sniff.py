@@ -21,12 +21,12 @@ _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _POINT_NUMBER = re.compile(r"[+-]?[0-9]*\.[0-9]+")
 
 
-def sniffed_format(path: str) -> CsvFormat:
+def sniffed_format(path: str, *, encoding: str | None = None) -> CsvFormat:
     """The format that most lines of the file's beginning are sound in."""
     opener: Callable[..., Any] = gzip.open if path.lower().endswith(".gz") else open
     with withholding("Python", "read the CSV file"), opener(path, "rb") as file:
         sample = file.read(SAMPLE_BYTES)
-    encoding = _encoding(sample)
+    encoding = _encoding(sample) if encoding is None else encoding
     lines = sample.decode(encoding, "replace").splitlines()
     lines = lines[: max(1, len(lines) - 1)] if len(sample) == SAMPLE_BYTES else lines
     usual = CsvFormat().delimiter_of(path)

@@ -1,0 +1,269 @@
+"""Codes that look like numbers or words: of places, illnesses, industries and answers; and numbers that mean no number.
+
+What makes a number a code is a reason that holds for any table: it is written with zeros in front; its name says so; or its
+values are few and as often as they like, where a count or a measurement rises and falls. What makes a number a marker is
+that it stands where it cannot belong: below zero among counts, or at 9, 99 or 999 behind a gap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data.draft.evidence import Evidence, Floats
+from holdfast.data.draft.names import name_words, says_code, says_measure
+
+#: More whole numbers than this are not taken for codes by how often each is there.
+MOST_BY_SHAPE = 25
+#: Of so few values a dip is enough; of more it must be a deep one.
+_FEW_BY_SHAPE = 12
+#: Fewer rows do not show a shape.
+LEAST_ROWS = 60
+_NEGATIVES = frozenset(
+    -float(one) for one in (*range(1, 10), 66, 77, 88, 97, 98, 99, 666, 777, 888, 997, 998, 999, 9999, 99999)
+)
+_REPEATED = re.compile(r"[6-9]?9*[6-9]|8+|7+")
+_SERIAL = re.compile(r"([A-Za-z]+)[-_ ]?[0-9]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeForm:
+    """A system of codes: how one is written, which words in a name speak of it, and its coarser levels in letters."""
+
+    title: str
+    words: frozenset[str]
+    pattern: re.Pattern[str]
+    levels: tuple[int, ...]
+    by_name: bool = True
+    """Whether only a name tells it; otherwise it is seen by the way it is written."""
+
+
+def _form(title: str, words: str, pattern: str, *levels: int, by_name: bool = True) -> CodeForm:
+    return CodeForm(
+        title=title,
+        words=frozenset(words.split()),
+        pattern=re.compile(pattern),
+        levels=levels,
+        by_name=by_name,
+    )
+
+
+FORMS = (
+    _form("ICD-10", "icd icdcode dx diag diagnosis diagnose diagnoses cause reason", r"[A-Z][0-9][0-9A-Z]\.?[0-9A-Z]{0,4}[!*+]?",
+          3, 1, by_name=False),
+    _form("ICD-9", "icd icdcode dx diag diagnosis diagnoses", r"([0-9]{3}|V[0-9]{2}|E[0-9]{3})\.?[0-9]{0,2}", 3, 1),
+    _form("ATC", "atc drug medication", r"[A-Z][0-9]{2}[A-Z]{1,2}[0-9]{0,2}", 5, 4, 3, 1, by_name=False),
+    _form("NAICS", "naics naicsp industry industrycode ind", r"[1-9][0-9]([0-9MPSZ]{0,6}|-[0-9]{2})", 4, 3, 2),
+    _form("NACE", "nace wz isic noga", r"([A-U]|[0-9]{2})(\.?[0-9]{1,2}){0,3}", 5, 4, 2, 1),
+    _form("SOC", "soc onet occupation", r"[0-9]{2}-[0-9]{4}(\.[0-9]{2})?", 7, 4, 2, by_name=False),
+    _form("ISCO", "isco isco08 beruf klassifikation kldb", r"[0-9]{4,5}", 3, 2, 1),
+    _form("NUTS", "nuts", r"[A-Z]{2}[0-9A-Z]{1,3}", 4, 3, 2),
+    _form("census tracts", "tract geoid geography blockgroup", r"[0-9]{11,12}", 5, 2),
+    _form("counties", "fips county countyfips stcofips geoid", r"[0-9]{5}", 2),
+    _form("ZIP codes", "zip zipcode postal postalcode", r"[0-9]{5}(-[0-9]{4})?", 3, 1),
+    _form("postcodes", "plz postleitzahl postcode post cp cap codepostal postal", r"[0-9]{4,5}", 2, 1),
+    _form("postcodes", "郵便番号 postcode zip postal", r"[0-9]{3}-?[0-9]{4}", 3, 1),
+    _form("postcodes", "postcode zip postal", r"[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]", 3, 1),
+)  # fmt: skip
+
+
+def code_form(evidence: Evidence) -> CodeForm | None:
+    """The system that nearly all texts are codes of, if their name or their writing says so."""
+    words = set(name_words(evidence.name)) | {"".join(name_words(evidence.name))}
+    probe = [word.upper() for word in evidence.probe]
+    if len(probe) < 5:
+        return None
+    for form in FORMS:
+        named = bool(form.words & words) or any(
+            word.startswith(one) or word.endswith(one)
+            for one in form.words
+            for word in words
+            if len(one) >= 4
+        )
+        fits = sum(form.pattern.fullmatch(word) is not None for word in probe) >= 0.95 * len(probe)
+        if fits and (named or (not form.by_name and _unlike_serials(probe))):
+            return form
+    return None
+
+
+def _unlike_serials(words: Sequence[str]) -> bool:
+    """Whether codes begin with several letters and are of several lengths, which numbered things are not."""
+    return len({word[0] for word in words}) > 2 and len({len(word) for word in words}) > 1
+
+
+_MIXED = re.compile(r"[A-Za-z0-9]{3,10}")
+
+
+def code_length(words: Sequence[str]) -> int | None:
+    """The length of codes, if all texts are codes of one length with a digit in them."""
+    lengths = set()
+    for word in words:
+        if not _MIXED.fullmatch(word) or not any(letter.isdigit() for letter in word):
+            return None
+        lengths.add(len(word))
+    return lengths.pop() if len(lengths) == 1 else None
+
+
+def serial(words: Sequence[str]) -> bool:
+    """Whether all are numbers behind the same letters, as policies, meters or members are numbered.
+
+    >>> serial(["P000123", "P000124", "P020001"]), serial(["E110", "I251"])
+    (True, False)
+    """
+    found = [_SERIAL.fullmatch(word) for word in words]
+    return bool(found) and None not in found and len({match[1] for match in found if match}) == 1
+
+
+def zeros_in_front(words: Sequence[str]) -> bool:
+    """Whether numerals are written with zeros in front, as codes are and numbers are not.
+
+    >>> zeros_in_front(["01", "12"]), zeros_in_front(["0.5", "0", "12"])
+    (True, False)
+    """
+    return all(word.isdigit() for word in words) and any(len(word) > 1 and word[0] == "0" for word in words)
+
+
+def levels_of(words: Sequence[str], asked: Sequence[int]) -> list[int | Mapping[str, str]]:
+    """Of these numbers of leading letters those that make coarser levels, from the finest on.
+
+    Digits that lost their zeros in front are compared as if they had them.
+
+    >>> levels_of(["10115", "10117", "20095"], (2, 1)), levels_of(["1011", "20095"], (2,))
+    ([2, 1], [{'1011': '01*', '20095': '20*'}])
+    """
+    width = max(map(len, words))
+    lost = all(word.isdigit() for word in words) and any(len(word) < width for word in words)
+    full = {word: word.zfill(width) if lost else word for word in words}
+    levels: list[int | Mapping[str, str]] = []
+    before = len(words)
+    for most in sorted({one for one in asked if one < width}, reverse=True):
+        count = len({word[:most] for word in full.values()})
+        if 1 < count < before or (levels and count == before):
+            above = {word: f"{whole[:most]}*" for word, whole in full.items()}
+            levels.append(
+                above if lost and not levels else dict(_stepped(levels, full, most)) if lost else most
+            )
+            before = count
+    return levels
+
+
+def _stepped(
+    levels: Sequence[int | Mapping[str, str]], full: Mapping[str, str], most: int
+) -> list[tuple[str, str]]:
+    """The names of a further level, by those of the level below."""
+    below = levels[-1]
+    assert isinstance(below, Mapping)
+    return [(below[word], f"{whole[:most]}*") for word, whole in full.items()]
+
+
+# Whole numbers.
+
+
+def special_numbers(evidence: Evidence) -> NDArray[np.bool_]:
+    """Which of the differing numbers seem to be markers: below zero among others that are not, or nines behind a gap."""
+    values, times = evidence.numbers, evidence.times
+    marks = np.zeros(len(values), dtype=np.bool_)
+    if not evidence.distinct or not evidence.finite.all():
+        return marks
+    order = np.argsort(values)
+    sorted_values, sorted_times = values[order], times[order]
+    found = _negative_markers(sorted_values, sorted_times) | _high_markers(sorted_values, sorted_times)
+    marks[order[found]] = True
+    return marks
+
+
+def _negative_markers(values: Floats, times: NDArray[np.int64]) -> NDArray[np.bool_]:
+    negative = values < 0
+    count, rest = int(negative.sum()), values[~negative]
+    none = np.zeros(len(values), dtype=np.bool_)
+    if not 0 < count <= 6 or len(rest) < 2 or not set(values[negative]) <= _NEGATIVES:
+        # Far below whatever the others are, if they are below zero themselves.
+        far = np.isin(values, [-99.0, -999.0, -9999.0, -99999.0]) & (times >= 3)
+        others = values[~far]
+        apart = len(others) >= 10 and bool(far.any()) and _apart(others.min() - values[far].max(), others)
+        return far if apart and count > 1 else none
+    if int(times[negative].sum()) < 3 and count == 1 and len(rest) >= 10:
+        return none
+    gapped = bool(rest.min() - values[negative].max() > 1) or bool(np.any(np.diff(values[negative]) > 1))
+    frequent = bool(times[negative].max() >= times[~negative][0])
+    return negative if count == 1 or gapped or frequent else none
+
+
+def _high_markers(values: Floats, times: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """The values at the end that are all 7, 8 and 9, behind a gap that is wider than those among the others."""
+    best = np.zeros(len(values), dtype=np.bool_)
+    inside = values >= 0
+    for cut in range(1, min(5, int(inside.sum()) - 1) + 1):
+        top, below = values[-cut:], values[:-cut][inside[:-cut]]
+        if not all(one == int(one) and _REPEATED.fullmatch(str(int(one))) for one in top) or len(below) < 2:
+            break
+        gap, width = float(top[0] - below[-1]), len(str(int(top[-1])))
+        if len({len(str(int(one))) for one in top}) > 1:
+            break
+        steps = np.diff(below)
+        # Where values stop while they are frequent, what follows behind a gap is something else.
+        abrupt = bool(times[:-cut][-1] >= 10) or bool(times[-cut:].sum() > times[:-cut][-1])
+        if width == 1:
+            apart = gap >= 2 and len(below) <= 7 and bool(np.all(steps == 1)) and below[0] <= 1 and abrupt
+        elif len(below) <= MOST_BY_SHAPE:
+            apart = gap > 3 * float(steps.max()) and gap >= 3
+        else:
+            apart = gap > 3 * float(steps.max()) or _apart(gap, below)
+        if apart and int(times[-cut:].sum()) >= 3 and int(_nines(top[-1])):
+            best[:] = False
+            best[-cut:] = True
+    return best
+
+
+def _nines(value: float) -> bool:
+    """9, 99, 999, or as many 8 or 7."""
+    return len(set(str(int(value)))) == 1
+
+
+def _apart(gap: float, others: Floats) -> bool:
+    spread = float(np.quantile(others, 0.99) - np.quantile(others, 0.01)) + 1.0
+    return bool(gap > spread)
+
+
+def nominal(evidence: Evidence, special: NDArray[np.bool_]) -> str | None:
+    """Why whole numbers are codes, in words; None where they may well be a count or a measurement."""
+    if not evidence.whole or evidence.distinct < 2:
+        return None
+    values, times = evidence.numbers[~special], evidence.times[~special]
+    if not len(values):
+        return None
+    if evidence.kind.value == "text" and zeros_in_front(evidence.probe):
+        return "they are written with zeros in front"
+    if says_measure(evidence.name):
+        return None
+    if says_code(evidence.name) and values.min() >= 0:
+        return "the name of the column is that of a code"
+    order = np.argsort(values)
+    values, times = values[order], times[order]
+    if set(values) in ({0.0, 1.0}, {1.0, 2.0}) or (len(values) == 1 and special.any()):
+        return "there are two of them"
+    few = 3 <= len(values) <= MOST_BY_SHAPE and times.sum() >= LEAST_ROWS and values.min() >= 0
+    if not few or _factor(values) > 1 or values[-1] - values[0] > 3 * len(values):
+        return None
+    deep = 0.4 if len(values) <= _FEW_BY_SHAPE else 0.1
+    return (
+        "their numbers rise and fall as no count or measurement does" if _dips(values, times, deep) else None
+    )
+
+
+def _factor(values: Floats) -> int:
+    """The largest whole number that divides the distances of all."""
+    return int(np.gcd.reduce(np.diff(values).astype(np.int64))) if len(values) > 1 else 1
+
+
+def _dips(values: Floats, times: NDArray[np.int64], deep: float) -> bool:
+    """Whether some value between two others is far less frequent than both, which chance would not do."""
+    whole = np.zeros(int(values[-1] - values[0]) + 1)
+    whole[(values - values[0]).astype(np.int64)] = times
+    left, right = np.maximum.accumulate(whole), np.maximum.accumulate(whole[::-1])[::-1]
+    beside = np.minimum(left, right)
+    return bool(np.any((whole < deep * beside) & (beside - whole > 5 * np.sqrt(beside))))
