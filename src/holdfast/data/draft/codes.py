@@ -21,12 +21,12 @@ from holdfast.data.draft.names import name_words, says_code, says_measure
 MOST_BY_SHAPE = 25
 #: Of so few values a dip is enough; of more it must be a deep one.
 _FEW_BY_SHAPE = 12
+#: A double keeps so many digits of a whole number.
+_DIGITS = 15
 #: Fewer rows do not show a shape.
 LEAST_ROWS = 60
-_NEGATIVES = frozenset(
-    -float(one) for one in (*range(1, 10), 66, 77, 88, 97, 98, 99, 666, 777, 888, 997, 998, 999, 9999, 99999)
-)
-_REPEATED = re.compile(r"[6-9]?9*[6-9]|8+|7+")
+_NEGATIVES = frozenset(-float(one) for one in (*range(1, 30), *range(66, 100), 666, 777, 888, *range(995, 1000), 9999, 99999))
+_REPEATED = re.compile(r"[789]|9+[0-9]|8+|7+")
 _SERIAL = re.compile(r"([A-Za-z]+)[-_ ]?[0-9]+")
 
 
@@ -213,15 +213,10 @@ def _high_markers(values: Floats, times: NDArray[np.int64]) -> NDArray[np.bool_]
             apart = gap > 3 * float(steps.max()) and gap >= 3
         else:
             apart = gap > 3 * float(steps.max()) or _apart(gap, below)
-        if apart and int(times[-cut:].sum()) >= 3 and int(_nines(top[-1])):
+        if apart and int(times[-cut:].sum()) >= 3:
             best[:] = False
             best[-cut:] = True
     return best
-
-
-def _nines(value: float) -> bool:
-    """9, 99, 999, or as many 8 or 7."""
-    return len(set(str(int(value)))) == 1
 
 
 def _apart(gap: float, others: Floats) -> bool:
@@ -238,14 +233,21 @@ def nominal(evidence: Evidence, special: NDArray[np.bool_]) -> str | None:
         return None
     if evidence.kind.value == "text" and zeros_in_front(evidence.probe):
         return "they are written with zeros in front"
-    if says_measure(evidence.name):
-        return None
-    if says_code(evidence.name) and values.min() >= 0:
-        return "the name of the column is that of a code"
     order = np.argsort(values)
     values, times = values[order], times[order]
-    if set(values) in ({0.0, 1.0}, {1.0, 2.0}) or (len(values) == 1 and special.any()):
+    if set(values) == {0.0, 1.0}:
+        return "they are 0 and 1"
+    if len(f"{np.abs(values).max():.0f}") > _DIGITS:
+        return "they have more digits than a number keeps"
+    answers = special.any() and _numbered_answers(values)
+    if says_measure(evidence.name) and not (answers and values[0] == 1 and special.sum() > 1):
+        return None
+    if set(values) == {1.0, 2.0} or (len(values) == 1 and special.any()):
         return "there are two of them"
+    if says_code(evidence.name) and values.min() >= 0:
+        return "the name of the column is that of a code"
+    if answers:
+        return "they are numbered one after another, beside numbers that say why there is no answer"
     few = 3 <= len(values) <= MOST_BY_SHAPE and times.sum() >= LEAST_ROWS and values.min() >= 0
     if not few or _factor(values) > 1 or values[-1] - values[0] > 3 * len(values):
         return None
@@ -253,6 +255,14 @@ def nominal(evidence: Evidence, special: NDArray[np.bool_]) -> str | None:
     return (
         "their numbers rise and fall as no count or measurement does" if _dips(values, times, deep) else None
     )
+
+
+def _numbered_answers(values: Floats) -> bool:
+    """Whether these are 1, 2, 3 and so on, or as many from a number on that no count begins at and that is no year."""
+    low, count = float(values[0]), len(values)
+    consecutive = float(values[-1]) - low + 1 == count
+    year = 1800 <= low <= 2100
+    return consecutive and ((low == 1 and count <= 9) or (low >= 20 and count <= MOST_BY_SHAPE and not year))
 
 
 def _factor(values: Floats) -> int:

@@ -32,6 +32,8 @@ from holdfast.data.schema.spelling import BLANKS
 
 #: A column with more distinct texts than this has only the most frequent of them as categories.
 MOST_CATEGORIES = 200
+MOST_NUMBERED = 1_000
+"""The same where the categories are whole numbers."""
 MOST_CODES = 10_000
 #: Rows of one identifier: what has more is a thing of which there are few, such as a shop or a zone.
 MOST_ROWS_EACH = 200
@@ -103,10 +105,9 @@ def _gone(evidence: Evidence, marks: NDArray[np.bool_]) -> list[str]:
 
 
 def _with_and_without_words(evidence: Evidence) -> list[tuple[Evidence, list[str]]]:
-    """The column as it is; and without the few words in it, where all others have digits."""
+    """The column without the few words in it, where all others have digits; and as it is."""
     import pyarrow.compute as pc
 
-    found: list[tuple[Evidence, list[str]]] = [(evidence, [])]
     plain = pc.invert(pc.match_substring_regex(evidence.words, pattern="[0-9]"))
     plain = np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.bool_)
     count = int(plain.sum())
@@ -117,8 +118,8 @@ def _with_and_without_words(evidence: Evidence) -> list[tuple[Evidence, list[str
         rest.say(
             f"nulls: {evidence.found - rest.found} values are words among numbers or dates, {listed}: they say why"
         )
-        found.append((rest, [word.strip(BLANKS) for word in words]))
-    return found
+        return [(rest, [word.strip(BLANKS) for word in words]), (evidence, [])]
+    return [(evidence, [])]
 
 
 def _made(evidence: Evidence, column: Column, repeats: int = 0) -> Guess:
@@ -487,8 +488,8 @@ def _texts(evidence: Evidence, markers: list[str]) -> Guess | LeftOut:
 
 def _categories(evidence: Evidence, markers: list[str]) -> Guess:
     counted = evidence.counted
-    if evidence.distinct > MOST_CATEGORIES:
-        common = np.sort(np.argsort(-evidence.times, kind="stable")[: 4 * MOST_CATEGORIES])
+    if evidence.distinct > MOST_CODES:
+        common = np.sort(np.argsort(-evidence.times, kind="stable")[:MOST_CODES])
         listed = evidence.words.take(common).to_pylist()
         counted = dict(zip(map(str, listed), evidence.times[common].tolist(), strict=True))
     labels, trim, fold, more = text_guesses.spellings(counted)
@@ -522,13 +523,14 @@ def _categories(evidence: Evidence, markers: list[str]) -> Guess:
         labels = list(evidence.order)
         options["ordered"] = True
         evidence.say("ordered: an ordered categorical or an enumeration, by the type of the column")
-    if len(labels) > MOST_CATEGORIES and not evidence.target and not options.get("ordered"):
-        labels = _most_frequent(evidence, labels, counted, options)
+    most = MOST_NUMBERED if evidence.whole and evidence.read == evidence.found else MOST_CATEGORIES
+    if len(labels) > most and not evidence.target and not options.get("ordered"):
+        labels = _most_frequent(evidence, labels, counted, most, options)
     return _listed(evidence, labels, options)
 
 
 def _most_frequent(
-    evidence: Evidence, labels: list[str], counted: Mapping[str, int], options: Mapping[str, Any]
+    evidence: Evidence, labels: list[str], counted: Mapping[str, int], most: int, options: Mapping[str, Any]
 ) -> list[str]:
     """The most frequent of many texts, in the order in which they are listed."""
     trim, fold = bool(options.get("trim")), bool(options.get("fold"))
@@ -537,7 +539,7 @@ def _most_frequent(
         spelled = text_guesses.spelled(word, trim=trim, fold=fold)
         often[spelled] = often.get(spelled, 0) + times
     size = {label: often[text_guesses.spelled(label, trim=trim, fold=fold)] for label in labels}
-    chosen = set(sorted(labels, key=lambda label: -size[label])[:MOST_CATEGORIES])
+    chosen = set(sorted(labels, key=lambda label: -size[label])[:most])
     held = sum(size[label] for label in chosen)
     evidence.say(
         f"many texts: {evidence.distinct} differ; the {len(chosen)} most frequent ({100 * held / evidence.found:.0f} % of "
@@ -548,10 +550,10 @@ def _most_frequent(
 
 def _listed(evidence: Evidence, labels: list[str], options: dict[str, Any]) -> Guess:
     """Categories with cells for what is not among them, but for those of a target."""
-    if len(labels) > MOST_CATEGORIES and evidence.kind in NUMBERS:
+    if len(labels) > MOST_NUMBERED and evidence.kind in NUMBERS:
         counted = dict(zip(map(str, evidence.numbers.astype(np.int64)), evidence.times.tolist(), strict=True))
-        labels = _most_frequent(evidence, labels, counted, options)
-    elif len(labels) <= MOST_CATEGORIES:
+        labels = _most_frequent(evidence, labels, counted, MOST_NUMBERED, options)
+    elif len(labels) == evidence.distinct or len(labels) <= MOST_CATEGORIES:
         evidence.say(f"categories: all {len(labels)} values that were found")
     other, null = _unused("(other)", labels), _unused("(missing)", labels) if evidence.missing else None
     values: list[Any] = [int(label) for label in labels] if evidence.kind in NUMBERS else labels

@@ -18,7 +18,7 @@ def _listed(text: str) -> frozenset[str]:
 
 #: Last words of what tells rows or people apart.
 _NUMBERING = _listed(
-    "id ids nr no num number key uuid guid identifier nummer kennung kennziffer kennzeichen numero numéro identifiant clave "
+    "id ids nr no number key uuid guid identifier nummer kennung kennziffer kennzeichen numero numéro identifiant clave "
     "ssn mrn passport drivers license iban email mail phone telephone telefon imei token hash url uri"
 )
 #: Whoever or whatever has several rows.
