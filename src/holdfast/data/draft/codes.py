@@ -21,6 +21,8 @@ from holdfast.data.draft.names import name_words, says_code, says_measure
 MOST_BY_SHAPE = 25
 #: Of so few values a dip is enough; of more it must be a deep one.
 _FEW_BY_SHAPE = 12
+#: Codes come back: where more of the values than these are there only once, a name alone makes no codes of them.
+_MOST_NEW = 0.5
 #: A double keeps so many digits of a whole number.
 _DIGITS = 15
 #: Fewer rows do not show a shape.
@@ -244,8 +246,12 @@ def nominal(evidence: Evidence, special: NDArray[np.bool_]) -> str | None:
         return None
     if set(values) == {1.0, 2.0} or (len(values) == 1 and special.any()):
         return "there are two of them"
-    if says_code(evidence.name) and values.min() >= 0:
+    dense = values[-1] - values[0] + 1 < 2 * len(values)
+    counted = dense and values[0] == 0 and len(values) > MOST_BY_SHAPE
+    if says_code(evidence.name) and values[0] >= 0 and not counted and evidence.share <= _MOST_NEW:
         return "the name of the column is that of a code"
+    if not dense and _exact(values, evidence.share):
+        return "all have as many digits, and the same ones come back again and again"
     if answers:
         return "they are numbered one after another, beside numbers that say why there is no answer"
     few = 3 <= len(values) <= MOST_BY_SHAPE and times.sum() >= LEAST_ROWS and values.min() >= 0
@@ -263,6 +269,13 @@ def _numbered_answers(values: Floats) -> bool:
     consecutive = float(values[-1]) - low + 1 == count
     year = 1800 <= low <= 2100
     return consecutive and ((low == 1 and count <= 9) or (low >= 20 and count <= MOST_BY_SHAPE and not year))
+
+
+def _exact(values: Floats, share: float) -> bool:
+    """Whether large numbers come back to the last digit: what is measured does not, and what is priced ends alike."""
+    digits = {len(f"{value:.0f}") for value in (values[0], values[-1])}
+    ends = len(set((values % 10).tolist()))
+    return digits <= {5, 6, 7, 8, 9} and len(digits) == 1 and len(values) >= 5 and share <= 0.1 and ends >= min(5, len(values) // 2)
 
 
 def _factor(values: Floats) -> int:

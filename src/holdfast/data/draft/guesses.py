@@ -37,6 +37,8 @@ MOST_NUMBERED = 1_000
 MOST_CODES = 10_000
 #: Rows of one identifier: what has more is a thing of which there are few, such as a shop or a zone.
 MOST_ROWS_EACH = 200
+#: Codes come back: of their values no larger a share is there only once.
+MOST_NEW = 0.5
 #: So many words among numbers or dates say why there is none.
 _FEW_WORDS = 5
 _CLASSES = 20
@@ -278,11 +280,9 @@ def _labelled(evidence: Evidence, named: bool) -> str | None:
         or sum(_CLOCK.fullmatch(word) is not None for word in probe) > 0.5 * len(probe)
     ):
         return None
-    if (
-        evidence.share <= 0.9
-        and not serial(probe)
-        and (code_form(evidence) or code_length(probe) or says_code(evidence.name))
-    ):
+    # Codes come back; what has a row of its own each time is no code, unless its writing says so.
+    known = evidence.share <= 0.9 and code_form(evidence) is not None
+    if known or (evidence.share <= MOST_NEW and not serial(probe) and (code_length(probe) or says_code(evidence.name))):
         return None
     if text_guesses.date_format(evidence) is not None:
         return None
@@ -301,7 +301,7 @@ def _codes(evidence: Evidence, words: list[str], markers: list[str]) -> Guess | 
     named = says_code(evidence.name)
     padded = zeros_in_front(probe)
     known = code_form(evidence)
-    if known is None and numerals and not (named or padded):
+    if known is None and (evidence.share > MOST_NEW or (numerals and not (named or padded))):
         return None
     length = None if serial(probe) and not named else code_length(probe)
     wide = max(map(len, probe), default=0)

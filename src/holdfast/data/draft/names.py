@@ -37,7 +37,7 @@ _CODES = _listed(
     "état race ethnicity ethnic hispanic origin sex gender geschlecht sexe sexo marital familienstand tenure occupation occ "
     "industry naics soc sic isco isic nace cpv icd dx diag diagnosis diagnose drg cpt hcpcs atc ndc fips state county region "
     "division district zip zipcode postcode postal postalcode plz postleitzahl cp post puma msa cbsa tract nuts bundesland kreis "
-    "gemeinde commune département departement provincia province prefecture municipality city country land pays nationality "
+    "gemeinde commune département departement provincia province municipio municipality cd cod codigo código prefecture city country land pays nationality "
     "nation citizenship language religion relationship relation relate purpose reason method mode channel colour color farbe "
     "party location zone vendor store shop filiale product produkt produit brand marke model department dept abteilung "
     "branch station route terminal flag indicator employment beruf branche housing degree specialty service ward unit"
