@@ -1,8 +1,8 @@
 """How long a draft takes and how much memory: a survey of many columns, and many visits, as Parquet and as CSV.
 
-Run with `python -m benchmarks.draft [--rows N] [--save]`. Both tables are drawn from a fixed seed into a temporary folder. The
-command `holdfast schema draft` is run on each file in a process of its own; CPU seconds (all threads, with the start of
-Python) and the largest resident set are what the operating system says of that process.
+Run with `python -m benchmarks.draft [--rows N] [--save]`. Both tables are drawn from a fixed seed into a temporary
+folder. The command `holdfast schema draft` is run on each file in a process of its own; CPU seconds (all threads, with
+the start of Python) and the largest resident set are what the operating system says of that process.
 """
 
 from __future__ import annotations
@@ -43,10 +43,15 @@ def survey(rows: int = SURVEY_ROWS) -> pa.Table:
     columns |= {f"item{place}": draw.poisson(3 + place, rows) for place in range(5)}
     columns |= {f"amount{place}": amounts(5 + place) for place in range(3)}
     columns |= {"weight": draw.integers(1, 900, rows), "score": draw.normal(size=rows)}
-    columns |= {"race": codes([str(code) for code in range(1, 10)]), "state": codes([f"{s:02d}" for s in range(1, 51)])}
+    columns |= {
+        "race": codes([str(code) for code in range(1, 10)]),
+        "state": codes([f"{s:02d}" for s in range(1, 51)]),
+    }
     columns |= {"postcode": codes([f"{place:05d}" for place in range(1000, 99000, 97)])}
     columns |= {"industry": codes([f"{place}" for place in range(1110, 9990, 40)])}
-    columns |= {"diagnosis": codes([f"{a}{n:02d}.{m}" for a in "CEIJK" for n in range(10, 90, 4) for m in range(5)])}
+    columns |= {
+        "diagnosis": codes([f"{a}{n:02d}.{m}" for a in "CEIJK" for n in range(10, 90, 4) for m in range(5)])
+    }
     columns |= {"sex": codes(["F", "M"]), "answer": codes(["yes", "no", "Refused", "n/a"])}
     columns |= {"grade": codes(["low", "medium", "high"]), "day": pa.array(days.astype("datetime64[D]"))}
     columns |= {"comment": [f"case {place % 977} of {place}, as written by hand" for place in range(rows)]}
@@ -82,7 +87,17 @@ def drawn(name: str, path: Path, rows: int) -> None:
 
 def measured(path: Path) -> tuple[float, float]:
     """CPU seconds and megabytes of one draft."""
-    command = [sys.executable, "-m", "holdfast", "schema", "draft", str(path), "-o", str(path.with_suffix(".toml")), "--force"]
+    command = [
+        sys.executable,
+        "-m",
+        "holdfast",
+        "schema",
+        "draft",
+        str(path),
+        "-o",
+        str(path.with_suffix(".toml")),
+        "--force",
+    ]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     if status != 0:
@@ -96,7 +111,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=VISIT_ROWS, help="rows of the second table")
     parser.add_argument("--save", action="store_true", help="write benchmarks/results/draft.md")
     options = parser.parse_args()
-    lines = ["| table | file | CPU s | allowed | peak MB | allowed |", "| --- | --- | --- | --- | --- | --- |"]
+    lines = [
+        "| table | file | CPU s | allowed | peak MB | allowed |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     with tempfile.TemporaryDirectory() as folder:
         for name, rows, columns in (("survey", SURVEY_ROWS, 25), ("visits", options.rows, 7)):
             seconds, memory = ALLOWED[name]
@@ -113,7 +131,15 @@ def main() -> None:
                     f"| {peak:.0f} | {allowed} |"
                 )
                 print(lines[-1], flush=True)
-    page = "\n".join(["# Drafts: CPU seconds and memory", "", *lines, "", f"On {platform.machine()}, Python {platform.python_version()}."])
+    page = "\n".join(
+        [
+            "# Drafts: CPU seconds and memory",
+            "",
+            *lines,
+            "",
+            f"On {platform.machine()}, Python {platform.python_version()}.",
+        ]
+    )
     if options.save:
         RESULT.write_text(page + "\n", encoding="utf-8")
 

@@ -75,9 +75,13 @@ def draft_of(source: Any, *, target: str | None = None, encoding: str | None = N
             continue
         # One column at a time: of a large table only one is in memory.
         seen = Evidence(
-            name=name, values=stored.columns[name], dtype=stored.types.get(name), decimal=stored.csv.decimal,
-            target=name == target, order=stored.orders.get(name, ()),
-        )  # fmt: skip
+            name=name,
+            values=stored.columns[name],
+            dtype=stored.types.get(name),
+            decimal=stored.csv.decimal,
+            target=name == target,
+            order=stored.orders.get(name, ()),
+        )
         names_among_values += stored.texts and header_is_row(name, seen)
         if not seen.found and not seen.target and stored.rows:
             left_out[name] = _unread(seen)

@@ -1,8 +1,8 @@
-"""Codes that look like numbers or words: of places, illnesses, industries and answers; and numbers that mean no number.
+"""Codes that look like numbers or words: of places, illnesses, industries and answers; and numbers that mean none.
 
-What makes a number a code is a reason that holds for any table: it is written with zeros in front; its name says so; or its
-values are few and as often as they like, where a count or a measurement rises and falls. What makes a number a marker is
-that it stands where it cannot belong: below zero among counts, or at 9, 99 or 999 behind a gap.
+What makes a number a code is a reason that holds for any table: it is written with zeros in front; its name says so; or
+its values are few and as often as they like, where a count or a measurement rises and falls. What makes a number a
+marker is that it stands where it cannot belong: below zero among counts, or at 9, 99 or 999 behind a gap.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _MOST_NEW = 0.5
 _DIGITS = 15
 #: Fewer rows do not show a shape.
 LEAST_ROWS = 60
-_NEGATIVES = frozenset(-float(one) for one in (*range(1, 30), *range(66, 100), 666, 777, 888, *range(995, 1000), 9999, 99999))
+_NEGATIVES = frozenset(
+    -float(one) for one in (*range(1, 30), *range(66, 100), 666, 777, 888, *range(995, 1000), 9999, 99999)
+)
 _REPEATED = re.compile(r"[789]|9+[0-9]|8+|7+")
 _SERIAL = re.compile(r"([A-Za-z]+)[-_ ]?[0-9]+")
 
@@ -54,12 +56,14 @@ def _form(title: str, words: str, pattern: str, *levels: int, by_name: bool = Tr
     )
 
 
+_ILLNESS = "icd icdcode dx diag diagnosis diagnose diagnoses cause reason dgns"
 FORMS = (
-    _form("ICD-10", "icd icdcode dx diag diagnosis diagnose diagnoses cause reason", r"[A-Z][0-9][0-9A-Z]\.?[0-9A-Z]{0,4}[!*+]?",
-          3, 1, by_name=False),
-    _form("ICD-9", "icd icdcode dx diag diagnosis diagnoses", r"([0-9]{3}|V[0-9]{2}|E[0-9]{3})\.?[0-9]{0,2}", 3, 1),
+    _form("ICD-10", _ILLNESS, r"[A-Z][0-9][0-9A-Z]\.?[0-9A-Z]{0,4}[!*+]?", 3, 1, by_name=False),
+    _form("ICD-9", _ILLNESS, r"([0-9]{3}|V[0-9]{2}|E[0-9]{3})\.?[0-9]{0,2}", 3, 1),
     _form("ATC", "atc drug medication", r"[A-Z][0-9]{2}[A-Z]{1,2}[0-9]{0,2}", 5, 4, 3, 1, by_name=False),
-    _form("NAICS", "naics naicsp industry industrycode ind", r"[1-9][0-9]([0-9MPSZ]{0,6}|-[0-9]{2})", 4, 3, 2),
+    _form(
+        "NAICS", "naics naicsp industry industrycode ind", r"[1-9][0-9]([0-9MPSZ]{0,6}|-[0-9]{2})", 4, 3, 2
+    ),
     _form("NACE", "nace wz isic noga", r"([A-U]|[0-9]{2})(\.?[0-9]{1,2}){0,3}", 5, 4, 2, 1),
     _form("SOC", "soc onet occupation", r"[0-9]{2}-[0-9]{4}(\.[0-9]{2})?", 7, 4, 2, by_name=False),
     _form("ISCO", "isco isco08 beruf klassifikation kldb", r"[0-9]{4,5}", 3, 2, 1),
@@ -70,7 +74,7 @@ FORMS = (
     _form("postcodes", "plz postleitzahl postcode post cp cap codepostal postal", r"[0-9]{4,5}", 2, 1),
     _form("postcodes", "郵便番号 postcode zip postal", r"[0-9]{3}-?[0-9]{4}", 3, 1),
     _form("postcodes", "postcode zip postal", r"[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]", 3, 1),
-)  # fmt: skip
+)
 
 
 def code_form(evidence: Evidence) -> CodeForm | None:
@@ -166,7 +170,7 @@ def _stepped(
 
 
 def special_numbers(evidence: Evidence) -> NDArray[np.bool_]:
-    """Which of the differing numbers seem to be markers: below zero among others that are not, or nines behind a gap."""
+    """Which of the numbers seem to be markers: below zero among others that are not, or nines behind a gap."""
     values, times = evidence.numbers, evidence.times
     marks = np.zeros(len(values), dtype=np.bool_)
     if not evidence.distinct or not evidence.finite.all():
@@ -275,7 +279,13 @@ def _exact(values: Floats, share: float) -> bool:
     """Whether large numbers come back to the last digit: what is measured does not, and what is priced ends alike."""
     digits = {len(f"{value:.0f}") for value in (values[0], values[-1])}
     ends = len(set((values % 10).tolist()))
-    return digits <= {5, 6, 7, 8, 9} and len(digits) == 1 and len(values) >= 5 and share <= 0.1 and ends >= min(5, len(values) // 2)
+    return (
+        digits <= {5, 6, 7, 8, 9}
+        and len(digits) == 1
+        and len(values) >= 5
+        and share <= 0.1
+        and ends >= min(5, len(values) // 2)
+    )
 
 
 def _factor(values: Floats) -> int:

@@ -1,4 +1,4 @@
-"""What the values of one column are, before something is guessed: each value that differs once, and how often it is there.
+"""What the values of one column are, before something is guessed: each that differs once, and how often it is there.
 
 Everything here is done for whole columns at once; a Python object is made of a value only where few of them differ.
 """
@@ -21,8 +21,8 @@ from holdfast.data.rows import Kind, kind_of, numbers, plain_array, texts
 from holdfast.data.schema import DateTime
 from holdfast.data.schema.spelling import BLANKS
 
-#: So many texts, evenly spaced among those that differ, are looked at one by one to see what a column may be; what it is
-#: is then counted over all of them.
+#: So many texts, evenly spaced among those that differ, are looked at one by one to see what a column may be; what it
+#: is, is then counted over all of them.
 PROBED = 300
 NUMBERS = (Kind.integer, Kind.floating, Kind.decimal)
 MOMENTS = (Kind.date, Kind.timestamp, Kind.zoned)

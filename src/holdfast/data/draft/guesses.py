@@ -28,7 +28,7 @@ from holdfast.data.rows import Kind
 from holdfast.data.schema import Categorical, DateTime, Hierarchy, Identifier, Numeric
 from holdfast.data.schema.calendar import ISO, name_of, packed_text, unit_numbers, unit_of_seconds
 from holdfast.data.schema.kinds import Column
-from holdfast.data.schema.spelling import BLANKS
+from holdfast.data.schema.spelling import BLANKS, spelled
 
 #: A column with more distinct texts than this has only the most frequent of them as categories.
 MOST_CATEGORIES = 200
@@ -182,16 +182,11 @@ def _dates(evidence: Evidence, form: str, seconds: Floats) -> Guess:
     name = evidence.name
     good = np.isfinite(seconds)
     read, times = seconds[good], evidence.times[good]
-    ends = [
-        end
-        for end in _ENDS
-        if _is_an_end(float(unit_numbers(np.array([packed_text(end, ISO)]), "second")[0]), read, times)
-    ]
+    moments = {end: float(unit_numbers(np.array([packed_text(end, ISO)]), "second")[0]) for end in _ENDS}
+    ends = [end for end, moment in moments.items() if _is_an_end(moment, read)]
     if ends:
         evidence.say(f"nulls: {', '.join(ends)} lies far from all other dates, and stands for none")
-        other = ~np.isin(
-            read, [float(unit_numbers(np.array([packed_text(end, ISO)]), "second")[0]) for end in ends]
-        )
+        other = ~np.isin(read, [moments[end] for end in ends])
         read, times = read[other], times[other]
     unit = "month" if form != ISO and "%d" not in form else text_guesses.unit_of(read)
     units = unit_of_seconds(read.astype(np.int64), unit)
@@ -212,7 +207,7 @@ def _dates(evidence: Evidence, form: str, seconds: Floats) -> Guess:
     )
 
 
-def _is_an_end(end: float, seconds: Floats, times: NDArray[np.int64]) -> bool:
+def _is_an_end(end: float, seconds: Floats) -> bool:
     """Whether this moment is there, apart from all others, and not alone."""
     others = seconds[seconds != end]
     if len(others) == len(seconds) or len(others) < 2:
@@ -226,7 +221,7 @@ def _is_an_end(end: float, seconds: Floats, times: NDArray[np.int64]) -> bool:
 
 def _identifier(evidence: Evidence) -> Guess | None:
     """Something that tells people or rows apart: nearly as many values as rows, or a name that says so."""
-    distinct, share = evidence.distinct, evidence.share
+    distinct = evidence.distinct
     if distinct < 2:
         return None
     named = (
@@ -282,7 +277,9 @@ def _labelled(evidence: Evidence, named: bool) -> str | None:
         return None
     # Codes come back; what has a row of its own each time is no code, unless its writing says so.
     known = evidence.share <= 0.9 and code_form(evidence) is not None
-    if known or (evidence.share <= MOST_NEW and not serial(probe) and (code_length(probe) or says_code(evidence.name))):
+    if known or (
+        evidence.share <= MOST_NEW and not serial(probe) and (code_length(probe) or says_code(evidence.name))
+    ):
         return None
     if text_guesses.date_format(evidence) is not None:
         return None
@@ -326,9 +323,14 @@ def _codes(evidence: Evidence, words: list[str], markers: list[str]) -> Guess | 
     if evidence.blanks or listed != sorted(map(str, evidence.words.to_pylist())):
         options["trim"] = True
     made = Hierarchy(
-        evidence.name, listed, other=_unused("(other)", listed), null=_unused("(missing)", listed) if evidence.missing else None,
-        coarser=levels, taken_from_data=True, **options,
-    )  # fmt: skip
+        evidence.name,
+        listed,
+        other=_unused("(other)", listed),
+        null=_unused("(missing)", listed) if evidence.missing else None,
+        coarser=levels,
+        taken_from_data=True,
+        **options,
+    )
     return _made(evidence, made)
 
 
@@ -536,14 +538,14 @@ def _most_frequent(
     trim, fold = bool(options.get("trim")), bool(options.get("fold"))
     often: dict[str, int] = {}
     for word, times in counted.items():
-        spelled = text_guesses.spelled(word, trim=trim, fold=fold)
-        often[spelled] = often.get(spelled, 0) + times
-    size = {label: often[text_guesses.spelled(label, trim=trim, fold=fold)] for label in labels}
+        compared = spelled(word, trim=trim, fold=fold)
+        often[compared] = often.get(compared, 0) + times
+    size = {label: often[spelled(label, trim=trim, fold=fold)] for label in labels}
     chosen = set(sorted(labels, key=lambda label: -size[label])[:most])
     held = sum(size[label] for label in chosen)
     evidence.say(
-        f"many texts: {evidence.distinct} differ; the {len(chosen)} most frequent ({100 * held / evidence.found:.0f} % of "
-        "the rows) are categories, and all others are '(other)': group them, or declare a hierarchy"
+        f"many texts: {evidence.distinct} differ; the {len(chosen)} most frequent ({100 * held / evidence.found:.0f} % "
+        "of the rows) are categories, and all others are '(other)': group them, or declare a hierarchy"
     )
     return [label for label in labels if label in chosen]
 

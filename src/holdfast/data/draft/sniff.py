@@ -36,8 +36,8 @@ def sniffed_format(path: str, *, encoding: str | None = None) -> CsvFormat:
     text = codecs.getincrementaldecoder(form.encoding)("replace").decode(sample).removeprefix("\ufeff")
     if "\r" in text.removesuffix("\r") and "\n" not in text:
         raise DataError(
-            "lines of a CSV file must end with a line feed, with or without a carriage return before it, and those of this "
-            "file end with a carriage return alone; convert it, for example by tr '\\r' '\\n'"
+            "lines of a CSV file must end with a line feed, with or without a carriage return before it, and those of "
+            "this file end with a carriage return alone; convert it, for example by tr '\\r' '\\n'"
         )
     lines = re.split(r"\r?\n", text)
     lines = lines[:-1] if len(lines) > 1 else lines
@@ -89,9 +89,9 @@ def _encoding(sample: bytes, odd: bytes) -> str:
     if western is not None and _neighbours(western) < 0.5:
         return "cp1252"
     raise DataError(
-        "a CSV file must be written in UTF-8, UTF-16, Shift-JIS or a Western encoding for a draft to tell which, and this one "
-        "is in none of them; name it (holdfast schema draft --encoding, or encoding= in Python: 'cp1251', 'iso8859-2', "
-        "'gbk', 'big5', 'euc_kr'), or convert it to UTF-8, for example by iconv -f NAME -t UTF-8"
+        "a CSV file must be written in UTF-8, UTF-16, Shift-JIS or a Western encoding for a draft to tell which, and "
+        "this one is in none of them; name it (holdfast schema draft --encoding, or encoding= in Python: 'cp1251', "
+        "'iso8859-2', 'gbk', 'big5', 'euc_kr'), or convert it to UTF-8, for example by iconv -f NAME -t UTF-8"
     )
 
 
@@ -134,7 +134,9 @@ def _delimiter_of(lines: list[str], usual: str) -> tuple[str, int]:
         most = often.most_common(1)[0][0]
         first = counts.index(most)
         agreed = counts[first:].count(most) / max(1, len([line for line in lines[first:] if line]))
-        heading = 0 < first <= _HEADING and agreed >= _AGREED and all(count < most for count in counts[:first])
+        heading = (
+            0 < first <= _HEADING and agreed >= _AGREED and all(count < most for count in counts[:first])
+        )
         if first == 0 or not heading:
             width = counts[0]
             agreed = counts.count(width) / len(counts) if width > 1 else 0.0

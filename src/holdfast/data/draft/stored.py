@@ -43,8 +43,8 @@ class StoredTable:
         """Refuse a file without names: `rows` is how many of its names are values of their own columns."""
         if self.texts and rows >= max(2, len(self.columns) / 2):
             raise DataError(
-                "the first line of a CSV file must hold the names of its columns, but it looks like a row; write a line of "
-                "names in front of it"
+                "the first line of a CSV file must hold the names of its columns, but it looks like a row; write a "
+                "line of names in front of it"
             )
 
     @classmethod
@@ -163,8 +163,8 @@ def _broken_lines(columns: Mapping[str, Any]) -> tuple[str, ...]:
         gone = pc.and_(gone, values.is_null())
     count = int(pc.sum(gone).as_py() or 0)
     said = (
-        f"{count} rows have no value in any column: lines that cannot be read with the encoding, delimiter and quote below, "
-        "or empty ones; they count as rows with missing values"
+        f"{count} rows have no value in any column: lines that cannot be read with the encoding, delimiter and quote "
+        "below, or empty ones; they count as rows with missing values"
     )
     return (said,) if count else ()
 

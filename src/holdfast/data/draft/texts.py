@@ -25,10 +25,13 @@ NULLS = frozenset(
 )
 #: Texts that say why nothing stands there: levels among categories, and missing among numbers.
 ABSENT = frozenset(
-    "n|niu|iap|nd|none|ref|refused|refusal|dk|don't know|dont know|do not know|not applicable|inapplicable|not in universe"
-    "|not stated|not reported|not asked|not collected|suppressed|withheld|redacted|exempt|no response|skipped|unknown"
-    "|unbekannt|weiß nicht|verweigert|trifft nicht zu|entfällt|inconnu|ne sait pas|refus|sans objet|non réponse"
-    "|non renseigné|nsp|desconocido|no sabe|no contesta|no aplica|不明|非該当|該当なし|s|d|x|b|m|z".split("|")
+    (
+        "n|niu|iap|nd|none|ref|refused|refusal|dk|don't know|dont know|do not know|not applicable|inapplicable|"
+        "not in universe|not stated|not reported|not asked|not collected|suppressed|withheld|redacted|exempt|"
+        "no response|skipped|unknown|unbekannt|weiß nicht|verweigert|trifft nicht zu|entfällt|inconnu|"
+        "ne sait pas|refus|sans objet|non réponse|non renseigné|nsp|desconocido|no sabe|no contesta|no aplica|不明|"
+        "非該当|該当なし|s|d|x|b|m|z"
+    ).split("|")
 )
 _DAYS = "%d.%m.%Y|%d/%m/%Y|%m/%d/%Y|%Y/%m/%d|%Y.%m.%d|%d-%m-%Y|%m-%d-%Y|%d.%m.%y|%d/%m/%y|%m/%d/%y|%m-%d-%y|%d-%m-%y"
 _NAMED = "%d-%b-%Y|%d-%b-%y|%d %b %Y|%d. %b %Y|%b %d, %Y|%b %d %Y|%d/%b/%Y|%Y-%b-%d|%d%b%Y|%d%b%y"
@@ -50,12 +53,14 @@ NO = {"no", "n", "false", "f", "0", "nein", "non"}
 SCALES = tuple(
     tuple(scale.split("|"))
     for scale in (
+        "|",
         "xxs|xs|s|m|l|xl|xxl|xxxl",
         "very small|small|medium|middle|large|very large",
         "none|very low|low|mid|middle|medium|moderate|high|very high",
         "never|rarely|seldom|sometimes|often|usually|always",
         "strongly disagree|disagree|neutral|neither agree nor disagree|agree|strongly agree",
-        "strongly disagree|disagree|somewhat disagree|slightly disagree|neutral|neither|undecided|slightly agree|somewhat agree|agree|strongly agree",
+        "strongly disagree|disagree|somewhat disagree|slightly disagree|neutral|neither|undecided"
+        "|slightly agree|somewhat agree|agree|strongly agree",
         "very bad|bad|poor|fair|good|very good|excellent",
         "very dissatisfied|dissatisfied|neutral|satisfied|very satisfied",
         "not at all|a little|somewhat|quite a bit|a lot|very much|extremely",
@@ -64,7 +69,8 @@ SCALES = tuple(
         "keine|sehr leicht|leicht|mittel|mittelschwer|schwer|sehr schwer",
         "sehr niedrig|niedrig|gering|mittel|hoch|sehr hoch",
         "sehr schlecht|schlecht|mittel|befriedigend|gut|sehr gut",
-        "stimme gar nicht zu|stimme nicht zu|stimme eher nicht zu|teils teils|teils/teils|neutral|stimme eher zu|stimme zu|stimme voll zu",
+        "stimme gar nicht zu|stimme nicht zu|stimme eher nicht zu|teils teils|teils/teils|neutral"
+        "|stimme eher zu|stimme zu|stimme voll zu",
         "january|february|march|april|may|june|july|august|september|october|november|december",
         "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec",
         "monday|tuesday|wednesday|thursday|friday|saturday|sunday",
@@ -75,8 +81,8 @@ SCALES = tuple(
 )
 #: What stands around amounts, beside signs of currencies.
 UNITS_OF_AMOUNTS = frozenset(
-    "EUR USD GBP CHF JPY CNY INR AUD CAD SEK NOK DKK PLN CZK HUF BRL ZAR Euro euro Rs. Rs kr kr. Fr. Fr zł Kč Ft lei TL "
-    "円 万円 千円 元 원 % \u2030 kg g mg t km m cm mm l ml h min s °C kWh".split()
+    "EUR USD GBP CHF JPY CNY INR AUD CAD SEK NOK DKK PLN CZK HUF BRL ZAR Euro euro Rs. Rs "
+    "kr kr. Fr. Fr zł Kč Ft lei TL 円 万円 千円 元 원 % \u2030 kg g mg t km m cm mm l ml h min s °C kWh".split()
 )
 _AMOUNT = re.compile(
     r"[+-]?\s*([^0-9\s+-]{0,6})\s*[+-]?\s*[0-9](?:[0-9.,'\u2019_ \u00a0\u202f]*[0-9])?\s*([^0-9\s]{0,6})"

@@ -49,7 +49,9 @@ class CsvFile:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The column names, from the first line; no part of it is in an error, since it may be a row."""
-        line = self._without_heading(next(self._blocks(), b"")).partition(b"\n")[0].removesuffix(b"\r") + b"\n"
+        line = (
+            self._without_heading(next(self._blocks(), b"")).partition(b"\n")[0].removesuffix(b"\r") + b"\n"
+        )
         raw = np.frombuffer(line, dtype=np.uint8)
         starts, stops = _lines(raw)
         # Quoted names may hold delimiters: there are as many fields as make the line a sound one.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -82,8 +81,8 @@ def pattern_of(form: str) -> tuple[str, dict[str, int]]:
     once = len(set(parts)) == len(parts)
     require(
         good and once and dated and clock in _CLOCKS and (clock == "" or "d" in parts), "format", form,
-        "'iso', or a month (%m, or %b by its name) of a year (%Y or %y), possibly with a day (%d) and a time (%H, %M, %S, or "
-        f"%I, %M, %S, %p) and the signs {_SIGNS!r} between them",
+        "'iso', or a month (%m, or %b by its name) of a year (%Y or %y), possibly with a day (%d) and a time "
+        f"(%H, %M, %S, or %I, %M, %S, %p) and the signs {_SIGNS!r} between them",
         "such as '%d.%m.%Y', '%m/%d/%Y %I:%M %p' or '%b %Y'",
     )  # fmt: skip
     if form.startswith("%Y-%d"):

@@ -64,7 +64,9 @@ class CsvFormat:
             not self.quoted_newlines or self.quote != "", "quote", self.quote, "given with quoted_newlines"
         )
 
-        whole = isinstance(self.skip, int) and not isinstance(self.skip, bool) and 0 <= self.skip <= MOST_SKIPPED
+        whole = (
+            isinstance(self.skip, int) and not isinstance(self.skip, bool) and 0 <= self.skip <= MOST_SKIPPED
+        )
         require(whole, "skip", self.skip, f"a whole number from 0 to {MOST_SKIPPED}")
 
     def delimiter_of(self, path: str) -> str:

@@ -16,7 +16,7 @@ ROWS = 700
 
 @dataclass(frozen=True)
 class Truth:
-    """What a column is: of which classes (any of them is right), within which bounds, with which marks of missing values."""
+    """What a column is: of which classes (any is right), within which bounds, with which marks of missing values."""
 
     classes: tuple[str, ...]
     low: float | None = None
@@ -33,7 +33,12 @@ class Truth:
         front, _, nulls = said.partition(" null ")
         classes, *bounds = front.split()
         low, high = (float(one) for one in bounds[0].split("..")) if bounds else (None, None)
-        return cls(tuple(classes.split("|")), low, high, tuple(nulls.split("~")) if "~" in nulls else tuple(nulls.split()))
+        return cls(
+            tuple(classes.split("|")),
+            low,
+            high,
+            tuple(nulls.split("~")) if "~" in nulls else tuple(nulls.split()),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,8 +119,10 @@ class Draw:
 
     def sentences(self, words: int = 9) -> list[str]:
         """Free text."""
-        known = ("patient reports mild pain after walking the left knee was examined and no swelling found advised rest with "
-                 "follow up in two weeks daughter called about medication").split()  # fmt: skip
+        known = (
+            "patient reports mild pain after walking the left knee was examined and no swelling found advised rest "
+            "with follow up in two weeks daughter called about medication"
+        ).split()
         return [" ".join(self.random.choice(known, words)) for _ in range(self.rows)]
 
     def tokens(self, letters: str = "0123456789abcdef", length: int = 32) -> list[str]:
@@ -127,5 +134,8 @@ class Draw:
         chapters = self.random.choice(list("ABCEFGIJKMNR"), kinds)
         parts = self.random.integers(0, 100, kinds)
         ends = self.random.integers(0, 10, kinds)
-        listed = [f"{c}{p:02d}" + (f"{'.' * dotted}{e}" if e < 8 else "") for c, p, e in zip(chapters, parts, ends, strict=True)]
+        listed = [
+            f"{c}{p:02d}" + (f"{'.' * dotted}{e}" if e < 8 else "")
+            for c, p, e in zip(chapters, parts, ends, strict=True)
+        ]
         return self.of(listed)
