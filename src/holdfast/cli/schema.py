@@ -17,8 +17,11 @@ def schema() -> None:
 @click.argument("source")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
 @click.option("--target", help="The column to be predicted; few whole numbers in it are classes.")
+@click.option(
+    "--encoding", help="How the letters of CSV files are written, such as cp1251; guessed otherwise."
+)
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
-def draft(source: str, output: Path | None, target: str | None, force: bool) -> None:
+def draft(source: str, output: Path | None, target: str | None, encoding: str | None, force: bool) -> None:
     """Write a draft schema for SOURCE (Parquet, CSV, a folder of them, a database URL), to be corrected by hand.
 
     Bounds and categories in it are guesses taken from the data, each marked so: replace them by what is
@@ -39,7 +42,10 @@ def draft(source: str, output: Path | None, target: str | None, force: bool) -> 
     with warnings.catch_warnings():
         # The file itself says it, in every line that holds a guess.
         warnings.simplefilter("ignore", NotPrivateWarning)
-        text = draft_of(source, target=target).to_toml()
+        made = draft_of(source, target=target, encoding=encoding)
+    text = made.to_toml()
+    for line in made.no_features:
+        click.echo(line, err=True)
     if output is None:
         click.echo(text)
     else:

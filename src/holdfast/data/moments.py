@@ -16,7 +16,7 @@ from holdfast.data.mixed import MixedColumn
 from holdfast.data.rows import Kind, kind_of, numbers, plain_array, texts
 from holdfast.data.schema import DateTime, Numeric
 from holdfast.data.schema.amounts import form_of
-from holdfast.data.schema.calendar import DAILY, ISO, packed_text, starts, unit_numbers, unit_of_seconds
+from holdfast.data.schema.calendar import DAILY, ISO, packed_texts, starts, unit_numbers, unit_of_seconds
 from holdfast.data.schema.spelling import BLANKS
 
 Floats = NDArray[np.float64]
@@ -61,18 +61,17 @@ def moment_numbers(column: DateTime, values: Any) -> Floats:
 
 def _of_texts(column: DateTime, words: Any) -> Floats:
     """Each text that differs is read once."""
+    import pyarrow.compute as pc
+
     coded = words.dictionary_encode()
-    trimmed = [word.strip(BLANKS) for word in coded.dictionary.to_pylist()]
-    packed = np.array([_packed(word, column.format) for word in trimmed], dtype=np.float64)
+    trimmed = pc.ascii_trim(coded.dictionary, characters=BLANKS)
+    packed = packed_texts(trimmed, column.format)
+    if column.format != ISO:
+        packed = np.where(np.isnan(packed), packed_texts(trimmed, ISO), packed)
     read = np.append(unit_numbers(packed, column.unit), np.nan)
     places = coded.indices.fill_null(len(trimmed)).to_numpy(zero_copy_only=False)
     found: Floats = read[places.astype(np.int64)]
     return found
-
-
-def _packed(word: str, form: str) -> float:
-    found = packed_text(word, form)
-    return found if found == found or form == ISO else packed_text(word, ISO)
 
 
 def _of_dates(column: DateTime, values: Any, kind: Kind) -> Floats:

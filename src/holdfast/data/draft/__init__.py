@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.data.draft.guesses import Evidence, Guess, guessed_column
-from holdfast.data.draft.stored import StoredTable
+from holdfast.data.draft.evidence import Evidence
+from holdfast.data.draft.guesses import Guess, LeftOut, guessed_column
+from holdfast.data.draft.stored import StoredTable, header_is_row
 from holdfast.data.rows import Kind
 from holdfast.data.schema import Categorical, Identifier, Schema
 from holdfast.data.schema.schema import to_toml
 from holdfast.errors import NotPrivateWarning, require
 from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.progress import progress
 
 _SAID = "a draft: replace what was taken from the data, then remove the marks"
 _STEPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -30,49 +32,79 @@ class Draft:
 
     schema: Schema
     reasons: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """The columns that are not declared, and why."""
+
+    @property
+    def no_features(self) -> tuple[str, ...]:
+        """What is never read as a feature, one line each: identifiers, and columns that are left out."""
+        said = [f"identifier, no feature: {name!r}" for name in self.schema.identifiers]
+        return (*said, *(f"left out: {name!r} {why}" for name, why in self.left_out.items()))
 
     def to_toml(self) -> str:
         """The file to edit, with the reasons as comments."""
         return to_toml(self.schema, self.reasons)
 
 
-def draft_schema(source: Any, *, target: str | None = None) -> Schema:
+def draft_schema(source: Any, *, target: str | None = None, encoding: str | None = None) -> Schema:
     """Guess a schema from a data frame, Arrow table, mapping, file or database.
 
     Not private: the result shows values of the data. Replace each guess by what is publicly known. `target` names the
-    column that is to be predicted: whole numbers of few values are then classes.
+    column that is to be predicted: whole numbers of few values are then classes. `encoding` is that of CSV files, which
+    is guessed otherwise.
     """
     warnings.warn(
         "a draft schema shows values taken from the data; replace each marked one before publishing it",
-        NotPrivateWarning, stacklevel=2,
-    )  # fmt: skip
-    return draft_of(source, target=target).schema
+        NotPrivateWarning,
+        stacklevel=2,
+    )
+    return draft_of(source, target=target, encoding=encoding).schema
 
 
-def draft_of(source: Any, *, target: str | None = None) -> Draft:
+def draft_of(source: Any, *, target: str | None = None, encoding: str | None = None) -> Draft:
     """The same with what every guess rests on."""
-    stored = StoredTable.of(source)
+    stored = StoredTable.of(source, encoding=encoding)
     known = target is None or target in stored.columns
     require(known, "target", target, f"one of the columns {list(stored.columns)}")
-    seen = [
-        Evidence(
-            name=name, values=values, dtype=stored.types.get(name), decimal=stored.csv.decimal, target=name == target,
+    guesses: dict[str, Guess] = {}
+    left_out: dict[str, str] = {}
+    names_among_values = 0
+    for name in progress(list(stored.columns), desc="drafting", unit="column"):
+        if name == "":
+            left_out[name] = "a column without a name cannot be declared; give it one"
+            continue
+        # One column at a time: of a large table only one is in memory.
+        seen = Evidence(
+            name=name,
+            values=stored.columns[name],
+            dtype=stored.types.get(name),
+            decimal=stored.csv.decimal,
+            target=name == target,
             order=stored.orders.get(name, ()),
         )
-        for name, values in stored.columns.items()
-    ]  # fmt: skip
-    read = [one for one in seen if one.counted or one.target] or seen
-    guesses = {one.name: guessed_column(one) for one in read}
+        names_among_values += stored.texts and header_is_row(name, seen)
+        if not seen.found and not seen.target and stored.rows:
+            left_out[name] = _unread(seen)
+            continue
+        guess = guessed_column(seen)
+        if isinstance(guess, LeftOut):
+            left_out[name] = guess.why
+        else:
+            guesses[name] = guess
+    stored.require_names(names_among_values)
     unit, whole = _unit(guesses)
-    whole += tuple(_left_out(one) for one in seen if one.name not in guesses)
+    whole += tuple(f"left out: {name!r} {why}" for name, why in left_out.items())
+    whole += stored.remarks
     if target is not None:
         whole += (_target(target, guesses[target]),)
     schema = Schema(
-        [one.column for one in guesses.values()], description=_SAID, csv=stored.csv,
+        [one.column for one in guesses.values()],
+        description=_SAID,
+        csv=stored.csv,
         unit=PrivacyUnit.row() if unit is None else unit,
-    )  # fmt: skip
+    )
     reasons = {name: one.reasons for name, one in guesses.items()}
-    return Draft(schema=schema, reasons=reasons | {"": whole})
+    return Draft(schema=schema, reasons=reasons | {"": whole}, left_out=left_out)
 
 
 def _unit(guesses: Mapping[str, Guess]) -> tuple[PrivacyUnit | None, tuple[str, ...]]:
@@ -93,12 +125,11 @@ def _unit(guesses: Mapping[str, Guess]) -> tuple[PrivacyUnit | None, tuple[str, 
     )
 
 
-def _left_out(unread: Evidence) -> str:
-    """Why a column is not declared."""
+def _unread(unread: Evidence) -> str:
+    """Why a column without a value that can be read is not declared."""
     stored = unread.dtype if unread.dtype is not None else getattr(unread.values, "type", "null")
     nested = isinstance(stored, str) or (unread.kind is Kind.unknown and str(stored) != "null")
-    why = f"is stored as {stored}, which no kind of column reads" if nested else "holds no value"
-    return f"left out: {unread.name!r} {why}"
+    return f"is stored as {stored}, which no kind of column reads" if nested else "holds no value"
 
 
 def _target(name: str, found: Guess) -> str:

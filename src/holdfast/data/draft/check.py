@@ -180,18 +180,32 @@ def _checked_number(
         lost = np.zeros_like(lost)  # a NaN is missing
     known = ~np.isnan(read) & ~marked
     return ColumnCheck(
-        name=column.name, kind=column.kind, missing=int((gone | marked | named).sum()), unread=int(lost.sum()),
-        below=int((read[known] < column.low).sum()), above=int((read[known] > column.high).sum()),
-        empty=_empty(column, values), cells=column.cells, examples=_examples(words, lost),
-    )  # fmt: skip
+        name=column.name,
+        kind=column.kind,
+        missing=int((gone | marked | named).sum()),
+        unread=int(lost.sum()),
+        below=int((read[known] < column.low).sum()),
+        above=int((read[known] > column.high).sum()),
+        empty=_empty(column, values),
+        cells=column.cells,
+        examples=_examples(words, lost),
+    )
 
 
 def _checked_category(column: Categorical, values: Any, words: list[str | None], gone: Any) -> ColumnCheck:
     probe = Categorical(
-        column.name, column.labels, other="\x01other", null="\x01null", trim=column.trim, fold=column.fold,
-        aliases=[(text, column.labels[code]) for text, code in column.spellings.items() if code < column.cells
-                 and text not in map(column.spelled, column.labels)],
-    )  # fmt: skip
+        column.name,
+        column.labels,
+        other="\x01other",
+        null="\x01null",
+        trim=column.trim,
+        fold=column.fold,
+        aliases=[
+            (text, column.labels[code])
+            for text, code in column.spellings.items()
+            if code < column.cells and text not in map(column.spelled, column.labels)
+        ],
+    )
     cells = _cells_of(probe, values)
     markers = {column.spelled(str(one)) for one in column.nulls}
     marked = np.array(
@@ -199,9 +213,14 @@ def _checked_category(column: Categorical, values: Any, words: list[str | None],
     )
     strange = (cells == probe.other_code) & ~marked & ~gone
     return ColumnCheck(
-        name=column.name, kind=column.kind, missing=int((gone | marked).sum()), unknown=int(strange.sum()),
-        empty=_empty(column, values), cells=column.cells, examples=_examples(words, strange),
-    )  # fmt: skip
+        name=column.name,
+        kind=column.kind,
+        missing=int((gone | marked).sum()),
+        unknown=int(strange.sum()),
+        empty=_empty(column, values),
+        cells=column.cells,
+        examples=_examples(words, strange),
+    )
 
 
 def _empty(column: Numeric | Categorical, values: Any) -> int:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.data.draft.evidence import Evidence
 from holdfast.data.draft.sniff import sniffed_format
 from holdfast.data.engines import engine_for
-from holdfast.data.engines.file_rows import CsvRows, rows_of_files
+from holdfast.data.engines.file_rows import PLACE, CsvRows, FileRows, rows_of_files
 from holdfast.data.rows import Kind, arrow_columns, numbers
 from holdfast.data.schema import CsvFormat
 from holdfast.errors import DataError, withholding
+from holdfast.progress import progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,14 +27,28 @@ class StoredTable:
     csv: CsvFormat = CsvFormat()  # noqa: RUF009 - frozen
     orders: Mapping[str, list[str]] = field(default_factory=dict)
     """The texts of ordered categoricals and of enumerations, in the order that their storage declares."""
+    texts: bool = False
+    """Whether all columns are texts whose names are in the first line of a file."""
+    remarks: tuple[str, ...] = ()
+    """What was seen of the files as a whole."""
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
+        if isinstance(self.columns, ParquetColumns):
+            return self.columns.rows
         return len(next(iter(self.columns.values()))) if self.columns else 0
 
+    def require_names(self, rows: int) -> None:
+        """Refuse a file without names: `rows` is how many of its names are values of their own columns."""
+        if self.texts and rows >= max(2, len(self.columns) / 2):
+            raise DataError(
+                "the first line of a CSV file must hold the names of its columns, but it looks like a row; write a "
+                "line of names in front of it"
+            )
+
     @classmethod
-    def of(cls, source: Any, *, csv: CsvFormat | None = None) -> StoredTable:
+    def of(cls, source: Any, *, csv: CsvFormat | None = None, encoding: str | None = None) -> StoredTable:
         """All rows of a source; `csv` says how its files are written, which is guessed otherwise."""
         engine = engine_for(source)
         if engine.name == "memory":
@@ -43,7 +59,7 @@ class StoredTable:
         if engine.name == "spark":
             return cls(columns=_named(source.toArrow()))
         if isinstance(source, str | os.PathLike) and not os.fspath(source).startswith("duckdb://"):
-            return cls._of_files(os.fspath(source), csv)
+            return cls._of_files(os.fspath(source), csv, encoding)
         from holdfast.data.engines.duckdb.table import read_all
 
         made = read_all(source)
@@ -69,25 +85,100 @@ class StoredTable:
         return cls(columns=arrow_columns(source, names), types=types, orders=orders)
 
     @classmethod
-    def _of_files(cls, path: str, csv: CsvFormat | None) -> StoredTable:
+    def _of_files(cls, path: str, csv: CsvFormat | None, encoding: str | None) -> StoredTable:
         rows = rows_of_files(path)
         first: Any = rows.files[0]
-        types: dict[str, Any] = {}
-        orders: dict[str, list[str]] = {}
-        form = CsvFormat() if csv is None else csv
         if isinstance(first, CsvRows):
-            form = sniffed_format(first.file.path) if csv is None else csv
+            form = sniffed_format(first.file.path, encoding=encoding) if csv is None else csv
             rows = rows_of_files(path, csv=form)
-        else:
-            import pyarrow.parquet as parquet
+            with withholding("Arrow", "read the rows"):
+                columns = _named(_all_rows(rows))
+            return cls(columns=columns, csv=form, texts=True, remarks=_broken_lines(columns))
+        import pyarrow.parquet as parquet
 
-            with withholding("Arrow", "read the types"):
-                types = {one.name: one.type for one in parquet.read_schema(first.path)}
-                ordered = [name for name, dtype in types.items() if getattr(dtype, "ordered", False)]
-                orders = _orders(_named(parquet.read_table(first.path, columns=ordered))) if ordered else {}
+        with withholding("Arrow", "read the types"):
+            stored = parquet.read_schema(first.path)
+            twice = sorted({name for name in stored.names if stored.names.count(name) > 1})
+            if twice:
+                raise DataError(f"columns must have different names, {twice} stand for several; rename them")
+            types = {one.name: one.type for one in stored}
+            ordered = [name for name, dtype in types.items() if getattr(dtype, "ordered", False)]
+            orders = _orders(_named(parquet.read_table(first.path, columns=ordered))) if ordered else {}
+        return cls(columns=ParquetColumns(rows), types=types, orders=orders)
+
+
+class ParquetColumns(Mapping[str, Any]):
+    """The columns of Parquet files, each of which is read when it is asked for."""
+
+    def __init__(self, files: FileRows) -> None:
+        self._files = files
+
+    def __getitem__(self, name: str) -> Any:
+        import pyarrow as pa
+
+        if name not in self._files.names:
+            raise KeyError(name)
+        place = self._files.names.index(name)
         with withholding("Arrow", "read the rows"):
-            return cls(columns=_named(rows.table()), types=types, csv=form, orders=orders)
+            parts = [
+                values[0]
+                for file in self._files.files
+                for values, _ in file.batches([file.names.index(name)])
+            ]
+            return pa.chunked_array(parts, type=self._files.types[place])
         raise AssertionError("the block above returns or raises")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files.names)
+
+    def __len__(self) -> int:
+        return len(self._files.names)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return sum(rows for file in self._files.files for _, rows in file.batches([]))
+
+
+def _all_rows(rows: FileRows) -> Any:
+    """The rows of CSV files; how many there are is known at the end."""
+    import pyarrow as pa
+
+    reader = rows.reader(range(len(rows.names)))
+    read = list(progress(reader, desc="reading", unit="block"))
+    made = pa.Table.from_batches(read, schema=reader.schema).drop_columns([PLACE])
+    return made.rename_columns(list(rows.names))
+
+
+def _broken_lines(columns: Mapping[str, Any]) -> tuple[str, ...]:
+    """Rows of which no value can be read are said, because they count wherever rows are counted."""
+    import pyarrow.compute as pc
+
+    empty = min((values.null_count for values in columns.values()), default=0)
+    if not empty or len(columns) < 2:
+        return ()
+    parts = list(columns.values())
+    gone = parts[0].is_null()
+    for values in parts[1:]:
+        gone = pc.and_(gone, values.is_null())
+    count = int(pc.sum(gone).as_py() or 0)
+    said = (
+        f"{count} rows have no value in any column: lines that cannot be read with the encoding, delimiter and quote "
+        "below, or empty ones; they count as rows with missing values"
+    )
+    return (said,) if count else ()
+
+
+def header_is_row(name: str, column: Evidence) -> bool:
+    """Whether a name is a value like those of its column."""
+    import pyarrow.compute as pc
+
+    if _NUMERAL.fullmatch(name.strip()):
+        return column.found > 0 and column.read >= 0.9 * column.found
+    return bool(pc.any(pc.equal(column.words, name)).as_py())
+
+
+_NUMERAL = re.compile(r"[+-]?[0-9]*[.,]?[0-9]+")
 
 
 def _type_of(nothing: Any) -> Any:

@@ -49,7 +49,9 @@ class CsvFile:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The column names, from the first line; no part of it is in an error, since it may be a row."""
-        line = next(self._blocks(), b"").partition(b"\n")[0].removesuffix(b"\r") + b"\n"
+        line = (
+            self._without_heading(next(self._blocks(), b"")).partition(b"\n")[0].removesuffix(b"\r") + b"\n"
+        )
         raw = np.frombuffer(line, dtype=np.uint8)
         starts, stops = _lines(raw)
         # Quoted names may hold delimiters: there are as many fields as make the line a sound one.
@@ -73,7 +75,8 @@ class CsvFile:
         for block, last in _with_last(self._blocks()):
             block = rest + block
             if header:
-                block, header = block[block.index(b"\n") + 1 :], False
+                block = self._without_heading(block)
+                block, header = block[block.find(b"\n") + 1 :], False
             raw = np.frombuffer(block, dtype=np.uint8)
             starts, stops = _lines(raw)
             done = len(block)
@@ -83,6 +86,12 @@ class CsvFile:
             lines = rules.cleaned(block[:done], raw[:done], starts, stops)
             if lines:
                 yield from rules.parsed(lines, columns).to_batches()
+
+    def _without_heading(self, block: bytes) -> bytes:
+        """The first block from the line of names on."""
+        for _ in range(self.format.skip):
+            block = block[block.find(b"\n") + 1 :] if b"\n" in block else b""
+        return block
 
     def _rules(self, fields: int) -> LineRules:
         return LineRules(fields=fields, delimiter=self.format.delimiter_of(self.path), format=self.format)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,35 @@ _ISO_GROUPS = {"Y": 1, "m": 2, "d": 3, "H": 5, "M": 6, "S": 8}
 _DIRECTIVES = {
     "Y": "[0-9]{4}",
     "y": "[0-9]{2}",
-    "m": "[0-9]",
-    "d": "[0-9]",
-    "H": "[0-9]",
-    "M": "[0-9]",
-    "S": "[0-9]",
+    "b": "[A-Za-zÀ-ÿ]{3,10}",
+    "p": "[AaPp][.]?[Mm][.]?",
 }
+_SIGNS = " ./:,-_T年月日時分秒"
+_CLOCKS = ("", "H", "HM", "HMS", "Ip", "IMp", "IMSp")
+_MONTH_NAMES = (
+    "jan january januar jänner janvier janv enero ene",
+    "feb february februar feber février févr fév febrero",
+    "mar march mär märz mrz mars marzo",
+    "apr april avril avr abril abr",
+    "may mai mayo",
+    "jun june juni juin junio",
+    "jul july juli juillet juil julio",
+    "aug august août aout agosto ago",
+    "sep sept september septembre septiembre",
+    "oct october okt oktober octobre octubre",
+    "nov november novembre noviembre",
+    "dec december dez dezember décembre déc diciembre dic",
+)
+MONTHS = {
+    written: month
+    for month, names in enumerate(_MONTH_NAMES, start=1)
+    for name in names.split()
+    for written in (name, name.title(), name.upper())
+}
+"""Months in English, German, French and Spanish, in full and as they are shortened: small, capital or all capitals."""
+AFTERNOON = tuple(
+    f"{letter}{dot}{m}{end}" for letter in "pP" for dot in ("", ".") for m in "mM" for end in ("", ".")
+)
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -49,15 +73,17 @@ def pattern_of(form: str) -> tuple[str, dict[str, int]]:
     """
     if form == ISO:
         return _ISO, dict(_ISO_GROUPS)
-    tokens = re.findall(r"%[YymdHMS]|[^%]", form) if isinstance(form, str) else []
-    good = "".join(tokens) == form and all(token[0] == "%" or token in " ./:,-_T" for token in tokens)
+    tokens = re.findall(r"%[YymbdHIMSp]|[^%]", form) if isinstance(form, str) else []
+    good = "".join(tokens) == form and all(token[0] == "%" or token in _SIGNS for token in tokens)
     parts = [token[1] for token in tokens if token[0] == "%"]
-    days = len(set(parts)) == len(parts) and {"m", "d"} <= set(parts) and (("Y" in parts) != ("y" in parts))
-    clock = [part for part in "HMS" if part in parts]
+    clock = "".join(part for part in "HIMSp" if part in parts)
+    dated = ("m" in parts) != ("b" in parts) and ("Y" in parts) != ("y" in parts)
+    once = len(set(parts)) == len(parts)
     require(
-        good and days and clock in ([], ["H"], ["H", "M"], ["H", "M", "S"]), "format", form,
-        "'iso', or a day and possibly a time of %Y (or %y), %m, %d, %H, %M, %S and the signs ./:-_, between them",
-        "such as '%d.%m.%Y' or '%m/%d/%Y %H:%M'",
+        good and once and dated and clock in _CLOCKS and (clock == "" or "d" in parts), "format", form,
+        "'iso', or a month (%m, or %b by its name) of a year (%Y or %y), possibly with a day (%d) and a time "
+        f"(%H, %M, %S, or %I, %M, %S, %p) and the signs {_SIGNS!r} between them",
+        "such as '%d.%m.%Y', '%m/%d/%Y %I:%M %p' or '%b %Y'",
     )  # fmt: skip
     if form.startswith("%Y-%d"):
         raise ParameterError(
@@ -69,14 +95,18 @@ def pattern_of(form: str) -> tuple[str, dict[str, int]]:
         if token[0] != "%":
             written.append(f"[{token}]")
             continue
-        alone = token[1] in "Yy" or (place + 1 < len(tokens) and tokens[place + 1][0] == "%") or (
-            place > 0 and tokens[place - 1][0] == "%"
-        )  # fmt: skip
-        digits = _DIRECTIVES[token[1]]
-        wide = digits if token[1] in "Yy" else digits + ("{2}" if alone else "{1,2}")
+        beside = [tokens[near] for near in (place - 1, place + 1) if 0 <= near < len(tokens)]
+        joined = any(near[0] == "%" and near[1] not in "bp" for near in beside)
+        digits = "[0-9]{2}" if joined else "[0-9]{1,2}"
         groups[token[1]] = len(groups) + 1
-        written.append(f"({wide})")
+        written.append(f"({_DIRECTIVES.get(token[1], digits)})" + ("[.]?" if token[1] == "b" else ""))
     return "".join(written), groups
+
+
+@cache
+def _reader(form: str) -> tuple[re.Pattern[str], dict[str, int]]:
+    pattern, groups = pattern_of(form)
+    return re.compile(pattern, flags=re.ASCII), groups
 
 
 def packed_text(text: str, form: str) -> float:
@@ -84,18 +114,79 @@ def packed_text(text: str, form: str) -> float:
 
     >>> packed_text("31.12.2024", "%d.%m.%Y"), packed_text("2024-12-31T08:30", "iso")
     (20241231000000.0, 20241231083000.0)
+    >>> packed_text("Dec-2024", "%b-%Y"), packed_text("1/31/2024 12:05 AM", "%m/%d/%Y %I:%M %p")
+    (20241201000000.0, 20240131000500.0)
     """
-    pattern, groups = pattern_of(form)
-    found = re.fullmatch(pattern, text, flags=re.ASCII)
-    if found is None:
+    pattern, groups = _reader(form)
+    match = pattern.fullmatch(text)
+    if match is None:
         return float("nan")
-    parts = {name: int(found.group(group) or 0) for name, group in groups.items()}
+    words = {name: match.group(group) or "" for name, group in groups.items()}
+    parts: dict[str, Any] = {name: int(word or 0) for name, word in words.items() if name not in "bp"}
+    if "b" in words:
+        parts["m"] = MONTHS.get(words["b"], 0)
+    return float(_packed(parts, words.get("p") in AFTERNOON))
+
+
+#: So many texts are taken apart at a time.
+_BLOCK = 2**16
+
+
+def packed_texts(words: Any, form: str) -> Floats:
+    """`packed_text` of every text of an Arrow array; NaN also where it is null.
+
+    >>> import pyarrow as pa
+    >>> packed_texts(pa.array(["1.2.2024", None, "x"]), "%d.%m.%Y").tolist()
+    [20240201000000.0, nan, nan]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    pattern, groups = pattern_of(form)
+    pieces = re.split(r"\((?!\?)", pattern)  # no bracket of a pattern stands for itself
+    named = pieces[0] + "".join(f"(?P<g{place}>{piece}" for place, piece in enumerate(pieces[1:], start=1))
+    packed = np.full(len(words), np.nan)
+    for begin in range(0, len(words), _BLOCK):
+        block = words.slice(begin, _BLOCK).cast(pa.large_string())
+        found = pc.extract_regex(block, pattern=f"^(?:{named})$")
+        good = found.is_valid()
+        matched = found.filter(good)
+        if not len(matched):
+            continue
+        texts = {name: pc.struct_field(matched, f"g{group}") for name, group in groups.items()}
+        parts: dict[str, Any] = {name: _whole(text) for name, text in texts.items() if name not in "bp"}
+        if "b" in texts:
+            months = pc.index_in(texts["b"], value_set=pa.array(list(MONTHS), pa.large_string()))
+            parts["m"] = np.array([*MONTHS.values(), 0])[pc.fill_null(months, len(MONTHS)).to_numpy()]
+        later: Any = False
+        if "p" in texts:
+            afternoon = pc.is_in(texts["p"], value_set=pa.array(AFTERNOON, pa.large_string()))
+            later = afternoon.to_numpy(zero_copy_only=False).astype(bool)
+        places = np.flatnonzero(good.to_numpy(zero_copy_only=False))
+        packed[begin + places] = _packed(parts, later)
+    return packed
+
+
+def _packed(parts: dict[str, Any], later: Any) -> Any:
+    """One number of the parts of a moment, or of many; `later` is whether it is after noon."""
     if "y" in parts:
-        parts["Y"] = parts["y"] + (1900 if parts["y"] >= 69 else 2000)
-    total = 0
+        parts["Y"] = parts["y"] + 1900 + 100 * (parts["y"] < 69)
+    if "I" in parts:
+        hour = parts["I"]
+        none = (hour < 1) | (hour > 12)
+        parts["H"] = (1 - none) * (hour % 12 + 12 * later) + 99 * none
+    total: Any = 0
     for name in "YmdHMS":
-        total = total * 100 + parts.get(name, 0)
-    return float(total)
+        total = total * 100 + parts.get(name, 1 if name == "d" else 0)
+    return total
+
+
+def _whole(digits: Any) -> Any:
+    """Digits as whole numbers; a part that is left out is 0."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.equal(digits, ""), "0", digits).cast(pa.int64()).to_numpy()
 
 
 def read_moment(text: object, unit: str, form: str) -> float:

@@ -12,7 +12,11 @@ from holdfast.errors import require
 #: Encodings whose line ends can be found whatever stands between them. Others, such as UTF-7, carry a state from
 #: line to line, by which one row could change how the next is read.
 _UNICODE = ("utf-8", "utf-16", "utf-16-le", "utf-16-be")
+#: Two bytes per letter, of which none is that of a line end, a comma or a quote; a broken letter ends with its line.
+_DOUBLE = ("cp932", "shift_jis", "gbk", "big5", "euc_kr", "cp949")
 _SINGLE = r"ascii|iso8859-[0-9]+|cp125[0-8]|cp437|cp85[0-9]|cp866|koi8-[rtu]|mac-[a-z0-9]+"
+
+MOST_SKIPPED = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,12 +25,14 @@ class CsvFormat:
 
     Parameters
     ----------
-    encoding : `"utf-8"`, `"utf-16"`, or an encoding of one byte per letter such as `"latin-1"` or `"cp1252"`.
+    encoding : `"utf-8"`, `"utf-16"`, an encoding of one byte per letter such as `"latin-1"` or `"cp1252"`, or one of
+        `"cp932"` (Shift-JIS), `"gbk"`, `"big5"`, `"euc_kr"` and `"cp949"`.
     delimiter : one ASCII character between fields. None: a comma, or a tab in files that end in `.tsv`.
     decimal : `"."` or `","`, in the columns that are declared as numbers.
     quote : one ASCII character around fields that hold a delimiter, doubled inside them; `""` for none.
     quoted_newlines : whether a quoted field may hold line ends. Without it every line is a record, so that a stray
         quote spoils its own line and no other.
+    skip : so many lines stand in front of the names of the columns, such as a heading.
 
     >>> CsvFormat(encoding="ISO-8859-1", delimiter=";", decimal=",").to_dict()
     {'encoding': 'iso8859-1', 'delimiter': ';', 'decimal': ','}
@@ -37,6 +43,7 @@ class CsvFormat:
     decimal: str = "."
     quote: str = '"'
     quoted_newlines: bool = False
+    skip: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "encoding", _known(self.encoding))
@@ -56,6 +63,11 @@ class CsvFormat:
         require(
             not self.quoted_newlines or self.quote != "", "quote", self.quote, "given with quoted_newlines"
         )
+
+        whole = (
+            isinstance(self.skip, int) and not isinstance(self.skip, bool) and 0 <= self.skip <= MOST_SKIPPED
+        )
+        require(whole, "skip", self.skip, f"a whole number from 0 to {MOST_SKIPPED}")
 
     def delimiter_of(self, path: str) -> str:
         """The delimiter of a file: as declared, or as the ending of its name says."""
@@ -80,7 +92,7 @@ def _known(name: str) -> str:
     except (LookupError, TypeError, ValueError):
         found = ""
     require(
-        found in _UNICODE or re.fullmatch(_SINGLE, found) is not None, "encoding", name,
-        f"one of {_UNICODE} or an encoding of one byte per letter, such as 'latin-1' or 'cp1252'",
+        found in (*_UNICODE, *_DOUBLE) or re.fullmatch(_SINGLE, found) is not None, "encoding", name,
+        f"one of {(*_UNICODE, *_DOUBLE)} or an encoding of one byte per letter, such as 'latin-1' or 'cp1252'",
     )  # fmt: skip
     return found

@@ -7,6 +7,7 @@ Greek, Cyrillic).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -83,7 +84,7 @@ def checked_markers(nulls: Any, *, numbers: bool) -> tuple[Any, ...]:
         value: Any = marker
         if numbers and text:
             try:
-                value = float(marker)
+                value = float(marker) if math.isfinite(float(marker)) else marker
             except ValueError:
                 value = marker  # no number: such a text is missing without being named
         elif not numbers and is_finite(marker) and float(marker).is_integer():

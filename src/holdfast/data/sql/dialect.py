@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from holdfast.data.rows import NUMERAL, Kind, category_numbers, category_texts
 from holdfast.data.schema import Categorical, DateTime, Numeric
 from holdfast.data.schema.amounts import form_of
-from holdfast.data.schema.calendar import ISO, SECONDS, pattern_of
+from holdfast.data.schema.calendar import AFTERNOON, ISO, MONTHS, SECONDS, pattern_of
 from holdfast.data.schema.spelling import BLANKS, letters_of
 
 
@@ -152,12 +152,39 @@ class Dialect:
             }
             if "y" in part:
                 part["Y"] = f"(CASE WHEN {part['y']} >= '69' THEN '19' ELSE '20' END || {part['y']})"
+            if "b" in part:
+                part["m"] = self._month(part["b"])
+            if "I" in part:
+                part["H"] = self._hour(part["I"], part["p"])
+            absent = {name: "'01'" if name == "d" else "'00'" for name in "mdHMS"}
             parts = [
-                f"lpad(coalesce({part[name]}, ''), 2, '0')" if name in part else "'00'" for name in "mdHMS"
+                f"lpad(coalesce({part[name]}, ''), 2, '0')" if name in part else absent[name]
+                for name in "mdHMS"
             ]
             digits = self.digits.format(f"({' || '.join([part['Y'], *parts])})")
             branches.append(f"WHEN {self.matches.format(word, self.literal(pattern))} THEN {digits}")
         return f"CASE {' '.join(branches)} END"
+
+    def _month(self, word: str) -> str:
+        """The two digits of a month's name."""
+        written = {month: [name for name, one in MONTHS.items() if one == month] for month in range(1, 13)}
+        tests = " ".join(
+            f"WHEN {word} IN ({', '.join(map(self.literal, names))}) THEN '{month:02d}'"
+            for month, names in written.items()
+        )
+        return f"CASE {tests} ELSE '00' END"
+
+    def _hour(self, hour: str, half: str) -> str:
+        """The two digits of an hour before or after noon; 99 is none."""
+
+        def of(later: int) -> str:
+            tests = " ".join(
+                f"WHEN '{twelve:02d}' THEN '{twelve % 12 + later:02d}'" for twelve in range(1, 13)
+            )
+            return f"CASE lpad({hour}, 2, '0') {tests} ELSE '99' END"
+
+        afternoon = ", ".join(map(self.literal, AFTERNOON))
+        return f"CASE WHEN {half} IN ({afternoon}) THEN {of(12)} ELSE {of(0)} END"
 
     def moment(self, column: DateTime, packed: str) -> str:
         """The unit of a packed moment (`calendar.unit_numbers`), NULL where there is no such day or time."""

@@ -1,0 +1,122 @@
+"""What the name of a column says: whose row it is, which code it holds, or what was counted or measured.
+
+A name is taken apart into words (`PULocationID` is pu, location and id), and the words are looked up in lists of
+words that people use for such columns in any table, in English, German, French and Spanish.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"[^\W\d_]+")
+_HUMPS = re.compile(r"(?<=[a-zäöüßé])(?=[A-ZÄÖÜ])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Last words of what tells rows or people apart.
+_NUMBERING = _listed(
+    "id ids nr no number key uuid guid identifier nummer kennung kennziffer kennzeichen numero numéro "
+    "identifiant clave ssn mrn passport drivers license iban email mail phone telephone telefon imei token "
+    "hash url uri"
+)
+#: Whoever or whatever has several rows.
+_PEOPLE = _listed(
+    "customer patient user person client account pupil student visitor session reader member borrower "
+    "employee respondent participant subscriber policyholder household tenant subject case record serial seqn "
+    "encounter invoice order kunde fall schüler versicherter mitarbeiter proband usuario cliente paciente "
+    "élève"
+)
+_ID_WORDS = re.compile(r"(id|nr|nummer|number|kennung|serialno|caseno|recordno|seqno|orderno)$")
+_NO_ID = re.compile(
+    r"(paid|bid|aid|valid|covid|grid|acid|solid|rapid|mid|liquid|fluid|hybrid|said|kid|lid|rid|void|oid|humid|arid|lipid)$"
+)
+#: Kinds of things that are few beside the rows: their numbers are codes, whatever they are called.
+_CODES = _listed(
+    "code codes type typ kind class classe klasse category categories kategorie catégorie cat group gruppe "
+    "groupe status état race ethnicity ethnic hispanic origin sex gender geschlecht sexe sexo marital "
+    "familienstand tenure occupation occ industry naics soc sic isco isic nace cpv icd dx diag diagnosis "
+    "diagnose drg cpt hcpcs atc ndc fips state county region division district zip zipcode postcode postal "
+    "postalcode plz postleitzahl cp post puma msa cbsa tract nuts bundesland kreis gemeinde commune "
+    "département departement provincia province municipio municipality cd cod codigo código prefecture city "
+    "country land pays nationality nation citizenship language religion relationship relation relate purpose "
+    "reason method mode channel colour color farbe party location zone vendor store shop filiale product "
+    "produkt produit brand marke model department dept abteilung branch station route terminal flag indicator "
+    "employment beruf branche housing degree specialty service ward unit carrier airline airport species "
+    "strain genre segment sector cluster cause"
+)
+_CODE_PARTS = re.compile(
+    r"(fips|naics|icd|nuts|isco|nace)|^(zip|plz|postal|postleit|postcode)|(code|codes|typ|type|kategorie|status|schlüssel|"
+    r"schluessel|gruppe|klasse|geschlecht)$"
+)
+#: What is counted or measured is a number, however few values it has.
+_MEASURES = _listed(
+    "count counts cnt num anzahl nombre nb cantidad age ages alter âge edad year years yr yrs jahr jahre "
+    "année années año hour hours hrs stunde stunden day days tag tage month months monat monate mois week "
+    "weeks minute minutes minuten second seconds duration dauer durée amount amt betrag montant importe price "
+    "preis prix precio cost costs kosten coût income salary wage wages earnings einkommen gehalt lohn revenu "
+    "salaire revenue sales umsatz quantity qty menge quantité total sum summe balance weight gewicht poids "
+    "peso height größe taille length länge width breite depth area fläche surface distance distanz entfernung "
+    "rooms zimmer bedrooms bathrooms children kinder enfants persons people personen size score points rate "
+    "ratio share percent percentage pct prozent temperature temp temperatur speed pressure bmi population "
+    "visits fare tip tax fee fees charge charges claims rating stars rank items lat latitude lon lng long "
+    "longitude altitude elevation frequency volume capacity power level index"
+)
+_TIMES = _listed("time timestamp ts epoch unixtime date datetime zeit zeitpunkt datum heure")
+_AT_FRONT = _listed("n num nb number count anzahl nombre cantidad")
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """The words of a name, in small letters.
+
+    >>> name_words("PULocationID"), name_words("zip_code 5"), name_words("RAC1P")
+    (('pu', 'location', 'id'), ('zip', 'code'), ('rac', 'p'))
+    """
+    return tuple(word.lower() for word in _WORD.findall(_HUMPS.sub(" ", name)))
+
+
+def says_measure(name: str) -> bool:
+    """Whether the name is that of something counted or measured.
+
+    >>> [says_measure(name) for name in ("Number of children", "weekly_hours", "account number", "age_group")]
+    [True, True, False, False]
+    """
+    words = name_words(name)
+    if says_code(name):
+        return False
+    return bool(words) and (words[0] in _AT_FRONT or bool(_MEASURES & set(words)))
+
+
+def says_code(name: str) -> bool:
+    """Whether the name is that of a code: of a place, a group, a kind of thing.
+
+    >>> [says_code(name) for name in ("zipcode", "PULocationID", "area", "status", "number_of_states", "home_town")]
+    [True, True, False, True, False, False]
+    """
+    words = name_words(name)
+    if not words or words[0] in _AT_FRONT or words[-1] in _MEASURES - _CODES:
+        return False
+    return any(word in _CODES or _CODE_PARTS.search(word) is not None for word in words)
+
+
+def says_identifier(name: str) -> bool:
+    """Whether the name is that of what tells people or rows apart; the number of a place or a kind is a code.
+
+    >>> [says_identifier(name) for name in ("patient_id", "SERIALNO", "amount_paid", "PULocationID", "num_children")]
+    [True, True, False, False, False]
+    """
+    words = name_words(name)
+    if not words or (words[0] in _AT_FRONT and len(words) > 1):
+        return False
+    last = words[-1]
+    if words[-2:] == ("no", "show") or (says_code(name) and last not in _PEOPLE):
+        return False
+    ends = _ID_WORDS.search(last) is not None and _NO_ID.search(last) is None
+    return last in _NUMBERING or last in _PEOPLE or ends
+
+
+def says_time(name: str) -> bool:
+    """Whether the name is that of a moment."""
+    return bool(_TIMES & set(name_words(name)))
