@@ -240,8 +240,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="store: a view in the place of a table",
-        target="ledger:_require_ledger",
-        old='made - {HOLDERS.strip().replace("IF NOT EXISTS ", "")} != set(_TABLES.findall(TABLES))',
+        target="ledger:require_layout",
+        old="listed not in (made_objects(), made_objects(holders=True))",
         new="False",
         tests=("tests/ledger/signing/test_trust.py::test_a_ledger_has_its_own_tables_only",),
     ),

@@ -203,11 +203,8 @@ KEY = click.option(
 @click.argument("path", type=click.Path(path_type=Path, dir_okay=False))
 def key(path: Path) -> None:
     """Make a key to sign with: the private part at PATH, the public part beside it as .pub."""
-    from holdfast.errors import ParameterError
     from holdfast.ledger import create_key
 
-    if path.exists():
-        raise ParameterError(f"path must be a new file, got {str(path)!r}")
     public = create_key(path)
     click.echo(f"private: {click.format_filename(path)}\npublic:  {click.format_filename(public)}")
 
