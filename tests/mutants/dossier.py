@@ -51,7 +51,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="output: asked for after the spending",
-        target="release:require_writable",
+        target="release:FileWritten.require_writable",
         old="not path.parent.is_dir()",
         new="False",
         tests=("tests/cli/test_outputs.py::test_a_folder_that_is_not_there_is_refused_first",),

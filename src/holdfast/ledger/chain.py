@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from holdfast.errors import LedgerError
+from holdfast.irreplaceable import LEDGER_ID
 from holdfast.ledger.entry import BEGINNING, Kind, LedgerEntry, now
 from holdfast.privacy.account.journal import shares_above
 
-APPLICATION_ID = 0x484F4C44  # "HOLD"
+APPLICATION_ID = LEDGER_ID
 FORMAT_VERSION = 1
 TABLES = """
 CREATE TABLE entries (number INTEGER PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL);

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 from holdfast.errors import FormatError, LedgerError, ParameterError, missing_extra
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.release.archive import parse_json, write_atomically
+from holdfast.release.outputs import FileRead, FileWritten, Outputs
 
 FORMAT = "holdfast-head/1"
 SIGNATURE_FORMAT = "holdfast-signature/1"
@@ -53,6 +54,7 @@ class Signature:
     @classmethod
     def sign_file(cls, private_key: str | os.PathLike[str], path: str | os.PathLike[str]) -> Signature:
         """Sign every byte of a file, a release or a page, and write the signature beside it."""
+        signature_outputs([path], private_key).require()
         digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
         made = cls.sign(private_key, about="file", content={"sha256": digest})
         write_atomically(signature_path(path), (json.dumps(made.to_json(), indent=1) + "\n").encode())
@@ -91,6 +93,25 @@ class Signature:
         if not isinstance(made.content, dict) or not all(isinstance(text, str) for text in texts):
             raise FormatError("a signature has a field of the wrong kind")
         return made
+
+
+def signature_outputs(
+    paths: Sequence[str | os.PathLike[str]], private_key: str | os.PathLike[str]
+) -> Outputs:
+    """What the signing of files reads and writes: only an earlier signature is written over."""
+    read = [FileRead(name="the key", path=Path(private_key))]
+    read += [FileRead(name="what is signed", path=Path(path)) for path in paths]
+    beside = [signature_path(path) for path in paths]
+    written = [FileWritten(name="the signature", path=path, replaces=_is_signature(path)) for path in beside]
+    return Outputs(reads=tuple(read), writes=tuple(written))
+
+
+def _is_signature(path: Path) -> bool:
+    try:
+        Signature.from_json(_read_json(path))
+    except FormatError:
+        return False
+    return True
 
 
 def signature_path(path: str | os.PathLike[str]) -> Path:

@@ -102,7 +102,8 @@ def decode_rows(rows: CodedRows, schema: Schema, source: Source, constraints: Se
     A `dtype` of the schema is kept; an ordered column is an ordered dictionary of its labels.
     Categories that are all whole numbers, all dates (2026-05-01), or `true` and `false`, come back as such: types
     follow from the declared labels, never from how a frame stored them. A number is uniform within its bin, or its
-    logarithm is where bins are logarithmic, and whole numbers are such numbers, rounded; columns that `constraints` declare to be in order keep to it there.
+    logarithm is where bins are logarithmic, and whole numbers are such numbers, rounded; columns that `constraints`
+    declare to be in order keep to it there.
     """
     import pyarrow
 
