@@ -165,7 +165,7 @@ def _commands(url: str, files: Path) -> dict[str, list[str]]:
     told = [url, "--schema", str(files / "s.toml")]
     return {
         "fit": ["fit", *told, "--target", "ill", "--epsilon", "1", "-o", str(files / "m.holdfast"), "--force"],
-        "additive": ["fit", *told, "--target", "ill", "--epsilon", "1", "--model", "additive_classifier", "-o",
+        "additive": ["fit", *told, "--target", "ill", "--epsilon", "1", "--model", "additive", "-o",
                      str(files / "m.holdfast"), "--force"],
         "synth": ["synth", *told, "--epsilon", "1", "--workload", "k=2", "-o", str(files / "rows.csv"),
                   "--release", str(files / "rows.holdfast"), "--force"],
