@@ -308,7 +308,7 @@ FAULTS: tuple[Fault, ...] = (
         old='not is_ours(found[0]) or not all(function["trusted"] for function in functions)',
         new="False",
         tests=(
-            "tests/data/engines/postgres/test_strangers.py::test_an_extension_of_theirs_is_said_and_not_called",
+            "tests/data/engines/postgres/test_strangers.py::test_a_function_that_was_given_to_them_is_not_called",
         ),
     ),
     Fault(

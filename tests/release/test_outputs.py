@@ -86,6 +86,13 @@ def test_no_two_outputs_are_one(tmp_path: Path, seed: int) -> None:
         Outputs(writes=(one, two)).require()
 
 
+def test_another_name_of_a_file_is_the_file(tmp_path: Path) -> None:
+    (tmp_path / "budget.db").write_bytes(b"precious")
+    os.link(tmp_path / "budget.db", tmp_path / "another")
+    with pytest.raises(ParameterError, match="file of its own"):
+        _require_apart(FileRead(name="the ledger", path=tmp_path / "budget.db"), tmp_path / "another")
+
+
 def test_what_is_apart_is_let_be(tmp_path: Path) -> None:
     for name in ("budget.db", "data.csv", "model.holdfast"):
         (tmp_path / name).write_text("x")

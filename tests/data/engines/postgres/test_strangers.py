@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,27 @@ def test_an_extension_of_theirs_is_said_and_not_called(
     finally:
         with trapped.connect("postgres") as admin:
             admin.execute("SET search_path = pg_catalog; DROP SCHEMA holdfast CASCADE")
+
+
+@pytest.mark.parametrize("place", range(len(extension.created_functions())))
+def test_a_function_that_was_given_to_them_is_not_called(place: int) -> None:
+    """Of the same shape as ours, in a schema of ours: whoever owns a function may change what it is."""
+    names = ("name", "arguments", "language", "source", "step", "final")
+    functions = [dict(zip(names, one, strict=True)) for one in sorted(extension.created_functions())]
+    schema = {"mark": extension.MARK, "trusted": True, "usable": True, "library": "/lib.so"}
+
+    def ask(statement: str, *, stranger: int | None) -> list[dict[str, Any]]:
+        if statement == extension.FOUND:
+            return [schema]
+        if statement == extension.FUNCTIONS:
+            return [one | {"trusted": number != stranger} for number, one in enumerate(functions)]
+        assert stranger is None, "it was called"
+        return [{"version": extension.version()}]
+
+    assert extension.look(partial(ask, stranger=None)).current
+    seen = extension.look(partial(ask, stranger=place))
+    assert seen.foreign
+    assert not seen.current
 
 
 @pytest.mark.parametrize("wrapped", [False, True])

@@ -186,7 +186,7 @@ FUNCTIONS = (
 
 def created_functions() -> set[tuple[str, ...]]:
     """Name, arguments, language, source, and of an aggregate its parts: of every function that `created` makes."""
-    made = {
+    made: set[tuple[str, ...]] = {
         ("version", "", "c", "holdfast_version", "", ""),
         ("sgd_final", "internal", "c", "holdfast_sgd_final", "", ""),
     }
