@@ -15,6 +15,7 @@ import pytest
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError
 from holdfast.ledger import Ledger
 from holdfast.privacy import Laplace, PureDP
+from tests.ledger.unguarded import unguarded
 
 NOISE = Laplace(scale=1e6, l1_sensitivity=1.0)
 
@@ -249,8 +250,8 @@ def test_errors_hold_no_values(path: Path) -> None:
             account.release(Laplace(scale=0.001, l1_sensitivity=1.0), [987654321.0])
         assert "987654321" not in str(refused.value)
     connection = sqlite3.connect(path)
-    connection.execute("DROP TRIGGER payloads_never_change")
-    connection.execute("UPDATE payloads SET payload = CAST(x'987654FF' AS TEXT)")
+    with unguarded(connection):
+        connection.execute("UPDATE payloads SET payload = CAST(x'987654FF' AS TEXT)")
     connection.commit()
     connection.close()
     with pytest.raises(LedgerError) as damaged:

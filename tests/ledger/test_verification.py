@@ -13,6 +13,7 @@ from holdfast.errors import LedgerError
 from holdfast.ledger import Ledger
 from holdfast.ledger.entry import LedgerEntry, canonical, entry_digest
 from holdfast.privacy import Laplace, PureDP
+from tests.ledger.unguarded import unguarded
 
 TENTH = Laplace(scale=10.0, l1_sensitivity=1.0)
 Sql = Callable[[str], None]
@@ -38,11 +39,9 @@ def path(tmp_path: Path) -> Path:
 def edit(path: Path, *statements: str, parameters: tuple[Any, ...] = ()) -> None:
     """What somebody with write access and SQLite can do, triggers or not."""
     connection = sqlite3.connect(path, isolation_level=None)
-    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
-    for name in names:
-        connection.execute(f"DROP TRIGGER {name}")
-    for statement in statements:
-        connection.execute(statement, parameters if "?" in statement else ())
+    with unguarded(connection):
+        for statement in statements:
+            connection.execute(statement, parameters if "?" in statement else ())
     connection.close()
 
 
@@ -68,14 +67,13 @@ def rewrite(path: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
     everything = entries(path)
     change(everything)
     connection = sqlite3.connect(path, isolation_level=None)
-    for name in ("entries_never_change", "entries_never_go", "entries_follow_each_other"):
-        connection.execute(f"DROP TRIGGER {name}")
-    connection.execute("DELETE FROM entries")
-    previous = "0" * 64
-    for number, data in enumerate(everything):
-        text = canonical(data | {"previous": previous, "number": number})
-        previous = entry_digest(text)
-        connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, previous))
+    with unguarded(connection):
+        connection.execute("DELETE FROM entries")
+        previous = "0" * 64
+        for number, data in enumerate(everything):
+            text = canonical(data | {"previous": previous, "number": number})
+            previous = entry_digest(text)
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, previous))
     connection.close()
 
 

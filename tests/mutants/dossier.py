@@ -51,7 +51,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="output: asked for after the spending",
-        target="release:require_writable",
+        target="release:FileWritten.require_writable",
         old="not path.parent.is_dir()",
         new="False",
         tests=("tests/cli/test_outputs.py::test_a_folder_that_is_not_there_is_refused_first",),
@@ -240,8 +240,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="store: a view in the place of a table",
-        target="ledger:_require_ledger",
-        old='made - {HOLDERS.strip().replace("IF NOT EXISTS ", "")} != set(_TABLES.findall(TABLES))',
+        target="ledger:require_layout",
+        old="listed not in (made_objects(), made_objects(holders=True))",
         new="False",
         tests=("tests/ledger/signing/test_trust.py::test_a_ledger_has_its_own_tables_only",),
     ),

@@ -286,4 +286,38 @@ FAULTS: tuple[Fault, ...] = (
             "tests/data/engines/test_failures.py::TestPostgres::test_rows_that_policies_hide_are_spoken_of",
         ),
     ),
+    Fault(
+        name="postgres: the path is not part of the connection",
+        target="data:pinned",
+        old='f"{before} {_OPTION}".strip()',
+        new="before",
+        tests=(
+            "tests/data/engines/postgres/test_strangers.py::test_the_path_of_a_url_or_of_the_environment_is_not_ours",
+        ),
+    ),
+    Fault(
+        name="postgres: the path is not said first",
+        target="data:SETTINGS",
+        old="; {PIN_LOCALLY}",
+        new="",
+        tests=("tests/data/engines/postgres/test_strangers.py::test_every_connection_begins_with_the_path",),
+    ),
+    Fault(
+        name="postgres: an extension of a stranger's is called",
+        target="data:look",
+        old='not is_ours(found[0]) or not all(function["trusted"] for function in functions)',
+        new="False",
+        tests=(
+            "tests/data/engines/postgres/test_strangers.py::test_a_function_that_was_given_to_them_is_not_called",
+        ),
+    ),
+    Fault(
+        name="postgres: a superuser reads a stranger's view",
+        target="data:find_relation",
+        old='.to_pylist()[0]["found"]',
+        new=".to_pylist() == []",
+        tests=(
+            "tests/data/engines/postgres/test_strangers.py::test_a_superuser_does_not_read_a_view_of_theirs",
+        ),
+    ),
 )

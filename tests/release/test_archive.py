@@ -18,7 +18,7 @@ import pytest
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release import Release
 from holdfast.release.archive import from_bytes, pack, sums, to_bytes
-from holdfast.release.outputs import require_writable
+from holdfast.release.outputs import FileWritten
 from holdfast.release.release import _from_record
 from tests.golden.release_v1 import FOLDER, releases
 from tests.studies.size import Study, trials
@@ -238,14 +238,14 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_place_for_an_output_is_asked_for_and_left_as_it_was(tmp_path: Path) -> None:
     old = tmp_path / "old"
     old.write_bytes(b"old")
-    require_writable(tmp_path / "new", force=False)
-    require_writable(old, force=True)
+    FileWritten(name="output", path=tmp_path / "new").require_writable()
+    FileWritten(name="output", path=old, replaces=True).require_writable()
     with pytest.raises(ParameterError, match="weights must be a new file"):
-        require_writable(old, force=False, name="weights")
+        FileWritten(name="weights", path=old).require_writable()
     with pytest.raises(ParameterError, match="must be a file"):
-        require_writable(tmp_path, force=True)
+        FileWritten(name="output", path=tmp_path, replaces=True).require_writable()
     with pytest.raises(ParameterError, match="a folder that exists"):
-        require_writable(tmp_path / "absent" / "new", force=True)
+        FileWritten(name="output", path=tmp_path / "absent" / "new", replaces=True).require_writable()
     assert [entry.name for entry in tmp_path.iterdir()] == ["old"]
     assert old.read_bytes() == b"old"
 
@@ -254,10 +254,10 @@ NO_PLACE = """
 import resource, sys
 from pathlib import Path
 from holdfast.errors import ParameterError
-from holdfast.release.outputs import require_writable
+from holdfast.release.outputs import FileWritten
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
-    require_writable(Path(sys.argv[1]), force=False)
+    FileWritten(name="output", path=Path(sys.argv[1])).require_writable()
 except ParameterError:
     sys.exit(3)
 """

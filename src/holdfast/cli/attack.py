@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.paths import READ, REPLACED, SOURCE, Group
+
 if TYPE_CHECKING:
     from holdfast.attack.attributes.result import AttributeReport
     from holdfast.attack.report import MembershipReport
     from holdfast.attack.rows.disclosure_result import DisclosureReport
     from holdfast.data.schema import Schema
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _COMMON: dict[str, Callable[..., Any]] = {
     "attacks": click.option(
         "--attacks", default="all", show_default=True, help="Names, separated by commas, or all."
@@ -27,13 +28,9 @@ _COMMON: dict[str, Callable[..., Any]] = {
     "exposed": click.option(
         "--exposed", type=int, default=0, help="Also list so many of the most exposed members. Sensitive."
     ),
-    "plot": click.option(
-        "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the picture (SVG)."
-    ),
+    "plot": click.option("--plot", type=REPLACED, help="Draw the picture (SVG)."),
     "json": click.option("--json", "as_json", is_flag=True, help="Machine-readable output."),
-    "output": click.option(
-        "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file instead."
-    ),
+    "output": click.option("-o", "--output", type=REPLACED, help="Write it to a file instead."),
 }
 """Options of all commands, in the order of their help."""
 
@@ -43,28 +40,33 @@ def _with_common_options(*, without: str = "") -> Callable[[Callable[..., None]]
     return lambda command: reduce(lambda made, option: option(made), reversed(chosen), command)
 
 
-@click.group()
+@click.group(cls=Group)
 def attack() -> None:
     """Attacks on a model or on synthetic rows by their owner. What they print is about real people and stays inside."""
 
 
 @attack.command()
-@click.argument("model", type=_FILE)
+@click.argument("model", type=READ)
 @click.option(
     "--members",
+    type=SOURCE,
     metavar="ROWS",
     required=True,
     help="Records the model was trained on: a file or a database URL.",
 )
 @click.option(
     "--non-members",
+    type=SOURCE,
     metavar="ROWS",
     required=True,
     help="Records of the same kind that it was not trained on.",
 )
 @click.option("--target", required=True, help="The column that the model predicts.")
 @click.option(
-    "--reference", metavar="ROWS", help="Records that are neither, for attacks that learn what is usual."
+    "--reference",
+    type=SOURCE,
+    metavar="ROWS",
+    help="Records that are neither, for attacks that learn what is usual.",
 )
 @_with_common_options()
 def membership(
@@ -93,7 +95,6 @@ def membership(
     from holdfast.attack import membership as run
     from holdfast.attack.models.target import read_records
 
-    _require_places(output, plot)
     attacked = Target.of(model)
     report = run(
         attacked,
@@ -107,24 +108,29 @@ def membership(
 
 
 @attack.command()
-@click.argument("rows", type=_FILE)
+@click.argument("rows", type=READ)
 @click.option(
-    "--schema", "schema_file", type=_FILE, help="How columns are read; a saved release brings its own."
+    "--schema", "schema_file", type=READ, help="How columns are read; a saved release brings its own."
 )
 @click.option(
     "--members",
+    type=SOURCE,
     metavar="ROWS",
     required=True,
     help="Records that ROWS were made from: a file or a database URL.",
 )
 @click.option(
     "--non-members",
+    type=SOURCE,
     metavar="ROWS",
     required=True,
     help="Records of the same kind that they were not made from.",
 )
 @click.option(
-    "--reference", metavar="ROWS", help="Records that are neither; default: half of the non-members."
+    "--reference",
+    type=SOURCE,
+    metavar="ROWS",
+    help="Records that are neither; default: half of the non-members.",
 )
 @_with_common_options()
 def synthetic(
@@ -151,7 +157,6 @@ def synthetic(
     """
     from holdfast.attack import synthetic_membership
 
-    _require_places(output, plot)
     rows_seen, schema, read = _opened(rows, schema_file)
     report = synthetic_membership(
         rows_seen,
@@ -166,21 +171,26 @@ def synthetic(
 
 
 @attack.command()
-@click.argument("release", type=_FILE)
+@click.argument("release", type=READ)
 @click.option(
     "--schema",
     "schema_file",
-    type=_FILE,
+    type=READ,
     help="How columns are read; needed for a Parquet or CSV file of rows.",
 )
 @click.option(
     "--members",
+    type=SOURCE,
     metavar="ROWS",
     required=True,
     help="Records that RELEASE was made from: a file or a database URL.",
 )
 @click.option(
-    "--fresh", metavar="ROWS", required=True, help="Other people's records; some become the attacker's own."
+    "--fresh",
+    type=SOURCE,
+    metavar="ROWS",
+    required=True,
+    help="Other people's records; some become the attacker's own.",
 )
 @click.option(
     "--sensitive",
@@ -232,7 +242,6 @@ def attribute(
     """
     from holdfast.attack import attribute_risk
 
-    _require_places(output, plot)
     release_seen, schema, read = _opened(release, schema_file)
     wanted: Any = sensitive
     if sensitive != "all":
@@ -255,17 +264,24 @@ def attribute(
 
 
 @attack.command()
-@click.argument("rows", type=_FILE)
+@click.argument("rows", type=READ)
 @click.option(
-    "--schema", "schema_file", type=_FILE, help="How columns are read; needed for a Parquet or CSV file."
+    "--schema", "schema_file", type=READ, help="How columns are read; needed for a Parquet or CSV file."
 )
 @click.option(
     "--members",
+    type=SOURCE,
     metavar="ROWS",
     required=True,
     help="Records that ROWS were made from: a file or a database URL.",
 )
-@click.option("--control", metavar="ROWS", required=True, help="Records of the same kind that were not used.")
+@click.option(
+    "--control",
+    type=SOURCE,
+    metavar="ROWS",
+    required=True,
+    help="Records of the same kind that were not used.",
+)
 @click.option(
     "--number", type=click.IntRange(1), default=500, show_default=True, help="Attacks of each kind."
 )
@@ -303,7 +319,6 @@ def disclosure(
     """
     from holdfast.attack import synthetic_disclosure
 
-    _require_places(output, plot)
     rows_seen, schema, read = _opened(rows, schema_file)
     report = synthetic_disclosure(
         rows_seen,
@@ -359,14 +374,6 @@ def _schema_inside(release: Path) -> Schema | None:
         return None if stored is None else Schema.from_dict(stored)
 
 
-def _require_places(output: Path | None, plot: Path | None) -> None:
-    from holdfast.release.outputs import require_writable
-
-    for name, path in (("output", output), ("plot", plot)):
-        if path is not None:
-            require_writable(path, force=True, name=name)
-
-
 def _named(attacks: str) -> Any:
     """What a user typed, as the library takes it."""
     return "all" if attacks == "all" else [name.strip() for name in attacks.split(",")]
@@ -383,12 +390,13 @@ def _show(
     """The figures on the screen or in a file, and the reminder that they are internal."""
     from holdfast.attack.report import MembershipReport
     from holdfast.attack.result import NOTICE
+    from holdfast.release.archive import write_atomically
 
     text = json.dumps(report.to_json()) if as_json else report.summary()
     if exposed and not as_json and isinstance(report, MembershipReport):
         text = f"{text}\n{report.best().most_exposed(exposed).summary()}"
     if output is not None:
-        output.write_text(text + "\n", encoding="utf-8")
+        write_atomically(output, f"{text}\n".encode())
         click.echo(f"written: {click.format_filename(output)}", err=as_json)
     else:
         click.echo(text)

@@ -8,17 +8,19 @@ from typing import Any
 
 import click
 
+from holdfast.cli.paths import FUNCTION, READ, REPLACED, Command
 
-@click.command()
-@click.argument("function", metavar="MODULE:FUNCTION|METHOD")
+
+@click.command(cls=Command)
+@click.argument("function", type=FUNCTION, metavar="MODULE:FUNCTION|METHOD")
 @click.option(
     "--data",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=READ,
     help="Numbers only: Parquet, CSV or NPY. Needed unless METHOD has public tables of its own.",
 )
 @click.option(
     "--neighbour",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=READ,
     help="Of transcripts: the same table with one record changed.",
 )
 @click.option("--label", help="The column of labels; without it the function gets rows only.")
@@ -50,7 +52,7 @@ import click
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the lower bound.")
 @click.option("--seed", type=int, help="Repeat the same coins; for examples only.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw claim and audit (SVG).")
+@click.option("--plot", type=REPLACED, help="Draw claim and audit (SVG).")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def audit(
     function: str,
@@ -91,10 +93,7 @@ def audit(
     from holdfast.data.engines.files import read_arrays
     from holdfast.privacy.curves.curve import ApproxDP
     from holdfast.progress import progress
-    from holdfast.release.outputs import require_writable
 
-    if plot is not None:
-        require_writable(plot, force=True, name="plot")
     claim = ApproxDP(epsilon, delta)
     if kind == "transcript":
         result = _transcripts(
@@ -187,9 +186,11 @@ def _tell(result: Any, claim: Any, confidence: float, plot: Path | None, *, as_j
         click.echo(result.summary(claim, confidence=confidence))
     if plot is not None:
         from holdfast.dossier.charts import standalone, trade_off_chart
+        from holdfast.release.archive import write_atomically
 
         curves = [("claimed", claim.trade_off()), ("audited", result.trade_off(confidence))]
-        plot.write_text(standalone(trade_off_chart(curves), trade_off_chart(curves, log=True)))
+        drawn = standalone(trade_off_chart(curves), trade_off_chart(curves, log=True))
+        write_atomically(plot, drawn.encode())
     if verdict == "refuted":
         click.secho("REFUTED: the claim is false with the stated confidence", fg="red", bold=True, err=True)
         raise SystemExit(1)

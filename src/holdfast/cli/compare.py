@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
+
 if TYPE_CHECKING:
     from holdfast.data.schema import Schema
     from holdfast.dossier import Comparison
     from holdfast.dossier.comparison.epsilons import EpsilonComparison
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-
-@click.command()
-@click.argument("releases", metavar="[RELEASE...]", nargs=-1, type=FILE)
+@click.command(cls=Command)
+@click.argument("releases", metavar="[RELEASE...]", nargs=-1, type=READ)
 @click.option(
     "--data",
+    type=SOURCE,
     metavar="ROWS",
     help="Instead: Parquet, CSV or a database URL; methods are tried on it. NOT PRIVATE.",
 )
-@click.option("--schema", "schema_file", type=FILE, help="What is public about DATA.")
+@click.option("--schema", "schema_file", type=READ, help="What is public about DATA.")
 @click.option("--target", help="The column to predict.")
 @click.option("--methods", help="Names of methods, separated by commas; for example noisy_gd,output.")
 @click.option(
@@ -38,7 +39,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--data-are-public", is_flag=True, help="You declare that DATA may be shown: the curve is then public."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write a page.")
+@click.option("-o", "--output", type=WRITTEN, help="Also write a page.")
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def compare(
@@ -70,10 +71,8 @@ def compare(
       holdfast compare --data clinic.parquet --schema clinic.toml --target sex --epsilon 0.1,1,4 --accuracy 0.84
     """
     from holdfast.errors import ParameterError
-    from holdfast.release.outputs import require_writable
+    from holdfast.release.archive import write_atomically
 
-    if output is not None:
-        require_writable(output, force=force)
     if (data is None) == (not releases):
         raise ParameterError("compare takes two or more releases, or --data with --methods; got both or none")
     tried = _numbers(epsilons)
@@ -90,7 +89,7 @@ def compare(
             data, schema_file, target, methods, epsilon=tried[0] if tried else 1.0, delta=delta, fits=fits
         )
     if output is not None:
-        output.write_text(found.html(), encoding="utf-8")
+        write_atomically(output, found.html().encode())
     click.echo(json.dumps(found.to_json()) if as_json else found.summary())
     if output is not None and not as_json:
         click.echo(f"page: {click.format_filename(output)}")

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from holdfast.cli.paths import REPLACED, Command
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.gaussian import GaussianDP
@@ -113,7 +114,7 @@ def _names(settings: dict[str, str], allowed: tuple[str, ...], needed: tuple[str
 DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("mechanisms", nargs=-1, required=True, metavar="MECHANISM...")
 @click.option(
     "--delta", "deltas", type=float, multiple=True, help="Report epsilon at this delta (repeatable)."
@@ -121,9 +122,7 @@ DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
 @click.option(
     "--epsilon", "epsilons", type=float, multiple=True, help="Report delta at this epsilon (repeatable)."
 )
-@click.option(
-    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw curve and trade-off (SVG)."
-)
+@click.option("--plot", type=REPLACED, help="Draw curve and trade-off (SVG).")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def curve(
     mechanisms: tuple[str, ...],
@@ -143,10 +142,7 @@ def curve(
       holdfast curve 'gaussian:sigma=5*10' 'exponential:epsilon=0.1*20' --plot curve.svg
     """
     from holdfast.privacy.curves.composition import compose
-    from holdfast.release.outputs import require_writable
 
-    if plot is not None:
-        require_writable(plot, force=True, name="plot")
     parts = [parse(text) for text in mechanisms]
     total = compose([one.repeat(times) for one, times in parts])
     at_delta = {d: total.epsilon(d) for d in deltas or (() if epsilons else DELTAS)}
@@ -170,8 +166,10 @@ def curve(
         click.echo(f"  {guess_words(guess_bound(total))}")
     if plot is not None:
         from holdfast.dossier.charts import curve_chart, standalone, trade_off_chart
+        from holdfast.release.archive import write_atomically
 
         name = "proved"
-        plot.write_text(standalone(curve_chart([(name, total)]), trade_off_chart([(name, trade_off)])))
+        drawn = standalone(curve_chart([(name, total)]), trade_off_chart([(name, trade_off)]))
+        write_atomically(plot, drawn.encode())
         if not as_json:
             click.echo(f"  drawn to {click.format_filename(plot)}")

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 
+from holdfast.cli.paths import FOLDER, Command
 
-@click.command()
+
+@click.command(cls=Command)
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("holdfast-demo"),
+    "-o", "--output", type=FOLDER, default=Path("holdfast-demo"),
     show_default=True, help="The folder to write to.",
 )  # fmt: skip
 @click.option(

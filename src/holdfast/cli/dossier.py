@@ -9,14 +9,12 @@ from pathlib import Path
 
 import click
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+from holdfast.cli.paths import READ, WRITTEN, Command
 
 
-@click.command()
-@click.argument("releases", metavar="RELEASE...", nargs=-1, required=True, type=FILE)
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The page (HTML)."
-)
+@click.command(cls=Command)
+@click.argument("releases", metavar="RELEASE...", nargs=-1, required=True, type=READ)
+@click.option("-o", "--output", type=WRITTEN, required=True, help="The page (HTML).")
 @click.option(
     "--audience",
     type=click.Choice(["public", "internal"]),
@@ -24,16 +22,16 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     show_default=True,
     help="A public edition refuses what is an un-noised function of private data.",
 )
-@click.option("--ledger", type=FILE, help="The ledger that paid: shows budget, approver and purpose.")
-@click.option("--audit", "audits", type=FILE, multiple=True, help="What 'holdfast audit --json' printed.")
+@click.option("--ledger", type=READ, help="The ledger that paid: shows budget, approver and purpose.")
+@click.option("--audit", "audits", type=READ, multiple=True, help="What 'holdfast audit --json' printed.")
 @click.option(
     "--attack",
     "attacks",
-    type=FILE,
+    type=READ,
     multiple=True,
     help="What 'holdfast attack membership --json' wrote (internal).",
 )
-@click.option("--accuracy", type=FILE, help="JSON: a list of {model, score, rows, measure} (internal).")
+@click.option("--accuracy", type=READ, help="JSON: a list of {model, score, rows, measure} (internal).")
 @click.option("--title", help="Default: the method of the first release.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of audited bounds.")
 @click.option(
@@ -71,9 +69,7 @@ def dossier(
     from holdfast.dossier import Dossier
     from holdfast.dossier.stored_evidence import read_accuracy, read_attacks, read_audit
     from holdfast.ledger import Ledger
-    from holdfast.release.outputs import require_writable
 
-    require_writable(output, force=force)
     with ExitStack() as stack:
         # Saving the page closes it in the ledger; where that cannot be written to, the page stays unbound.
         opened = None

@@ -8,30 +8,36 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
+
 if TYPE_CHECKING:
     from holdfast.data.schema import Schema
     from holdfast.release import Release
     from holdfast.synth.evaluation.report import EvaluationReport
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 RELEASE = ".holdfast"
 PAGES = (".html", ".json")
 
 
-@click.command()
-@click.argument("synthetic", type=FILE)
+@click.command(cls=Command)
+@click.argument("synthetic", type=READ)
 @click.option(
-    "--against", metavar="REAL", help="Real rows: a file or a database URL. INTERNAL: exact numbers."
+    "--against",
+    type=SOURCE,
+    metavar="REAL",
+    help="Real rows: a file or a database URL. INTERNAL: exact numbers.",
 )
 @click.option(
-    "--release", "release_file", type=FILE, help="The release of the rows; alone, the result is PUBLIC."
+    "--release", "release_file", type=READ, help="The release of the rows; alone, the result is PUBLIC."
 )
 @click.option(
-    "--schema", "schema_file", type=FILE, help="What is declared of the columns; a release holds its own."
+    "--schema", "schema_file", type=READ, help="What is declared of the columns; a release holds its own."
 )
 @click.option("--target", help="A column to predict: train on synthetic rows, test on real ones.")
 @click.option("--by", multiple=True, help="A column whose subgroups are looked at (repeatable).")
-@click.option("--holdout", help="Real rows that the release did not see: a file or a database URL.")
+@click.option(
+    "--holdout", type=SOURCE, help="Real rows that the release did not see: a file or a database URL."
+)
 @click.option("--columns", help="Compare these columns only, separated by commas.")
 @click.option(
     "--rows-are-public",
@@ -44,7 +50,7 @@ PAGES = (".html", ".json")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=WRITTEN,
     help="Also write a page (.html) or data (.json).",
 )
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
@@ -77,12 +83,11 @@ def evaluate(
       holdfast evaluate synthetic.parquet --release june.holdfast --by sex -o public.html
     """
     from holdfast.errors import ParameterError
-    from holdfast.release.outputs import require_writable
+    from holdfast.release.archive import write_atomically
 
     if output is not None:
         if output.suffix not in PAGES:
             raise ParameterError(f"output must end in {' or '.join(PAGES)}, got {output.name!r}")
-        require_writable(output, force=force)
     if against is not None and audience == "public":
         raise ParameterError(
             "audience must be 'internal' with --against: exact functions of real rows are not for the public; leave "
@@ -107,7 +112,7 @@ def evaluate(
             if output.suffix == ".html"
             else json.dumps(found.to_json(audience=shown))
         )
-        output.write_text(page, encoding="utf-8")
+        write_atomically(output, page.encode())
     click.echo(json.dumps(found.to_json(audience=shown)) if as_json else found.summary())
     if output is not None and not as_json:
         click.echo(f"{output.suffix[1:]}: {click.format_filename(output)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
 from holdfast.learn.estimators import MODELS, estimator_of, load_model
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ LEVELS = click.option(
 FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 
 
-@click.command()
-@click.argument("source")
+@click.command(cls=Command)
+@click.argument("source", type=SOURCE)
 @click.option(
-    "--schema", "schema_file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True,
+    "--schema", "schema_file", type=READ, required=True,
     help="What is public about SOURCE.",
 )  # fmt: skip
 @click.option("--target", required=True, help="The column to predict; all other columns are features.")
@@ -48,9 +49,7 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 )
 @LEVELS
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
-@click.option(
-    "--ledger", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Pay from this ledger."
-)
+@click.option("--ledger", type=READ, help="Pay from this ledger.")
 @click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
 @click.option(
     "--account",
@@ -60,13 +59,11 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=WRITTEN,
     required=True,
     help="The release file, NAME.holdfast.",
 )
-@click.option(
-    "--weights", type=click.Path(path_type=Path, dir_okay=False), help="Also write the weights as plain JSON."
-)
+@click.option("--weights", type=WRITTEN, help="Also write the weights as plain JSON.")
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT and WEIGHTS.")
 def fit(
     source: str,
@@ -108,12 +105,8 @@ def fit(
     from holdfast.privacy.account import Account
     from holdfast.privacy.account.request import limit_of
     from holdfast.privacy.account.resume import ResumableAccount
-    from holdfast.release.outputs import require_writable
 
     # Everything that can be refused is, before anything is spent.
-    require_writable(output, force=force)
-    if weights is not None:
-        require_writable(weights, force=force, name="weights")
     if (ledger is None) != (dataset is None) or (account is not None and ledger is None):
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if ledger is None and epsilon is None:

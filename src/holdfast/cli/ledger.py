@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
-PATH = click.argument("path", type=click.Path(path_type=Path, dir_okay=False))
+from holdfast.cli.paths import LEDGER, NEW, READ, REPLACED, Group
+
+PATH = click.argument("path", type=LEDGER)
 
 
-@click.group()
+@click.group(cls=Group)
 def ledger() -> None:
     """Open, show and verify a budget ledger, and close accounts.
 
@@ -24,7 +26,7 @@ def ledger() -> None:
 
 
 @ledger.command()
-@PATH
+@click.argument("path", type=NEW)
 @click.option("--dataset", required=True, help="The name of the data that the limit protects.")
 @click.option(
     "--epsilon", type=float, required=True, help="The limit for everything ever released about them."
@@ -35,7 +37,7 @@ def ledger() -> None:
 @click.option(
     "--schema",
     "schema_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=READ,
     help="Neighbours and whom a row belongs to, as this schema declares them.",
 )
 @click.option(
@@ -111,9 +113,7 @@ def show(path: Path) -> None:
 @ledger.command()
 @PATH
 @click.option("--head", help="A head hash from a release: shows whether this file is an older copy.")
-@click.option(
-    "--public-key", type=click.Path(exists=True, dir_okay=False), help="Check the signatures with this key."
-)
+@click.option("--public-key", type=READ, help="Check the signatures with this key.")
 def verify(path: Path, head: str | None, public_key: str | None) -> None:
     """Check every hash, limit and total; exit code 1 when something is wrong."""
     from holdfast.ledger import Ledger
@@ -179,35 +179,30 @@ def history(path: Path, dataset: str | None, account: str | None) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=REPLACED,
     required=True,
     help="The file to write.",
 )
 def export(path: Path, output: Path) -> None:
     """Write all entries as JSON lines, each with its hash."""
     from holdfast.ledger import Ledger
-    from holdfast.release.outputs import require_writable
 
-    require_writable(output, force=True)
     with Ledger.open(path, read_only=True) as opened:
         opened.export(output)
 
 
 KEY = click.option(
-    "--key", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True,
+    "--key", type=READ, required=True,
     help="An unencrypted Ed25519 private key (PEM).",
 )  # fmt: skip
 
 
 @ledger.command()
-@click.argument("path", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("path", type=NEW)
 def key(path: Path) -> None:
     """Make a key to sign with: the private part at PATH, the public part beside it as .pub."""
-    from holdfast.errors import ParameterError
     from holdfast.ledger import create_key
 
-    if path.exists():
-        raise ParameterError(f"path must be a new file, got {str(path)!r}")
     public = create_key(path)
     click.echo(f"private: {click.format_filename(path)}\npublic:  {click.format_filename(public)}")
 
@@ -215,9 +210,7 @@ def key(path: Path) -> None:
 @ledger.command()
 @PATH
 @KEY
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Keep the signed head here too."
-)
+@click.option("-o", "--output", type=REPLACED, help="Keep the signed head here too.")
 def sign(path: Path, key: Path, output: Path | None) -> None:
     """Sign the newest entry, and with it everything before: charges, approvals, releases and pages."""
     from holdfast.ledger import Ledger
@@ -254,7 +247,7 @@ def approve(path: Path, key: Path, account: str, approver: str) -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=REPLACED,
     required=True,
     help="The file to write.",
 )
@@ -268,9 +261,7 @@ def extract(path: Path, key: Path, datasets: tuple[str, ...], output: Path) -> N
 
     from holdfast.ledger import Ledger
     from holdfast.release.archive import write_atomically
-    from holdfast.release.outputs import require_writable
 
-    require_writable(output, force=True)
     with Ledger.open(path, read_only=True) as opened:
         made = opened.extract(datasets, key)
     write_atomically(output, (json.dumps(made, indent=1) + "\n").encode())

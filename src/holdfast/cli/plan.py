@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.paths import READ, Command
+
 if TYPE_CHECKING:
     from holdfast.learn.forecast import Forecast, Rehearsal
 
 EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--rows", type=int, help="Records in the table, if that number is public.")
 @click.option("--columns", type=int, help="Columns after encoding, the intercept included.")
 @click.option(
@@ -35,13 +37,13 @@ EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
 )
 @click.option(
     "--public-data",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=READ,
     help="Parquet or CSV that you declare public: fits are tried on it, without privacy.",
 )
 @click.option(
     "--schema",
     "schema_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=READ,
     help="Its schema.",
 )
 @click.option("--target", help="Its column of labels.")

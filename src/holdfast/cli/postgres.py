@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from holdfast.cli.paths import Group
+
 URL = click.argument("url")
 
 
-@click.group()
+@click.group(cls=Group)
 def postgres() -> None:
     """Put the extension for training inside PostgreSQL into a database, or take it out.
 

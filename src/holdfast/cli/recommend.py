@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 
+from holdfast.cli.paths import READ, Command
 
-@click.command()
-@click.argument("schema_file", metavar="SCHEMA", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+
+@click.command(cls=Command)
+@click.argument("schema_file", metavar="SCHEMA", type=READ)
 @click.option("--target", required=True, help="The column to predict.")
 @click.option("--rows", type=int, required=True, help="Records in the table, a public number.")
 @click.option("--epsilon", type=float, default=1.0, show_default=True, help="The budget.")

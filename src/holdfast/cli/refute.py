@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.paths import Command
+
 if TYPE_CHECKING:
     from holdfast.audit.refutation.suite import Refutations, Verdict
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("name", required=False)
 @click.option("--table", is_flag=True, help="Show by which test each one fell or survived.")
 @click.option(

@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.paths import READ, Command
+
 if TYPE_CHECKING:
     from holdfast.plan.step import Done, Step
 
 
-@click.command()
-@click.argument("plan", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Show the cost and stop.")
+@click.command(cls=Command)
+@click.argument("plan", type=READ)
+@click.option("--dry-run", is_flag=True, help="Show costs and outputs, and stop.")
+@click.option("--outside", is_flag=True, help="Let steps write outside of the plan's folder.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def run(plan: Path, dry_run: bool, as_json: bool) -> None:
+def run(plan: Path, dry_run: bool, outside: bool, as_json: bool) -> None:
     """Execute a release PLAN (TOML): models, synthetic tables, attacks, audits and pages, paid from one ledger.
 
     The total cost is shown first, and nothing is spent unless the ledger covers all of it (else exit code 3). A run
     that was killed is started again with the same command: what is done is left alone, what was paid is not paid
-    twice. Exit code 1 when an audit or a page contradicts a promise. Paths are relative to the plan.
+    twice. Exit code 1 when an audit or a page contradicts a promise. Paths are relative to the plan. No step writes
+    over what the plan reads or over another step's output, and none outside of the plan's folder without --outside.
 
     \b
     Example of a plan:
@@ -52,7 +56,7 @@ def run(plan: Path, dry_run: bool, as_json: bool) -> None:
     from holdfast.ledger import Ledger
     from holdfast.plan.release_plan import ReleasePlan
 
-    loaded = ReleasePlan.load(plan)
+    loaded = ReleasePlan.load(plan, outside=outside)
     finished: list[dict[str, object]] = []
 
     def told(step: Step, done: Done) -> None:

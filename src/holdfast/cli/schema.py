@@ -7,15 +7,17 @@ from pathlib import Path
 
 import click
 
+from holdfast.cli.paths import READ, SOURCE, WRITTEN, Group
 
-@click.group()
+
+@click.group(cls=Group)
 def schema() -> None:
     """Declare what is public about a table: columns, bounds, categories, unit and adjacency."""
 
 
 @schema.command()
-@click.argument("source")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
+@click.argument("source", type=SOURCE)
+@click.option("-o", "--output", type=WRITTEN, help="Where to write it.")
 @click.option("--target", help="The column to be predicted; few whole numbers in it are classes.")
 @click.option(
     "--encoding", help="How the letters of CSV files are written, such as cp1251; guessed otherwise."
@@ -35,10 +37,8 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
     """
     from holdfast.data.draft import draft_of
     from holdfast.errors import NotPrivateWarning
-    from holdfast.release.outputs import require_writable
+    from holdfast.release.archive import write_atomically
 
-    if output is not None:
-        require_writable(output, force=force)
     with warnings.catch_warnings():
         # The file itself says it, in every line that holds a guess.
         warnings.simplefilter("ignore", NotPrivateWarning)
@@ -49,7 +49,7 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
     if output is None:
         click.echo(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        write_atomically(output, text.encode())
         click.echo(
             f"draft written to {click.format_filename(output)}: replace what is marked 'taken from the data'",
             err=True,
@@ -57,8 +57,8 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
 
 
 @schema.command()
-@click.argument("source")
-@click.argument("file", metavar="SCHEMA", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("source", type=SOURCE)
+@click.argument("file", metavar="SCHEMA", type=READ)
 @click.option(
     "--internal", is_flag=True, help="Show what the rows hold, to whoever owns them; exit 1 on a finding."
 )
@@ -86,7 +86,7 @@ def check(source: str, file: Path, internal: bool, as_json: bool) -> None:
 
 
 @schema.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=READ)
 def show(file: Path) -> None:
     """Check a schema FILE and show what it declares."""
     from holdfast.data.schema import Schema

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+from holdfast.cli.paths import READ, Command
 
 
-@click.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.command(cls=Command)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=READ)
 @click.option(
-    "--key", type=FILE, required=True, help="An unencrypted Ed25519 private key (PEM): 'holdfast ledger key'."
+    "--key", type=READ, required=True, help="An unencrypted Ed25519 private key (PEM): 'holdfast ledger key'."
 )
 def sign(files: tuple[Path, ...], key: Path) -> None:
     """Sign every byte of each FILE, a release or a page; the signature lies beside it as FILE.sig.
@@ -24,8 +24,9 @@ def sign(files: tuple[Path, ...], key: Path) -> None:
     Examples:
       holdfast sign model.holdfast dossier.html --key officer.pem
     """
-    from holdfast.ledger.signing.signature import Signature, signature_path
+    from holdfast.ledger.signing.signature import Signature, signature_outputs, signature_path
 
+    signature_outputs(files, key).require()
     for path in files:
         signed = Signature.sign_file(key, path)
         click.echo(f"{signature_path(path)}: signed by {signed.public_key}")

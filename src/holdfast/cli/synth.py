@@ -10,28 +10,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.fit import FOUND, LEVELS, asked_levels
+from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
 
 if TYPE_CHECKING:
     from holdfast.release import Release
     from holdfast.synth.synthesizer import Synthesizer
 
-_file = click.Path(exists=True, dir_okay=False, path_type=Path)
-_new_file = click.Path(dir_okay=False, path_type=Path)
 
-
-@click.command()
-@click.argument("source")
-@click.option("--schema", "schema_file", type=_file, required=True, help="What is public about SOURCE.")
+@click.command(cls=Command)
+@click.argument("source", type=SOURCE)
+@click.option("--schema", "schema_file", type=READ, required=True, help="What is public about SOURCE.")
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
 @click.option(
     "--delta", type=float, default=1e-9, show_default=True, help="The promise's delta; 0 for pure privacy."
 )
-@click.option("-o", "--output", type=_new_file, help="The rows: .parquet, .csv or .arrow.")
+@click.option("-o", "--output", type=WRITTEN, help="The rows: .parquet, .csv or .arrow.")
 @click.option(
-    "--release", type=_new_file, help="Also the release, NAME.holdfast: rows, noisy counts and certificates."
+    "--release", type=WRITTEN, help="Also the release, NAME.holdfast: rows, noisy counts and certificates."
 )
 @click.option(
-    "--workload", "asked", default="k=3", show_default=True,
+    "--workload", "asked", type=SOURCE, default="k=3", show_default=True,
     help="What the rows are meant to answer: k=N for all N-way marginals that are not too large, or a file: "
     "JSON, a list of lists of columns; or text, a line of names for each marginal.",
 )  # fmt: skip
@@ -46,7 +44,7 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
 @click.option("--rows", type=int, help="How many; default: as many as the table has, or is found to have.")
 @click.option("--columns", help="Only these columns, separated by commas.")
 @click.option(
-    "--impossible", type=_file,
+    "--impossible", type=READ,
     help='JSON: combinations of labels that no row has, such as [{"age": "child", "work": ["full", "part"]}], and '
     'dates or whole numbers in order, such as {"in_order": ["admitted", "discharged"], "most": 90}.',
 )  # fmt: skip
@@ -60,7 +58,7 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
 )  # fmt: skip
 @LEVELS
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
-@click.option("--ledger", type=_file, help="Pay from this ledger.")
+@click.option("--ledger", type=READ, help="Pay from this ledger.")
 @click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
 @click.option(
     "--account",
@@ -167,15 +165,11 @@ def synth(
 def _check_files(output: Path | None, release: Path | None, *, dry: bool, force: bool) -> None:
     from holdfast.data.engines.files import WRITTEN
     from holdfast.errors import ParameterError
-    from holdfast.release.outputs import require_writable
 
     if output is None and release is None and not dry:
         raise ParameterError("--output or --release must be given: there is no other place for the rows")
     if output is not None and output.suffix not in WRITTEN:
         raise ParameterError(f"output must end in one of {', '.join(WRITTEN)}, got {output.name!r}")
-    for name, path in (("output", output), ("release", release)):
-        if path is not None and not dry:
-            require_writable(path, force=force, name=name)
 
 
 def _contents(asked: str) -> str:

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import click
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+from holdfast.cli.paths import READ, Command
 
 
-@click.command()
-@click.argument("page", metavar="DOSSIER", type=FILE)
-@click.option("--release", "releases", type=FILE, multiple=True, help="The release file (repeatable).")
-@click.option("--ledger", type=FILE, help="The ledger that paid.")
+@click.command(cls=Command)
+@click.argument("page", metavar="DOSSIER", type=READ)
+@click.option("--release", "releases", type=READ, multiple=True, help="The release file (repeatable).")
+@click.option("--ledger", type=READ, help="The ledger that paid.")
 @click.option("--recompute", is_flag=True, help="Tell epsilon again, from the recorded mechanisms.")
 @click.option(
     "--public-key",
-    type=FILE,
+    type=READ,
     help="A public key (PEM): ledger, approvals, releases and page must be signed by it.",
 )
 @click.option(
-    "--trust", type=FILE, help="A trust file (TOML) that lists keys, whose they are and what they may sign."
+    "--trust", type=READ, help="A trust file (TOML) that lists keys, whose they are and what they may sign."
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def verify(

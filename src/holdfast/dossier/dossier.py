@@ -38,6 +38,7 @@ from holdfast.ledger import Ledger
 from holdfast.privacy.guarantee import guess_words
 from holdfast.release import Release
 from holdfast.release.archive import write_atomically
+from holdfast.release.outputs import FileRead, FileWritten, Outputs
 from holdfast.release.release import today
 
 
@@ -78,6 +79,8 @@ class Dossier:
     beside: Sequence[float] = field(default=(), kw_only=True)
     created: str | None = field(default=None, kw_only=True)
     head: str | None = field(default=None, kw_only=True)
+    files: Sequence[Path] = field(default=(), kw_only=True)
+    """The files of the releases, where they were read from files: the page is written over none of them."""
 
     def __post_init__(self) -> None:
         require(self.audience in ("public", "internal"), "audience", self.audience, "'public' or 'internal'")
@@ -104,6 +107,7 @@ class Dossier:
             [Release.load(path) for path in files],
             names=[path.name for path in files],
             digests=[file_digest(path) for path in files],
+            files=files,
             **more,
         )
 
@@ -195,6 +199,11 @@ class Dossier:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page, whole or not at all, and its hash into the ledger that paid."""
         target = Path(path)
+        read = [FileRead(name="a release", path=place) for place in self.files]
+        if self.ledger is not None:
+            read.append(FileRead(name="the ledger", path=self.ledger.path))
+        written = FileWritten(name="path", path=target, replaces=True)
+        Outputs(reads=tuple(read), writes=(written,)).require_apart()
         target.parent.mkdir(parents=True, exist_ok=True)
         page = self.html().encode()
         write_atomically(target, page)

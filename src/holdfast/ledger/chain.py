@@ -8,14 +8,15 @@ short one; `verify` derives them again from the chain.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from holdfast.errors import LedgerError
+from holdfast.irreplaceable import LEDGER_ID
 from holdfast.ledger.entry import BEGINNING, Kind, LedgerEntry, now
 from holdfast.privacy.account.journal import shares_above
 
-APPLICATION_ID = 0x484F4C44  # "HOLD"
+APPLICATION_ID = LEDGER_ID
 FORMAT_VERSION = 1
 TABLES = """
 CREATE TABLE entries (number INTEGER PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL);
@@ -56,6 +57,8 @@ POINTERS = {
     "durable": "SELECT number FROM durable",
 }
 """How to read each table of pointers, in a fixed order."""
+ReadBack = tuple[str, tuple[Any, ...], tuple[Any, ...]]
+"""A query, its parameters, and the one row that it must answer."""
 
 
 class Chain:
@@ -106,7 +109,26 @@ class Chain:
                 "an entry that must last was written in a transaction that does not wait for the disk"
             )
             self._sql.execute("INSERT OR REPLACE INTO durable VALUES (1, ?)", (entry.number,))
+        self._require_written(entry, payload)
         return entry
+
+    def _require_written(self, entry: LedgerEntry, payload: str | None) -> None:
+        """Read back what was just written, before anybody acts on it: whatever kept it away, nothing goes on."""
+        number, body = entry.number, entry.body
+        rows: list[ReadBack] = [
+            ("SELECT text, hash FROM entries WHERE number = ?", (number,), (entry.text, entry.hash)),
+            *_READ_BACK.get(entry.kind, _nowhere)(number, body),
+        ]
+        if payload is not None:
+            rows.append(("SELECT payload FROM payloads WHERE number = ?", (body["entry"],), (payload,)))
+        if entry.must_last:
+            rows.append((POINTERS["durable"], (), (number,)))
+        for query, parameters, wanted in rows:
+            if self._sql.execute(query, parameters).fetchall() != [wanted]:
+                raise LedgerError(
+                    f"entry {number} was not written as it is ({entry.kind}): the ledger is damaged; "
+                    "nothing was released"
+                )
 
     # Pointers.
 
@@ -240,4 +262,49 @@ _MOVES: dict[str, Any] = {
     "close": _close,
     "charge": _charge,
     "settle": _settle,
+}
+
+
+# What each kind of entry has moved, to be read back in the same transaction.
+def _nowhere(number: int, body: Any) -> list[ReadBack]:
+    return []
+
+
+def _account_back(number: int, body: Any) -> list[ReadBack]:
+    query = "SELECT dataset, opened, closed FROM accounts WHERE name = ?"
+    return [(query, (body["account"],), (body["dataset"], number, None))]
+
+
+def _charge_back(number: int, body: Any) -> list[ReadBack]:
+    charged = "SELECT account, key, settled FROM charges WHERE number = ?"
+    total = "SELECT number FROM totals WHERE account = ? AND share = ?"
+    return [
+        (charged, (number,), (body["account"], body["key"], None)),
+        *((total, (body["account"], share), (number,)) for share in shares_above(body["share"])),
+    ]
+
+
+def _settle_back(number: int, body: Any) -> list[ReadBack]:
+    return [("SELECT settled FROM charges WHERE number = ?", (body["entry"],), (number,))]
+
+
+def _close_back(number: int, body: Any) -> list[ReadBack]:
+    return [("SELECT closed FROM accounts WHERE name = ?", (body["account"],), (number,))]
+
+
+def _dataset_back(number: int, body: Any) -> list[ReadBack]:
+    return [("SELECT opened, period FROM datasets WHERE name = ?", (body["dataset"],), (number, number))]
+
+
+def _reset_back(number: int, body: Any) -> list[ReadBack]:
+    return [("SELECT period FROM datasets WHERE name = ?", (body["dataset"],), (number,))]
+
+
+_READ_BACK: dict[str, Callable[[int, Any], list[ReadBack]]] = {
+    "dataset": _dataset_back,
+    "reset": _reset_back,
+    "account": _account_back,
+    "close": _close_back,
+    "charge": _charge_back,
+    "settle": _settle_back,
 }

@@ -33,6 +33,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release.archive import write_atomically
+from holdfast.release.outputs import FileRead, FileWritten, Outputs
 from holdfast.release.release import software_versions
 
 if TYPE_CHECKING:
@@ -362,6 +363,10 @@ class Ledger:
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write all entries as JSON lines: the hash, and the exact text that has this hash."""
+        Outputs(
+            reads=(FileRead(name="the ledger", path=self.path),),
+            writes=(FileWritten(name="path", path=Path(path), replaces=True),),
+        ).require_apart()
         with self._store.reading() as chain:
             lines = [f'{{"hash":"{entry_hash}","entry":{text}}}\n' for _, text, entry_hash in chain.rows()]
         write_atomically(Path(path), "".join(lines).encode())

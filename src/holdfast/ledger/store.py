@@ -8,7 +8,6 @@ one and opened again on the next use, on both sides.
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import sqlite3
 import threading
@@ -19,9 +18,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import FormatError, LedgerError, require
-from holdfast.ledger.chain import APPLICATION_ID, FORMAT_VERSION, HOLDERS, TABLES, Chain
+from holdfast.errors import LedgerError, require
+from holdfast.ledger.chain import APPLICATION_ID, FORMAT_VERSION, TABLES, Chain
 from holdfast.ledger.entry import Kind
+from holdfast.ledger.layout import require_layout
 
 
 class Store:
@@ -68,6 +68,7 @@ class Store:
             connection = self._connected()
             connection.execute("BEGIN")
             try:
+                require_layout(connection, self.path)  # again: it may have been changed since it was opened
                 yield Chain(connection)
             finally:
                 if connection.in_transaction:
@@ -87,6 +88,7 @@ class Store:
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
+                require_layout(connection, self.path)  # again: it may have been changed since it was opened
                 yield Chain(connection, durable=durable)
                 connection.execute("COMMIT")
             except BaseException:
@@ -103,7 +105,7 @@ class Store:
         if not self._connections:
             connection = self._open()
             try:
-                _require_ledger(connection, self.path)
+                require_layout(connection, self.path)
                 if not self.read_only:
                     connection.execute("PRAGMA journal_mode = WAL")
             except BaseException:
@@ -179,25 +181,6 @@ def _put_new(made: Path, path: Path) -> None:
             os.close(handle)
 
 
-def _require_ledger(connection: sqlite3.Connection, path: Path) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION_ID:
-        raise LedgerError(f"the file {str(path)!r} is not a holdfast ledger; nothing was changed in it")
-    if version != FORMAT_VERSION:
-        raise FormatError(
-            f"the ledger has the format holdfast-ledger/{version}, this version of holdfast reads "
-            f"holdfast-ledger/{FORMAT_VERSION}; use a version that reads it"
-        )
-    # A view in the place of a table could go on for ever, a computed column could be any size.
-    made = {
-        sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE type IN ('table', 'view')")
-    }
-    if made - {HOLDERS.strip().replace("IF NOT EXISTS ", "")} != set(_TABLES.findall(TABLES)):
-        raise LedgerError(f"the file {str(path)!r} has other tables than a ledger; nothing was released")
-
-
-_TABLES = re.compile(r"CREATE TABLE [^;]*")
 _MOST_BYTES = 8 * 2**20
 """Of one text in the file."""
 

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from holdfast.errors import require
+from holdfast.data.engines.places import module_file
+from holdfast.errors import ParameterError, require
 from holdfast.plan.step import Done, Setting, Step, require_file, require_step
+from holdfast.release.archive import write_atomically
 
 if TYPE_CHECKING:
     from holdfast.ledger import Ledger
     from holdfast.privacy.guarantee import Guarantee
+
+
+_HEAD_BYTES = 65_536
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +36,11 @@ class AttackStep:
     reference: str | None = None
     attacks: tuple[str, ...] | None = None
     seed: int = 0
+
+    def inputs(self) -> dict[str, str]:
+        """The records of people."""
+        given = {name: getattr(self, name) for name in ("members", "non_members", "reference")}
+        return {name: path for name, path in given.items() if path is not None}
 
     def limit(self) -> None:
         """Nothing."""
@@ -69,7 +79,7 @@ class AttackStep:
             attacks=named,
             random_state=self.seed,
         )
-        setting.place(self.output).write_text(json.dumps(report.to_json()), encoding="utf-8")
+        write_atomically(setting.place(self.output), json.dumps(report.to_json()).encode())
         return Done(words=report.summary(), finding=report.verdict() == "refuted")
 
 
@@ -88,6 +98,14 @@ class DossierStep:
     title: str | None = None
     confidence: float = 0.95
 
+    def inputs(self) -> dict[str, str]:
+        """Its evidence, unless steps make it."""
+        return {
+            f"{name} ({place})": path
+            for name in ("releases", "audits", "attacks")
+            for place, path in enumerate(getattr(self, name))
+        }
+
     def limit(self) -> None:
         """Nothing."""
         return None
@@ -102,6 +120,11 @@ class DossierStep:
             for one in getattr(self, name):
                 if one not in plan:
                     require_file(setting, self, name, one)
+        page = setting.place(self.output)
+        if page.exists() and not is_page(page):
+            raise ParameterError(
+                f"output of step {self.name!r} must be a new file or a page of holdfast, got {self.output!r}"
+            )
         require(bool(self.releases), f"releases of step {self.name!r}", self.releases, "one or more")
         said = self.audience in ("public", "internal")
         require(said, f"audience of step {self.name!r}", self.audience, "'public' or 'internal'")
@@ -140,6 +163,12 @@ class DossierStep:
         return len(left["audit"]) + sum(len(read_attacks(path)) for path in left["attack"])
 
 
+def is_page(path: Path) -> bool:
+    """Whether a file is a page that holdfast wrote, which may be drawn again."""
+    with path.open("rb") as file:
+        return b'<meta name="holdfast-seal"' in file.read(_HEAD_BYTES)
+
+
 @dataclass(frozen=True, kw_only=True)
 class AuditStep:
     """It charges nothing: what it learns is about records that it planted. A refutation ends with exit code 1."""
@@ -161,6 +190,11 @@ class AuditStep:
     rows: str | None = None
     """What the data are: public, generated or real; only audits on the first two may stand on a public page."""
     confidence: float = 0.95
+
+    def inputs(self) -> dict[str, str]:
+        """Its rows, and the file of its function."""
+        file = module_file(self.function)
+        return {"data": self.data} | ({} if file is None else {"function": str(Path.cwd() / file)})
 
     def limit(self) -> None:
         """Nothing."""
@@ -216,7 +250,7 @@ class AuditStep:
             "epsilon_estimate": result.epsilon_estimate(self.confidence),
             "result": result.to_json(),
         }
-        setting.place(self.output).write_text(json.dumps(found), encoding="utf-8")
+        write_atomically(setting.place(self.output), json.dumps(found).encode())
         return Done(words=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
 
     def _claim(self, setting: Setting, plan: Mapping[str, Step]) -> Guarantee:

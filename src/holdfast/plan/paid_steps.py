@@ -34,6 +34,10 @@ class SynthStep:
     certificate_share: float = 0.1
     n_public: int | None = None
 
+    def inputs(self) -> dict[str, str]:
+        """Nothing but what all steps share."""
+        return {}
+
     def limit(self) -> PrivacyCurve:
         """The promise asked for."""
         return limit_of(self.epsilon, self.delta)
@@ -79,6 +83,10 @@ class FitStep:
     penalty: float | None = None
     radius: float | None = None
     n_public: int | None = None
+
+    def inputs(self) -> dict[str, str]:
+        """Nothing but what all steps share."""
+        return {}
 
     def limit(self) -> PrivacyCurve:
         """The promise asked for."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from holdfast.errors import BudgetExceeded, FormatError, LedgerError
+from holdfast.errors import BudgetExceeded, FormatError, LedgerError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.ledger.jobs.job import settled
 from holdfast.ledger.jobs.turns import Latest
@@ -21,7 +22,7 @@ from holdfast.plan.paid_steps import FitStep, SynthStep
 from holdfast.plan.step import Done, Setting, Step
 from holdfast.privacy.account.currency import Cost
 from holdfast.privacy.account.request import Option
-from holdfast.release.outputs import require_writable
+from holdfast.release.outputs import FileRead, FileWritten, Outputs, lies_outside
 
 _MOST_BYTES = 2**20
 STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)
@@ -35,6 +36,7 @@ class Priced:
     step: Step
     state: str
     cost: Cost
+    output: Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +78,9 @@ class Quote:
         for one in self.steps:
             limit = one.step.limit()
             price = "costs nothing" if limit is None else f"{limit!r}, {share(one.cost, whole)} of the limit"
-            lines.append(f"  {one.step.kind:<8} {one.step.name:<20} {price} ({one.state})")
+            lines.append(
+                f"  {one.step.kind:<8} {one.step.name:<20} {price} ({one.state}), writes {one.step.output}"
+            )
         left = "not covered" if not self.covered else self._left()
         lines.append(f"  total    {share(self.total, whole)} of the limit; free now {self._free()}; {left}")
         return "\n".join(lines)
@@ -92,6 +96,7 @@ class Quote:
                     "do": one.step.kind,
                     "name": one.step.name,
                     "state": one.state,
+                    "output": str(one.output),
                     "limit": None if (limit := one.step.limit()) is None else limit.to_json(),
                     "share": share(one.cost, whole),
                 }
@@ -117,10 +122,15 @@ class ReleasePlan:
 
     setting: Setting
     steps: tuple[Step, ...]
+    outside: bool = False
+    """Whether steps may write outside of the plan's folder: said by who runs it, not by the plan."""
 
     @classmethod
-    def load(cls, path: Path) -> ReleasePlan:
-        """Read a plan; `FormatError` for anything that is not understood."""
+    def load(cls, path: Path, *, outside: bool = False) -> ReleasePlan:
+        """Read a plan; `FormatError` for anything that is not understood.
+
+        `outside` lets its steps write outside of its folder.
+        """
         try:
             with path.open("rb") as file:
                 data = tomllib.loads(file.read(_MOST_BYTES).decode())
@@ -137,10 +147,40 @@ class ReleasePlan:
         names = [step.name for step in steps]
         if len(set(names)) != len(names):
             raise FormatError("each step of a plan needs a name of its own")
-        return cls(setting=_setting(head, path), steps=steps)
+        return cls(setting=_setting(head, path), steps=steps, outside=outside)
+
+    def outputs(self) -> Outputs:
+        """Everything that its steps read and write."""
+        names = {step.name for step in self.steps}
+        reads = self.setting.reads()
+        for step in self.steps:
+            reads += [
+                FileRead(name=f"{name} of step {step.name!r}", path=self.setting.place(path))
+                for name, path in step.inputs().items()
+                if path not in names
+            ]
+        return Outputs(reads=tuple(reads), writes=tuple(map(self._written, self.steps)))
+
+    def _written(self, step: Step) -> FileWritten:
+        place = self.setting.place(step.output)
+        return FileWritten(name=f"output of step {step.name!r}", path=place, replaces=True)
+
+    def require_outputs(self) -> None:
+        """Refuse outputs that would be written over something, or that lie where nobody said they may."""
+        for step in self.steps:
+            if not self.outside and lies_outside(self.setting.place(step.output), self.setting.folder):
+                raise ParameterError(
+                    f"output of step {step.name!r} must lie in the folder of the plan, got {step.output!r}; "
+                    "holdfast run --outside lets steps write elsewhere"
+                )
+        self.outputs().require_apart()
 
     def quote(self, ledger: Ledger) -> Quote:
-        """What it costs now: nothing for what is done, nothing more for what is already set aside."""
+        """What it costs now: nothing for what is done, nothing more for what is already set aside.
+
+        Refused where an output is the ledger, the source, or anything else that is read or written already.
+        """
+        self.require_outputs()
         there = ledger.standing(self.setting.dataset)
         return Quote(
             name=self.setting.name,
@@ -150,26 +190,27 @@ class ReleasePlan:
 
     def _priced(self, step: Step, ledger: Ledger, there: Standing) -> Priced:
         limit, nothing = step.limit(), there.dataset.currency.nothing
+        priced = partial(Priced, step=step, output=self.setting.place(step.output))
         if step.finished(self.setting, ledger):
-            return Priced(step=step, state="done", cost=nothing)
+            return priced(state="done", cost=nothing)
         if limit is None:
-            return Priced(step=step, state="to do", cost=nothing)
+            return priced(state="to do", cost=nothing)
         latest, price = (
             Latest.of(ledger, self.setting.account(step.name)),
             there.dataset.currency.limit(limit),
         )
         if latest is None or latest.state == "nothing spent":
-            return Priced(step=step, state="to do", cost=price)
+            return priced(state="to do", cost=price)
         if latest.state == "empty":
-            return Priced(step=step, state="to do, in place of what was set aside", cost=price - latest.held)
+            return priced(state="to do, in place of what was set aside", cost=price - latest.held)
         if latest.state == "kept":
-            return Priced(step=step, state="made and kept, to be written", cost=nothing)
+            return priced(state="made and kept, to be written", cost=nothing)
         if latest.state == "closed":
             raise LedgerError(
                 f"step {step.name!r} was paid and is closed, but its output {step.output!r} is gone; put it back, "
                 "or give the step another name, which is charged again"
             )
-        return Priced(step=step, state="begun, set aside already", cost=nothing)
+        return priced(state="begun, set aside already", cost=nothing)
 
     def run(
         self,
@@ -181,10 +222,7 @@ class ReleasePlan:
         """Do every step that is not done; whether any of them found something against a promise."""
         quote = self.quote(ledger)
         quote.require()
-        for one in quote.steps:
-            if one.state != "done":
-                output = self.setting.place(one.step.output)
-                require_writable(output, force=True, name=f"output of step {one.step.name!r}")
+        Outputs(writes=tuple(self._written(one.step) for one in quote.steps if one.state != "done")).require()
         by_name = {step.name: step for step in self.steps}
         self._check(quote, ledger, by_name)
         found = False
@@ -263,6 +301,7 @@ def _setting(head: dict[str, Any], path: Path) -> Setting:
         return Setting(
             name=head.pop("name", path.stem),
             folder=folder,
+            file=path.resolve(),
             ledger=folder / ledger,
             schema=folder / schema,
             source=source if "://" in source else str(folder / source),

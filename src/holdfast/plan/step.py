@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 from holdfast.errors import ParameterError, without_password
 from holdfast.ledger.dataset import require_terms
 from holdfast.ledger.jobs.first_charge import OpenedByFirstCharge
+from holdfast.release.outputs import FileRead
 
 if TYPE_CHECKING:
     from holdfast.data.table import Table
@@ -36,6 +37,20 @@ class Setting:
     schema: Path
     purpose: str = ""
     approver: str = ""
+    file: Path | None = None
+    """The plan itself."""
+
+    def reads(self) -> list[FileRead]:
+        """The files that all steps share: none of them may be an output."""
+        from holdfast.data.engines.places import local_place, would_be_read
+
+        shared = {"the plan": self.file, "the ledger": self.ledger, "the schema": self.schema,
+                  "the source": local_place(self.source)}  # fmt: skip
+        return [
+            FileRead(name=name, path=path, admits=would_be_read)
+            for name, path in shared.items()
+            if path is not None
+        ]
 
     def place(self, path: str) -> Path:
         """A path of the plan, which is relative to the plan's folder."""
@@ -66,6 +81,9 @@ class Step(Protocol):
     @property
     def output(self) -> str:
         """The file it writes."""
+
+    def inputs(self) -> Mapping[str, str]:
+        """The files that it alone reads, by what the plan calls them; names of steps may be among them."""
 
     def limit(self) -> PrivacyCurve | None:
         """What it may cost; None where it costs nothing."""

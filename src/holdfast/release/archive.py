@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import FormatError, ParameterError
+from holdfast.irreplaceable import require_replaceable
 from holdfast.release.tables import is_table, table_bytes, table_of
 
 FAMILY = "holdfast-release"
@@ -347,7 +348,11 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A name beside the path, for a file that takes the path's place when all of it is on the disk."""
+    """A name beside the path, for a file that takes the path's place when all of it is on the disk.
+
+    Nothing takes the place of a ledger or a private key.
+    """
+    require_replaceable(path)
     temporary = beside(path)
     try:
         yield temporary

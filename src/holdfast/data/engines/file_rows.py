@@ -224,6 +224,11 @@ def _found(text: str) -> list[str]:
     return sorted(glob.glob(text, recursive=True))
 
 
+def is_data_file(path: str) -> bool:
+    """Whether a file of this name is read where a folder is the source."""
+    return bool(_ending(path, strict=False))
+
+
 def _ending(path: str, *, strict: bool = True) -> str:
     for ending in (".parquet", *CSV):
         if path.lower().endswith(ending):

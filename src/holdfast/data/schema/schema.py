@@ -22,6 +22,7 @@ from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.data.schema.hierarchy import Hierarchy
 from holdfast.data.schema.kinds import KINDS, REGISTRY, Column, Identifier
 from holdfast.errors import FormatError, ParameterError, require
+from holdfast.irreplaceable import require_replaceable
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 __all__ = ["FORMAT", "Categorical", "Column", "CsvFormat", "Identifier", "Numeric", "Schema"]
@@ -256,6 +257,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f
 def write_schema(schema: Schema, path: Path) -> None:
     """Write the schema as TOML, or as JSON where the name ends in `.json`."""
     text = json.dumps(schema.to_dict(), indent=2) + "\n" if path.suffix == ".json" else to_toml(schema)
+    require_replaceable(path, name="path")
     path.write_bytes(text.encode())
 
 

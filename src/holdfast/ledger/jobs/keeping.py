@@ -16,13 +16,14 @@ from typing import Any
 from holdfast.errors import FormatError
 from holdfast.release import Release
 from holdfast.release.archive import whole
+from holdfast.release.outputs import KEPT
 
 
 class Shelf:
     """The folder of kept results of one ledger."""
 
     def __init__(self, ledger: Path) -> None:
-        self.folder = ledger.with_name(f"{ledger.name}.kept")
+        self.folder = ledger.with_name(ledger.name + KEPT)
 
     def place(self, account: str) -> Path:
         """Where the result of an account is kept; names may hold what no file name can."""

@@ -10,19 +10,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from holdfast.errors import FormatError, LedgerError, missing_extra
+from holdfast.errors import FormatError, LedgerError, ParameterError, missing_extra
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.release.archive import parse_json, write_atomically
+from holdfast.release.outputs import FileRead, FileWritten, Outputs
 
 FORMAT = "holdfast-head/1"
 SIGNATURE_FORMAT = "holdfast-signature/1"
 BESIDE = ".sig"
 """The ending of the file that holds the signature of another one."""
+PUBLIC = ".pub"
+"""The ending of the file that holds the public part of a key."""
 About = Literal["approval", "file", "extract"]
 _MOST_BYTES = 65_536
 
@@ -51,6 +54,7 @@ class Signature:
     @classmethod
     def sign_file(cls, private_key: str | os.PathLike[str], path: str | os.PathLike[str]) -> Signature:
         """Sign every byte of a file, a release or a page, and write the signature beside it."""
+        signature_outputs([path], private_key).require()
         digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
         made = cls.sign(private_key, about="file", content={"sha256": digest})
         write_atomically(signature_path(path), (json.dumps(made.to_json(), indent=1) + "\n").encode())
@@ -89,6 +93,25 @@ class Signature:
         if not isinstance(made.content, dict) or not all(isinstance(text, str) for text in texts):
             raise FormatError("a signature has a field of the wrong kind")
         return made
+
+
+def signature_outputs(
+    paths: Sequence[str | os.PathLike[str]], private_key: str | os.PathLike[str]
+) -> Outputs:
+    """What the signing of files reads and writes: only an earlier signature is written over."""
+    read = [FileRead(name="the key", path=Path(private_key))]
+    read += [FileRead(name="what is signed", path=Path(path)) for path in paths]
+    beside = [signature_path(path) for path in paths]
+    written = [FileWritten(name="the signature", path=path, replaces=_is_signature(path)) for path in beside]
+    return Outputs(reads=tuple(read), writes=tuple(written))
+
+
+def _is_signature(path: Path) -> bool:
+    try:
+        Signature.from_json(_read_json(path))
+    except FormatError:
+        return False
+    return True
 
 
 def signature_path(path: str | os.PathLike[str]) -> Path:
@@ -159,19 +182,55 @@ class SignedHead:
 
 
 def create_key(path: str | os.PathLike[str]) -> Path:
-    """Make a new Ed25519 key: the private part at `path`, for its owner only, the public part beside it."""
+    """Make a new Ed25519 key: the private part at `path`, for its owner only, the public part beside it as `.pub`.
+
+    Both are new files: nothing that is there is ever written over, and no key is made where one of them cannot be.
+    """
     _require_cryptography()
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    private_path = Path(path)
+    if private_path.name in ("", ".."):
+        raise ParameterError(f"path must name a file, got {str(path)!r}")
+    public_path = private_path.with_suffix(PUBLIC)
+    if private_path.suffix.casefold() == PUBLIC:
+        raise ParameterError(
+            f"path must not end in {PUBLIC}, which is the public part, got {str(path)!r}; end it in .pem"
+        )
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     public = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        file.write(private)
-    beside = Path(path).with_suffix(".pub")
-    beside.write_bytes(public)
-    return beside
+    _write_new(private_path, private, mode=0o600)
+    try:
+        _write_new(public_path, public, mode=0o644)
+    except BaseException:
+        private_path.unlink()
+        raise
+    return public_path
+
+
+def _write_new(path: Path, data: bytes, *, mode: int) -> None:
+    """Write a file that was not there, also not as a link to nowhere; half of it is taken away again."""
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    except FileExistsError:
+        raise ParameterError(
+            f"path must be a new file, and {str(path)!r} is there already: a key is never written over; "
+            "choose another name"
+        ) from None
+    except OSError as error:
+        raise ParameterError(
+            f"path must lie where files can be written, got {str(path)!r}: {error.strerror}; choose another place"
+        ) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink()
+        raise
 
 
 def _message(ledger: str, number: int, head: str) -> bytes:

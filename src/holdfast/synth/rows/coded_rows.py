@@ -102,7 +102,8 @@ def decode_rows(rows: CodedRows, schema: Schema, source: Source, constraints: Se
     A `dtype` of the schema is kept; an ordered column is an ordered dictionary of its labels.
     Categories that are all whole numbers, all dates (2026-05-01), or `true` and `false`, come back as such: types
     follow from the declared labels, never from how a frame stored them. A number is uniform within its bin, or its
-    logarithm is where bins are logarithmic; columns that `constraints` declare to be in order keep to it there.
+    logarithm is where bins are logarithmic, and whole numbers are such numbers, rounded; columns that `constraints`
+    declare to be in order keep to it there.
     """
     import pyarrow
 
@@ -168,8 +169,7 @@ def _numbers(
         ordered = left_over is not None and column.name in left_over
         if ordered:
             low, high = left_over.bounds(column.name)
-        span = high - low + 1
-        values: NDArray[Any] = low + np.minimum((uniform * span).astype(np.int64), span - 1)
+        values: NDArray[Any] = _whole(low, high, uniform, logarithmic=column.spacing == "log")
         if ordered:
             left_over.decide(column.name, values)
         if isinstance(column, DateTime):
@@ -189,6 +189,25 @@ def _numbers(
             values = _rounded(values, left, right, column.decimals)
         values = np.maximum(np.minimum(values, np.nextafter(right, left)), left)
     return pyarrow.array(values, mask=missing)
+
+
+def _whole(low: Codes, high: Codes, uniform: Floats, *, logarithmic: bool) -> Codes:
+    """Whole numbers from `low` to `high`, each as likely as the numbers that are rounded to it (`Numeric`).
+
+    Those lie between `low - 1/2` and `high + 1/2`, evenly, or evenly in their logarithm where all have one sign.
+    """
+    span = high - low + 1
+    even: Codes = low + np.minimum((uniform * span).astype(np.int64), span - 1)
+    if not logarithmic:
+        return even
+    one_sign = (low > 0) | (high < 0)
+    smallest, largest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
+    start = np.where(one_sign, smallest, 1) - 0.5
+    ratio = np.where(one_sign, largest + 0.5, start) / start
+    # Below zero the same coin counts from the other end, so that a larger coin is a larger number everywhere.
+    size = np.floor(start * ratio ** np.where(high < 0, 1.0 - uniform, uniform) + 0.5).astype(np.int64)
+    size = np.clip(size, smallest, largest)
+    return np.where(one_sign, np.where(high < 0, -size, size), even)
 
 
 def _rounded(values: Floats, left: Floats, right: Floats, decimals: int) -> Floats:

@@ -9,9 +9,10 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from holdfast.data.engines.file_rows import PLACE, FileRows, number_names, rows_of_files
+from holdfast.data.engines.places import database_file
 from holdfast.data.rows import Kind
 from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
@@ -167,9 +168,7 @@ def _attach(url: str, connection: Any) -> str:
             "a DuckDB URL must be duckdb:///town.db?table=name (four slashes for an absolute path), with an optional "
             "&schema=name"
         )
-    # As with SQLite URLs, three slashes are a relative path and four an absolute one.
-    path = unquote(parts.path.removeprefix("/"))
-    path = path if os.path.exists(path) or not os.path.exists("/" + path) else "/" + path
+    path = database_file(url)
     if not os.path.exists(path):
         raise DataError(
             f"the DuckDB file of the URL must exist, got {path!r}; three slashes are a path from here, four an "

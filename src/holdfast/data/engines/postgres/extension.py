@@ -154,14 +154,48 @@ def dropped() -> list[str]:
     return [*made, f"DROP SCHEMA {SCHEMA} RESTRICT"]
 
 
-#: One row for the schema: whether it is ours, complete and usable by this user, and where its library is.
+_TRUSTED = (
+    "({0} = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = CURRENT_USER) "
+    "OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid = {0}))"
+)
+"""Whether an owner is a superuser, who may do everything anyhow, or whoever asks."""
 FOUND = (
     "SELECT coalesce(pg_catalog.obj_description(n.oid, 'pg_namespace'), '') AS mark, "
     "pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable, "
-    "(SELECT count(*) FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid AND p.proname = 'sgd_epochs') AS parts, "
-    "(SELECT CAST(min(p.probin) AS text) FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid "
-    f"AND p.proname = 'version') AS library FROM pg_catalog.pg_namespace n WHERE n.nspname = '{SCHEMA}'"
+    f"{_TRUSTED.format('n.nspowner')} AS trusted, "
+    "(SELECT CAST(pg_catalog.min(p.probin) AS text) FROM pg_catalog.pg_proc p "
+    "JOIN pg_catalog.pg_language l ON l.oid = p.prolang WHERE p.pronamespace = n.oid AND p.proname = 'version' "
+    f"AND l.lanname = 'c' AND {_TRUSTED.format('p.proowner')}) AS library "
+    f"FROM pg_catalog.pg_namespace n WHERE n.nspname = '{SCHEMA}'"
 )
+"""One row for the schema: whether it is ours and usable by this user, and where its library is."""
+FUNCTIONS = (
+    "SELECT CAST(p.proname AS text) AS name, pg_catalog.pg_get_function_identity_arguments(p.oid) AS arguments, "
+    "CAST(l.lanname AS text) AS language, CAST(p.prosrc AS text) AS source, "
+    "coalesce(CAST(t.proname AS text), '') AS step, coalesce(CAST(f.proname AS text), '') AS final, "
+    f"{_TRUSTED.format('p.proowner')} AND NOT p.prosecdef AND p.proconfig IS NULL AS trusted "
+    "FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace "
+    "JOIN pg_catalog.pg_language l ON l.oid = p.prolang "
+    "LEFT JOIN pg_catalog.pg_aggregate a ON a.aggfnoid = CAST(p.oid AS pg_catalog.regproc) "
+    "LEFT JOIN pg_catalog.pg_proc t ON t.oid = CAST(a.aggtransfn AS oid) AND t.pronamespace = n.oid "
+    "LEFT JOIN pg_catalog.pg_proc f ON f.oid = CAST(a.aggfinalfn AS oid) AND f.pronamespace = n.oid "
+    f"WHERE n.nspname = '{SCHEMA}'"
+)
+"""Every function of the schema: what it is, and whether its owner is trusted."""
+
+
+def created_functions() -> set[tuple[str, ...]]:
+    """Name, arguments, language, source, and of an aggregate its parts: of every function that `created` makes."""
+    made: set[tuple[str, ...]] = {
+        ("version", "", "c", "holdfast_version", "", ""),
+        ("sgd_final", "internal", "c", "holdfast_sgd_final", "", ""),
+    }
+    for array in ARRAYS:
+        made.add(("sgd_transition", f"internal, {_arguments(array)}", "c", "holdfast_sgd_transition", "", ""))
+        made.add(
+            ("sgd_epochs", _arguments(array), "internal", "aggregate_dummy", "sgd_transition", "sgd_final")
+        )
+    return made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +203,8 @@ class Installation:
     """What a database has of the extension; `current` says whether it is built from this package's source."""
 
     installed: bool
+    foreign: bool = False
+    """Whether a schema of its name is somebody else's, or holds functions of somebody else: none of it is called."""
     usable: bool = False
     version: str | None = None
     library: str | None = None
@@ -180,6 +216,12 @@ class Installation:
 
     def summary(self) -> str:
         """In a sentence or two, with what to do."""
+        if self.foreign:
+            return (
+                f"not installed: the schema {SCHEMA!r} of the database, or a function in it, is not of this extension "
+                "or not of a superuser's; none of it was called. Have it renamed or removed, then run: "
+                "holdfast postgres install URL"
+            )
         if not self.installed:
             return (
                 "not installed; run: holdfast postgres install URL (as a superuser, on the server's machine)"
@@ -191,11 +233,25 @@ class Installation:
         return f"installed (source {self.version})" + (f" at {self.library}" if self.library else "")
 
 
+_DESCRIBED = ("name", "arguments", "language", "source", "step", "final")
+
+
+def is_ours(schema: Mapping[str, Any]) -> bool:
+    """Whether a schema has our mark and an owner who may put code into the database anyhow."""
+    return schema["mark"] == MARK and bool(schema["trusted"])
+
+
 def look(ask: Callable[[str], list[dict[str, Any]]]) -> Installation:
     """What a database has; `ask` answers a query with its rows."""
     found = ask(FOUND)
-    if not found or found[0]["parts"] != len(ARRAYS):
+    if not found:
         return Installation(installed=False)
+    functions = ask(FUNCTIONS)
+    if not is_ours(found[0]) or not all(function["trusted"] for function in functions):
+        return Installation(installed=False, foreign=True)
+    listed = {tuple(function[name] for name in _DESCRIBED) for function in functions}
+    if listed != created_functions():
+        return Installation(installed=False, foreign=bool(listed - created_functions()))
     usable, built = bool(found[0]["usable"]), None
     if usable:
         with suppress(DataError):  # a library that is gone or does not load: installed, and not current

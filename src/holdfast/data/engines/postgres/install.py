@@ -20,7 +20,6 @@ from typing import Any
 from holdfast.data.engines.postgres.dialect import PostgresDialect
 from holdfast.data.engines.postgres.extension import (
     FOUND,
-    MARK,
     SCHEMA,
     Installation,
     build,
@@ -28,9 +27,11 @@ from holdfast.data.engines.postgres.extension import (
     dropped,
     find_compiler,
     find_headers,
+    is_ours,
     look,
     version,
 )
+from holdfast.data.engines.postgres.pinned import PIN, pinned
 from holdfast.data.engines.postgres.session import connecting
 from holdfast.data.engines.postgres.source import Address
 from holdfast.errors import DataError, missing_extra
@@ -54,7 +55,8 @@ class Administrator:
         except ImportError:
             raise missing_extra("adbc-driver-postgresql", "postgres") from None
         with connecting():
-            self._connection = dbapi.connect(Address.of(url).url, autocommit=True)
+            self._connection = dbapi.connect(pinned(Address.of(url).url), autocommit=True)
+        self.run(PIN, doing="prepare the session")
         self.run("SET standard_conforming_strings = on", doing="prepare the session")
 
     def ask(self, statement: str, *, doing: str) -> list[dict[str, Any]]:
@@ -195,8 +197,9 @@ def _facts(admin: Administrator) -> Mapping[str, Any]:
             "server has none to offer, open tables with way='sql' or way='pull', which need no extension"
         )
     return admin.ask(
-        "SELECT current_setting('server_version_num')::int AS version, current_setting('data_directory') AS data, "
-        "oid::bigint AS database FROM pg_catalog.pg_database WHERE datname = current_database()",
+        "SELECT CAST(pg_catalog.current_setting('server_version_num') AS integer) AS version, "
+        "pg_catalog.current_setting('data_directory') AS data, CAST(oid AS bigint) AS database "
+        "FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()",
         doing="ask for its version",
     )[0]
 
@@ -206,7 +209,7 @@ def _ours(admin: Administrator) -> str | None:
     found = admin.ask(FOUND, doing="look for the extension")
     if not found:
         return None
-    if found[0]["mark"] != MARK:
+    if not is_ours(found[0]):
         raise DataError(
             f"the database has a schema {SCHEMA!r} that is not of this extension; rename it first"
         )
@@ -249,7 +252,7 @@ def _require_seen(admin: Administrator, library: Path) -> None:
     path, seen = _DIALECT.literal(str(library)), None
     with suppress(DataError):
         seen = admin.ask(
-            f"SELECT encode(sha256(pg_catalog.pg_read_binary_file({path})), 'hex') AS digest",
+            f"SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.pg_read_binary_file({path})), 'hex') AS digest",
             doing="read the library",
         )[0]["digest"]
     if seen != wanted:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
+from holdfast.data.engines.postgres.pinned import PIN_LOCALLY, pinned
 from holdfast.errors import DataError, missing_extra
 
 LEAST_VERSION = 120_000
@@ -21,7 +22,7 @@ BATCH_BYTES = 2**24
 #: The snapshot, and what fixes the meaning of texts and numbers in it, whatever the server or the role is set to.
 #: Settings are local to the transaction, so that a pool of connections keeps no trace of them.
 SETTINGS = (
-    "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {PIN_LOCALLY}",
     "SET LOCAL client_encoding = 'UTF8'",
     "SET LOCAL standard_conforming_strings = on",
     "SET LOCAL DateStyle = 'ISO'",
@@ -75,13 +76,13 @@ class Session:
         self._broken = False
         self._lock = threading.RLock()
         with connecting():
-            self._connection = dbapi.connect(url, autocommit=True)
+            self._connection = dbapi.connect(pinned(url), autocommit=True)
         try:
             for statement in SETTINGS:
                 self._set(statement)
             found = self.answer(
-                "SELECT current_setting('server_version_num')::int AS version, "
-                "current_setting('server_encoding') AS encoding",
+                "SELECT CAST(pg_catalog.current_setting('server_version_num') AS integer) AS version, "
+                "pg_catalog.current_setting('server_encoding') AS encoding",
                 "ask for its version",
             ).to_pylist()[0]
             if found["version"] < LEAST_VERSION or found["encoding"] != "UTF8":
@@ -93,11 +94,6 @@ class Session:
     def _set(self, statement: str) -> None:
         with self._withholding("prepare the session"), self._connection.cursor() as cursor:
             cursor.executescript(statement)
-
-    def resolve_names_in(self, *schemas: str) -> None:
-        """Look for types and functions in these schemas only."""
-        listed = ", ".join('"' + schema.replace('"', '""') + '"' for schema in schemas)
-        self._set(f"SET LOCAL search_path = {listed}")
 
     def answer(self, statement: str, doing: str, *, copy: bool = True) -> Any:
         """The whole result as one Arrow table. `copy=False` is for statements that are no query."""

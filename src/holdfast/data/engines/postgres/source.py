@@ -91,14 +91,18 @@ class Relation:
 
 
 def find_relation(session: Session, table: str, schema: str | None) -> Relation:
-    """The relation of that name: in the schema, or visible as it is written, or `schema.table`."""
+    """The relation of that name: in the schema, or `schema.table`, or in one of the schemas where names are looked for.
+
+    Those are the schema of the user's name and `public`. What a path of the user's would find besides is not looked
+    for: such a path is where strangers put things.
+    """
     found = session.answer(
         "SELECT CAST(c.oid AS bigint) AS id, CAST(n.nspname AS text) AS schema, CAST(c.relname AS text) AS name, "
         "CAST(c.relkind AS text) AS kind, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS whole "
         "FROM pg_catalog.pg_class c "
         "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
         f"WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ({_named(table, schema)}) "
-        "ORDER BY CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN 0 ELSE 1 END, length(n.nspname)",
+        f"ORDER BY c.relname <> {_DIALECT.literal(table)}, pg_catalog.length(n.nspname), n.nspname",
         "look for the table",
     ).to_pylist()
     if not found:
@@ -106,8 +110,18 @@ def find_relation(session: Session, table: str, schema: str | None) -> Relation:
             f"the database has no table {table!r}{'' if schema is None else f' in the schema {schema!r}'} "
             "that this user can see; write schema.table, or add &schema=name to the URL"
         )
-    session.resolve_names_in("pg_catalog")
     row = found[0]
+    schemas = [one["schema"] for one in found if one["name"] == table]
+    if len(schemas) > 1:
+        raise DataError(
+            f"the table {table!r} is in the schemas {' and '.join(map(repr, schemas))}; "
+            "write schema.table, or add &schema=name to the URL"
+        )
+    if session.answer(_code_of_others(row["id"]), "ask whose code it runs").to_pylist()[0]["found"]:
+        raise DataError(
+            f"the view {table!r}, or something that it is made of, belongs to a user who is no superuser: its code "
+            "would run with your rights, a superuser's. Connect as a user who may read it and nothing else"
+        )
     columns = session.answer(_columns(row["id"]), "read the columns").to_pylist()
     name = f"{_DIALECT.identifier(row['schema'])}.{_DIALECT.identifier(row['name'])}"
     readable = {column["name"]: bool(column["readable"]) for column in columns}
@@ -151,15 +165,34 @@ def _plain(name: str, kind: Kind) -> str:
 
 
 def _named(table: str, schema: str | None) -> str:
-    """The whole text as a visible name, or split at one of its dots into a schema and a name."""
+    """The whole text as a name of the usual schemas, or split at one of its dots into a schema and a name."""
     literal = _DIALECT.literal
     if schema is not None:
         return f"n.nspname = {literal(schema)} AND c.relname = {literal(table)}"
-    tests = [f"(c.relname = {literal(table)} AND pg_catalog.pg_table_is_visible(c.oid))"]
+    usual = "(n.nspname = 'public' OR n.nspname = CAST(CURRENT_USER AS name))"
+    tests = [f"(c.relname = {literal(table)} AND {usual})"]
     for place in (i for i, letter in enumerate(table) if letter == "."):
         first, second = literal(table[:place]), literal(table[place + 1 :])
         tests.append(f"(n.nspname = {first} AND c.relname = {second})")
     return " OR ".join(tests)
+
+
+def _code_of_others(relation: int) -> str:
+    """Whether a superuser who asks would run code of users who are none: that of views, and functions in them."""
+    superuser = "(SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid = {0})"
+    return (
+        f"WITH RECURSIVE reached (class, id) AS (SELECT CAST('pg_catalog.pg_class' AS pg_catalog.regclass), "
+        f"CAST({relation} AS oid) UNION SELECT d.refclassid, d.refobjid FROM reached "
+        "JOIN pg_catalog.pg_rewrite w ON w.ev_class = reached.id JOIN pg_catalog.pg_depend d ON d.objid = w.oid "
+        "AND d.classid = CAST('pg_catalog.pg_rewrite' AS pg_catalog.regclass) "
+        "WHERE reached.class = CAST('pg_catalog.pg_class' AS pg_catalog.regclass)) "
+        "SELECT (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = CURRENT_USER) AND EXISTS ("
+        "SELECT FROM reached LEFT JOIN pg_catalog.pg_class c ON c.oid = reached.id AND c.relkind = 'v' "
+        "AND reached.class = CAST('pg_catalog.pg_class' AS pg_catalog.regclass) "
+        "LEFT JOIN pg_catalog.pg_proc p ON p.oid = reached.id "
+        "AND reached.class = CAST('pg_catalog.pg_proc' AS pg_catalog.regclass) "
+        f"WHERE NOT coalesce({superuser.format('coalesce(c.relowner, p.proowner)')}, true)) AS found"
+    )
 
 
 def _columns(relation: int) -> str:
@@ -170,6 +203,9 @@ def _columns(relation: int) -> str:
         "SELECT attnum, attname, typbasetype, typtypmod FROM based JOIN pg_catalog.pg_type t ON t.oid = type "
         "WHERE typtype = 'd') SELECT CAST(attname AS text) AS name, CAST(typname AS text) AS type, "
         "CAST(typtype AS text) AS sort, pg_catalog.format_type(type, mod) AS written, "
+        "(typnamespace = CAST('pg_catalog' AS pg_catalog.regnamespace) OR EXISTS (SELECT FROM pg_catalog.pg_depend d "
+        "WHERE d.classid = CAST('pg_catalog.pg_type' AS pg_catalog.regclass) AND d.objid = t.oid AND d.deptype = 'e')) "
+        "AS known, "
         "ARRAY(SELECT CAST(enumlabel AS text) FROM pg_catalog.pg_enum WHERE enumtypid = type ORDER BY enumsortorder) "
         "AS words, "
         f"pg_catalog.has_column_privilege(CAST({relation} AS oid), attnum, 'SELECT') AS readable "
@@ -178,7 +214,10 @@ def _columns(relation: int) -> str:
 
 
 def _kind(column: Mapping[str, Any]) -> Kind:
-    return Kind.text if column["sort"] == "e" else KINDS.get(column["type"], Kind.unknown)
+    if column["sort"] == "e":
+        return Kind.text
+    # A type that somebody called like one of PostgreSQL's is another type, with casts of its own.
+    return KINDS.get(column["type"], Kind.unknown) if column["known"] else Kind.unknown
 
 
 def _position(kind: str) -> str:

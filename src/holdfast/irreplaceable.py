@@ -1,0 +1,51 @@
+"""Files that nothing is ever written over, whoever asks and with whatever option: ledgers and private keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from holdfast.errors import ParameterError
+
+LEDGER_ID = 0x484F4C44  # "HOLD"
+"""The application id of a ledger file, which SQLite keeps in its head."""
+LEDGER_PARTS = ("-wal", "-shm", "-journal")
+"""Endings of the files beside a SQLite file that hold a part of it."""
+_HEAD_BYTES = 100
+_SQLITE = b"SQLite format 3\x00"
+
+
+def irreplaceable(path: Path) -> str | None:
+    """What stands at a path, if it is never to be written over: in words, or None."""
+    head = _head(path)
+    if _is_ledger(head):
+        return "a ledger"
+    if head.lstrip().startswith(b"-----BEGIN") and b"PRIVATE KEY" in head:
+        return "a private key"
+    for ending in LEDGER_PARTS:
+        if path.name.endswith(ending) and _is_ledger(_head(path.with_name(path.name.removesuffix(ending)))):
+            return "a part of a ledger"
+    return None
+
+
+def require_replaceable(path: Path, *, name: str = "output") -> None:
+    """Refuse to write over a ledger, a part of one, or a private key."""
+    kind = irreplaceable(path)
+    if kind is not None:
+        raise ParameterError(
+            f"{name} must be another file, got {str(path)!r}, which is {kind}: nothing is ever written over it, "
+            "also not with --force; choose another name"
+        )
+
+
+def _head(path: Path) -> bytes:
+    try:
+        if not path.is_file():  # a pipe would be waited for
+            return b""
+        with path.open("rb") as file:
+            return file.read(_HEAD_BYTES)
+    except (OSError, ValueError):
+        return b""
+
+
+def _is_ledger(head: bytes) -> bool:
+    return head.startswith(_SQLITE) and head[68:72] == LEDGER_ID.to_bytes(4, "big")
