@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
+
 if TYPE_CHECKING:
     from holdfast.data.schema import Schema
     from holdfast.release import Release
@@ -29,6 +31,7 @@ PAGES = (".html", ".json")
 @click.option(
     "--schema", "schema_file", type=FILE, help="What is declared of the columns; a release holds its own."
 )
+@UNIT
 @click.option("--target", help="A column to predict: train on synthetic rows, test on real ones.")
 @click.option("--by", multiple=True, help="A column whose subgroups are looked at (repeatable).")
 @click.option("--holdout", help="Real rows that the release did not see: a file or a database URL.")
@@ -127,12 +130,11 @@ def _rows_of(release: Release[Any] | None) -> Any:
 
 
 def _schema(path: Path | None, release: Release[Any] | None) -> Schema:
-    from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
     from holdfast.synth.contents import SyntheticContents
 
     if path is not None:
-        return Schema.load(path)
+        return declared_schema(path)
     if release is None:
         raise ParameterError(
             "schema must be given with --against, unless SYNTHETIC or --release is a release, which holds one; "

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
+
 PATH = click.argument("path", type=click.Path(path_type=Path, dir_okay=False))
 
 
@@ -38,6 +40,7 @@ def ledger() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Neighbours and whom a row belongs to, as this schema declares them.",
 )
+@UNIT
 @click.option(
     "--adjacency",
     type=click.Choice(["replace", "zero_out", "add_remove"]),
@@ -70,9 +73,7 @@ def init(
 
     unit = PrivacyUnit(user, 1 if max_rows is None else max_rows)
     if schema_file is not None:
-        from holdfast.data.schema import Schema
-
-        schema = Schema.load(schema_file)
+        schema = declared_schema(schema_file)
         if user is not None or max_rows is not None:
             raise click.UsageError("--user and --max-rows are what --schema declares; leave them out")
         said = None if schema.adjacency is None else Adjacency.of(schema.adjacency).value
@@ -80,7 +81,7 @@ def init(
             raise click.UsageError(
                 f"--adjacency {adjacency} is not what --schema declares, {said}; leave it out"
             )
-        adjacency, unit = said or adjacency, schema.unit
+        adjacency, unit = said or adjacency, schema.confirmed_unit
     # Everything is checked before the file is made.
     declared = Dataset.declared(
         dataset,

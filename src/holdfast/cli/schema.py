@@ -23,7 +23,8 @@ def draft(source: str, output: Path | None, target: str | None, force: bool) -> 
 
     Bounds and categories in it are guesses taken from the data, each marked so: replace them by what is
     public knowledge. Comments say what each guess rests on: the draft is not for publication. What is computed under
-    an uncorrected draft carries that as an assumption.
+    an uncorrected draft carries that as an assumption. Whose privacy is promised is never guessed: where columns may
+    name a person, they are listed, and every command refuses the draft until [unit] or --unit says it.
 
     \b
     Examples:
@@ -39,13 +40,25 @@ def draft(source: str, output: Path | None, target: str | None, force: bool) -> 
     with warnings.catch_warnings():
         # The file itself says it, in every line that holds a guess.
         warnings.simplefilter("ignore", NotPrivateWarning)
-        text = draft_of(source, target=target).to_toml()
+        made = draft_of(source, target=target)
+    text = made.to_toml()
     if output is None:
         click.echo(text)
     else:
         output.write_text(text, encoding="utf-8")
         click.echo(
             f"draft written to {click.format_filename(output)}: replace what is marked 'taken from the data'",
+            err=True,
+        )
+    if made.candidates:
+        named = ", ".join(one.name for one in made.candidates)
+        click.echo(
+            f"say whose privacy is promised, in its [unit]: {named} may name a person; nothing is read or spent before",
+            err=True,
+        )
+    else:
+        click.echo(
+            "no column seems to name a person: each row is taken to be about another one, as an assumption",
             err=True,
         )
 

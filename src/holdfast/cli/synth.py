@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.fit import FOUND, LEVELS, asked_levels
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("source")
 @click.option("--schema", "schema_file", type=_file, required=True, help="What is public about SOURCE.")
+@UNIT
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
 @click.option(
     "--delta", type=float, default=1e-9, show_default=True, help="The promise's delta; 0 for pure privacy."
@@ -109,7 +111,6 @@ def synth(
       holdfast synth data.parquet --schema s.toml --ledger budget.db --dataset clinic --account june -o june.csv
     """
     from holdfast.data.engines import open_table
-    from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError, without_password
     from holdfast.ledger import Ledger, once
     from holdfast.ledger.jobs.job import job_key
@@ -124,7 +125,7 @@ def synth(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if epsilon is None and (ledger is None or dry):
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
-    schema = Schema.load(schema_file).at_levels(asked_levels(levels))
+    schema = declared_schema(schema_file).at_levels(asked_levels(levels))
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     made = Synthesizer(
         1.0 if epsilon is None else epsilon, delta, method=method, columns=names, rows=rows,

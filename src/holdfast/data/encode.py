@@ -87,9 +87,10 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any = None, y: Any = None) -> Encoder:
         """Check the parameters; the data are not looked at. Rows of users become single rows, and that is said."""
-        if X is not None and self.schema.unit.column is not None:
+        unit = self.schema.confirmed_unit
+        if X is not None and unit.column is not None:
             warnings.warn(
-                f"the schema protects {self.schema.unit.summary()}, and encoded rows do not say whose they are: a "
+                f"the schema protects {unit.summary()}, and encoded rows do not say whose they are: a "
                 "model fitted to them promises about single rows; fit the table instead, "
                 "model.fit(open_table(...), target=...)",
                 AssumptionWarning, stacklevel=2,

@@ -10,37 +10,54 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from holdfast.data.draft.guesses import Evidence, Guess, guessed_column
 from holdfast.data.draft.stored import StoredTable
+from holdfast.data.draft.units import (
+    BY_NAME,
+    MOST_VALUES,
+    UnitCandidate,
+    UnitEvidence,
+    as_identifiers,
+    open_unit,
+    unit_candidates,
+    unit_notes,
+)
 from holdfast.data.rows import Kind
 from holdfast.data.schema import Categorical, Identifier, Schema
+from holdfast.data.schema.kinds import Column
 from holdfast.data.schema.schema import to_toml
 from holdfast.errors import NotPrivateWarning, require
 from holdfast.privacy.adjacency import PrivacyUnit
 
 _SAID = "a draft: replace what was taken from the data, then remove the marks"
-_STEPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A schema, and for every column what its guesses rest on (under the name "", those about the whole table)."""
+    """A schema, and for every column what its guesses rest on (under the name "", those about the whole table).
+
+    The unit of the schema is unconfirmed where a column may name a person; `candidates` say what each would mean.
+    """
 
     schema: Schema
     reasons: Mapping[str, tuple[str, ...]]
+    candidates: tuple[UnitCandidate, ...] = ()
 
     def to_toml(self) -> str:
         """The file to edit, with the reasons as comments."""
-        return to_toml(self.schema, self.reasons)
+        return to_toml(self.schema, self.reasons, unit_notes=unit_notes(self.candidates))
 
 
 def draft_schema(source: Any, *, target: str | None = None) -> Schema:
     """Guess a schema from a data frame, Arrow table, mapping, file or database.
 
-    Not private: the result shows values of the data. Replace each guess by what is publicly known. `target` names the
-    column that is to be predicted: whole numbers of few values are then classes.
+    Not private: the result shows values of the data. Replace each guess by what is publicly known. Where a column may
+    name a person the unit is left unconfirmed, and nothing is read or spent until `Schema.with_unit` says whose privacy
+    is promised.
+    `target` names the column that is to be predicted: whole numbers of few values are then classes.
     """
     warnings.warn(
         "a draft schema shows values taken from the data; replace each marked one before publishing it",
@@ -63,33 +80,34 @@ def draft_of(source: Any, *, target: str | None = None) -> Draft:
     ]  # fmt: skip
     read = [one for one in seen if one.counted or one.target] or seen
     guesses = {one.name: guessed_column(one) for one in read}
-    unit, whole = _unit(guesses)
-    whole += tuple(_left_out(one) for one in seen if one.name not in guesses)
+    guessed = [one.column for one in guesses.values()]
+    candidates = unit_candidates(
+        _unit_evidence(one, guesses[one.name].column) for one in read if one.name != target
+    )
+    columns = as_identifiers(guessed, candidates)
+    whole = tuple(_left_out(one) for one in seen if one.name not in guesses)
     if target is not None:
         whole += (_target(target, guesses[target]),)
     schema = Schema(
-        [one.column for one in guesses.values()], description=_SAID, csv=stored.csv,
-        unit=PrivacyUnit.row() if unit is None else unit,
-    )  # fmt: skip
-    reasons = {name: one.reasons for name, one in guesses.items()}
-    return Draft(schema=schema, reasons=reasons | {"": whole})
-
-
-def _unit(guesses: Mapping[str, Guess]) -> tuple[PrivacyUnit | None, tuple[str, ...]]:
-    """Whoever has several rows is the unit: of identifiers that repeat, the one that repeats most."""
-    repeated = {
-        name: one.repeats
-        for name, one in guesses.items()
-        if isinstance(one.column, Identifier) and one.repeats
+        columns,
+        description=_SAID,
+        csv=stored.csv,
+        unit=open_unit(candidates) if candidates else PrivacyUnit.row(),
+        unit_taken_from_data=not candidates,
+    )
+    whole = (schema.no_features, *whole) if schema.identifiers else whole
+    reasons = {
+        one.column.name: one.reasons if one.column is column else (BY_NAME,)
+        for one, column in zip(guesses.values(), columns, strict=True)
     }
-    if not repeated:
-        return None, ("unit: one row, because no identifier was found that repeats",)
-    name = max(repeated, key=lambda one: repeated[one])
-    most = next((step for step in _STEPS if step >= repeated[name]), _STEPS[-1])
-    others = [f"{one!r} repeats, too" for one in repeated if one != name]
-    return PrivacyUnit.user(name, max_rows=most), (
-        "; ".join([f"unit: {name!r} has several rows; is it whoever is to be protected?", *others]),
-        f"max_rows: nine of ten have at most {repeated[name]} rows (taken from the data: replace it)",
+    return Draft(schema=schema, reasons=reasons | {"": whole}, candidates=candidates)
+
+
+def _unit_evidence(evidence: Evidence, column: Column) -> UnitEvidence:
+    return UnitEvidence(
+        column=column,
+        owned=list(evidence.counted.values()),
+        values=list(islice(evidence.counted, MOST_VALUES)),
     )
 
 

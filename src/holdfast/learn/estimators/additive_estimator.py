@@ -273,10 +273,11 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             "by the spread of what each adds to the score"
         )
         from holdfast.learn.estimators.recommend import rare_class_advice, told_levels
+        from holdfast.learn.estimators.schema_lines import schema_lines
 
         told = rare_class_advice(model.constant) if model.classes is not None else ""
         levels = told_levels(model.schema, self.release_)
-        parts = (head, shape_table(model), levels, told, self.release_.summary())
+        parts = (head, *schema_lines(model.schema), shape_table(model), levels, told, self.release_.summary())
         return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:

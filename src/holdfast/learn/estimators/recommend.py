@@ -164,7 +164,9 @@ def recommend(
     assert rows is not None
     if schema.open_levels:  # as a fit would take them
         adjacency = data.adjacency if isinstance(data, Table) else schema.adjacency or "replace"
-        noise = count_noise(limit_of(epsilon, delta), adjacency, schema.unit, tables=len(schema.names))
+        noise = count_noise(
+            limit_of(epsilon, delta), adjacency, schema.confirmed_unit, tables=len(schema.names)
+        )
         schema = schema.at_levels(schema.visible_levels(rows=rows, noise=noise))
     column, features, cells = schema[target], _features(schema, target), _cells(schema, target)
     task = "classes" if isinstance(column, Categorical) else "number"
