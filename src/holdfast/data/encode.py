@@ -162,7 +162,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         """The rows as the schema reads them, before they become features."""
         from holdfast.data.rows import arrow_columns
 
-        chosen = self.schema.select(*self.columns_)
+        chosen = self.schema.confirmed().select(*self.columns_)
         if isinstance(X, np.ndarray | list):
             matrix = np.asarray(X)
             if matrix.ndim != 2 or matrix.shape[1] != len(self.columns_):

@@ -206,12 +206,13 @@ def forecast_synthesis(
     [0.101, 0.012]
     """
     require(rows >= 1, "rows", rows, ">= 1")
+    unit = schema.confirmed_unit
     asked = Workload.marginals(schema, 3) if workload is None else workload
     asked.check(schema)
     made = []
     for epsilon in epsilons:
         task = SynthesisTask(
-            domain=schema.domain, workload=asked, limit=limit_of(epsilon, delta), unit=schema.confirmed_unit,
+            domain=schema.domain, workload=asked, limit=limit_of(epsilon, delta), unit=unit,
             adjacency=resolve_adjacency(adjacency, schema.adjacency), rows=rows,
         )  # fmt: skip
         method = choose_synthesis_method(task).entry
