@@ -20,8 +20,9 @@ from holdfast.data.schema.kinds import Column
 from holdfast.data.schema.unit import ROW, UnconfirmedUnit
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-FEW_VALUES = 20
-"""A column of no more values than this names no person, unless its name says that it is an identifier of one."""
+FEW_VALUES, FEW_NUMBERS = 20, 200
+"""A column of no more values than this names no person, unless its name says that it is an identifier of one: a
+`household` of 3 or a `meter` of 12 is a measure."""
 _DRAWN = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SERIAL = re.compile(r"[A-Za-z]{0,4}[-_ ]?[0-9]{3,}")
 MOST_VALUES = 200
@@ -92,7 +93,8 @@ def _likeness(evidence: UnitEvidence) -> Likeness | None:
     if values < 2 or not _may_identify(evidence.column):
         return None
     identifier = isinstance(evidence.column, Identifier)
-    if said is Likeness.person_identifier or (said > Likeness.none and (identifier or values > FEW_VALUES)):
+    few = FEW_NUMBERS if isinstance(evidence.column, Numeric) else FEW_VALUES
+    if said is Likeness.person_identifier or (said > Likeness.none and (identifier or values > few)):
         return said
     repeats = max(evidence.owned) > 1
     return Likeness.none if identifier and repeats and _given_out(evidence.values) else None
