@@ -30,18 +30,19 @@ PERSONS = frozenset(
     person patient customer client user member pupil student visitor reader borrower employee respondent participant
     subscriber policyholder household tenant subject individual worker resident voter donor claimant beneficiary
     enrollee insured taxpayer citizen applicant candidate child mother father parent teacher staff physician doctor
-    player passenger driver owner buyer seller guest account card consumer prisoner inmate defendant offender suspect
-    victim case panelist family policy contract subscription meter device hh cust usr emp stud resp subj subject bene pat mbr serial participants patients
+    player passenger driver owner buyer seller guest account card consumer prisoner inmate defendant offender
+    suspect victim case panelist family policy contract subscription meter device hh cust usr emp stud resp subj
+    subject bene pat mbr serial participants patients
 
     patienten patientin kunde kunden kundin nutzer benutzer mitglied mitglieds mitglieder personen versicherter
     versicherten versicherte schuler schueler studierende studierenden mitarbeiter teilnehmer proband probanden
     haushalt haushalts fall konto vertrag vertrags burger buerger einwohner mieter leser besucher befragte befragten
     befragter personal matrikel police zahler gerat
 
-    patiente personne individu adherent assure cliente salarie eleve etudiant menage foyer abonne usager beneficiaire
-    allocataire habitant contribuable poliza polizza paciente persona usuario alumno estudiante empleado hogar socio miembro
-    asegurado ciudadano afiliado beneficiario paziente utente assistito dipendente studente famiglia pessoa
-    utilizador aluno funcionario domicilio segurado cidadao
+    patiente personne individu adherent assure cliente salarie eleve etudiant menage foyer abonne usager
+    beneficiaire allocataire habitant contribuable poliza polizza paciente persona usuario alumno estudiante
+    empleado hogar socio miembro asegurado ciudadano afiliado beneficiario paziente utente assistito dipendente
+    studente famiglia pessoa utilizador aluno funcionario domicilio segurado cidadao
 
     klant persoon gebruiker lid leerling medewerker huishouden deelnemer patients kund medlem medlems elev anstalld
     hushall deltagare pasient bruker ansatt pacjent klient osoba uzytkownik pracownik hasta musteri kisi kullanici
