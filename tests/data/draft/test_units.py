@@ -78,7 +78,7 @@ def person_names(draw: st.DrawFn) -> str:
 
 def identifiers(kind: str, people: int, rows: int, coins: random.Random) -> list[Any]:
     """Values that tell people apart, as they are stored."""
-    drawn = {
+    kinds: dict[str, list[Any]] = {
         "numbers": [coins.randrange(10**6) for _ in range(people)],
         "counted": [10_000 + place for place in range(people)],
         "texts": [f"P{coins.randrange(10**8):08d}" for _ in range(people)],
@@ -86,13 +86,13 @@ def identifiers(kind: str, people: int, rows: int, coins: random.Random) -> list
         "names": [
             f"{coins.choice('ABCDEFG')}. {coins.choice('klmnop') * 4}{place}" for place in range(people)
         ],
-    }[kind]
-    return [coins.choice(drawn) for _ in range(rows)]
+    }
+    return [coins.choice(kinds[kind]) for _ in range(rows)]
 
 
 def repeated_texts(values: int, rows: int, coins: random.Random) -> list[str]:
     """Texts that repeat as a person's identifier does: charges, products, industries."""
-    words = [
+    words: list[str] = [
         f"{coins.choice(['theft', 'fraud', 'shop', 'wool'])} of the kind {'xyz' * (k % 5)} {k}th"
         for k in range(values)
     ]
@@ -145,13 +145,14 @@ def test_a_draft_never_decides_whom_to_protect(
 
 def test_the_best_name_comes_first() -> None:
     coins = random.Random(1)
-    frame = {
+    frame: dict[str, list[Any]] = {
         "visit_id": list(range(70_000, 70_600)), "ward": repeated_texts(400, 600, coins),
         "customer": identifiers("names", 250, 600, coins), "patient_id": identifiers("texts", 200, 600, coins),
     }  # fmt: skip
     draft = draft_of(frame)
     assert [one.name for one in draft.candidates] == ["patient_id", "customer", "visit_id"]
-    owned = [frame["patient_id"].count(one) for one in set(frame["patient_id"])]
+    people = frame["patient_id"]
+    owned = [people.count(one) for one in set(people)]
     assert (
         f"# one patient_id, of {len(owned)}: {max(owned)} rows at most, nine of ten have at most "
         in draft.to_toml()

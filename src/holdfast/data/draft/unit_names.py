@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from enum import IntEnum
+from itertools import pairwise
 
 
 class Likeness(IntEnum):
@@ -31,8 +32,8 @@ PERSONS = frozenset(
     subscriber policyholder household tenant subject individual worker resident voter donor claimant beneficiary
     enrollee insured taxpayer citizen applicant candidate child mother father parent teacher staff physician doctor
     player passenger driver owner buyer seller guest account card consumer prisoner inmate defendant offender
-    suspect victim case panelist family policy contract subscription meter device hh cust usr emp stud resp subj
-    subject bene pat mbr serial participants patients
+    suspect victim case panelist family policy contract subscription meter device phone telephone telefon hh cust
+    usr emp stud resp subj subject bene pat mbr serial participants patients
 
     patienten patientin kunde kunden kundin nutzer benutzer mitglied mitglieds mitglieder personen versicherter
     versicherten versicherte schuler schueler studierende studierenden mitarbeiter teilnehmer proband probanden
@@ -74,7 +75,7 @@ _MEASURES = frozenset(
     age sex gender count counts total sum mean avg type class group category status income score date year month day
     time name size rate price amount value weight weights height length share flag yn rooms children persons members
     people visits items rows of per bedrooms cars deaths births zip postal post plz area region district naics icd fips
-    nuts sic isco code codes industry occupation diagnosis procedure country state county city language currency phone
+    nuts sic isco code codes industry occupation diagnosis procedure country state county city language currency
     since segment level balance satisfaction test lab result alter geschlecht anzahl einkommen edad sexo anos
     """.split()
 )
@@ -87,9 +88,11 @@ _FILLERS = frozenset(
 _NAMES = frozenset(
     """
     name fullname surname lastname nachname vorname nom prenom nombre apellido apellidos cognome nome sobrenome naam
-    achternaam namn
+    achternaam namn firstname forename first last full given
     """.split()
 )
+#: Words that part a name, and are none by themselves.
+_PARTS = frozenset("first last full given family".split())
 _ENDINGS = ("nummern", "nummer", "number", "numero", "kennung", "schlussel", "nr", "no", "num", "id", "key")
 _BEGINNINGS = ("numero", "num", "id", "no")
 _CJK_PERSONS = """
@@ -144,15 +147,20 @@ def likeness(name: str) -> Likeness:
         return Likeness.none
     marks = [word for word in words if word in MARKS]
     people = [word for word in words if word in PERSONS]
-    if words == ["name"] or (len(words) == 1 and words[0] in _NAMES):
+    if people and len(people) < len(words) and set(words) <= {*people, *_NAMES}:
+        return Likeness.person
+    if set(words) <= _NAMES and not set(words) <= _PARTS:
         return Likeness.identifier
     if people and set(words) - set(people) and set(words) <= {*people, *marks, *_WEAK_MARKS}:
         return Likeness.person_identifier
     if set(words) & _MEASURES:
         return Likeness.none
-    if set(words) & KNOWN or (people and any(mark not in people for mark in marks)):
+    if set(words) & KNOWN and set(words) <= {*KNOWN, *people, *marks, *_WEAK_MARKS, "address"}:
         return Likeness.person_identifier
-    if people:
+    # The mark is that of the word beside it: `clinic_patient_id` is of a patient, `customer_order_id` of an order.
+    if any({one, other} & PERSONS and {one, other} & MARKS for one, other in pairwise(words)):
+        return Likeness.person_identifier
+    if people and set(marks) <= PERSONS:
         return Likeness.person if len(people) == len(words) else Likeness.none
     last, first = words[-1], words[0]
     identifies = (last in MARKS and (len(words) > 1 or last not in _COUNTS)) or first in MARKS - _COUNTS

@@ -25,6 +25,8 @@ FEW_VALUES, FEW_NUMBERS = 20, 200
 `household` of 3 or a `meter` of 12 is a measure."""
 _DRAWN = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SERIAL = re.compile(r"[A-Za-z]{0,4}[-_ ]?[0-9]{3,}")
+TRUTH_VALUES = 2
+"""A column of no more values, such as an `email` that is yes or no, tells nobody apart."""
 MOST_VALUES = 200
 """So many values are looked at to see whether they are words."""
 BY_NAME = "an identifier, by its name, and so no feature: whoever names a person is not predicted from"
@@ -90,7 +92,7 @@ def unit_candidates(columns: Iterable[UnitEvidence]) -> tuple[UnitCandidate, ...
 def _likeness(evidence: UnitEvidence) -> Likeness | None:
     """How likely it is, or None where it is no candidate."""
     said, values = likeness(evidence.column.name), len(evidence.owned)
-    if values < 2 or not _may_identify(evidence.column):
+    if values <= TRUTH_VALUES or not _may_identify(evidence.column):
         return None
     identifier = isinstance(evidence.column, Identifier)
     few = FEW_NUMBERS if isinstance(evidence.column, Numeric) else FEW_VALUES
