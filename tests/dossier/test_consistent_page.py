@@ -172,8 +172,8 @@ def broken_rules(record: Record) -> list[str]:
     )
     rule("no assumption, and a reset", not (bare and page.says("what was released before adds")))
     rule(
-        "provided that",
-        page.says("Provided that this holds, which holdfast could not check") == (red and not void),
+        "reservations",
+        page.says("With these reservations, which holdfast cannot check") == (red and not void),
     )
     lines = [n.text for n in page.root.all() if n.tag == "li" and n.attributes.get("class") == "red"]
     rule("red lines are red", all(one.text in lines for one in record.doubts if one.voids))

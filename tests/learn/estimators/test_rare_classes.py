@@ -102,6 +102,13 @@ def test_more_of_everything_is_never_trusted_less(share: float, rows: int, epsil
     assert one.trusted or share < LEAST_SHARE or one.records < LEAST_RECORDS
 
 
+def test_rows_of_one_person_count_once() -> None:
+    told = {"share": 0.05, "rows": 40_000.0, "epsilon": 1.0}
+    assert RareClass(**told).trusted
+    assert not RareClass(**told, max_rows=10).trusted
+    assert "/ 10 rows of one person = 200, below 1,500" in RareClass(**told, max_rows=10).words()
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("rows", [1_000, 100_000, 10_000_000])
 def test_recommend_never_names_shapes_where_they_cannot_be_trusted(rows: int, epsilon: float) -> None:
