@@ -160,6 +160,25 @@ def test_the_best_name_comes_first() -> None:
     assert "# one visit_id, of 600: each has one row, so it is the same as a row" in draft.to_toml()
 
 
+def test_a_word_for_a_person_is_a_question_and_stays_a_feature() -> None:
+    """A `device` of thirty kinds may be whose the rows are: the draft asks, and declares what it sees."""
+    coins = random.Random(3)
+    rows: dict[str, list[Any]] = {
+        "device": [f"kind {coins.randrange(30)}" for _ in range(500)],
+        "household": [coins.randint(1, 9) for _ in range(500)],
+        "email": [coins.choice(["yes", "no"]) for _ in range(500)],
+    }
+    draft = draft_of(rows)
+    assert draft.schema.unit == UnconfirmedUnit(["device"])
+    assert draft.schema.names == ("device", "household", "email")
+    assert (
+        'max_rows = 50, taken_from_data = true }  # and declare that column by name and kind = "identifier"'
+        in draft.to_toml()
+    )
+    said = draft.schema.with_unit("device", max_rows=25)
+    assert (said.names, said.identifiers) == (("household", "email"), ("device",))
+
+
 def test_values_that_were_given_out_are_candidates_by_themselves() -> None:
     coins = random.Random(2)
     hashes = identifiers("hashes", 250, 600, coins)

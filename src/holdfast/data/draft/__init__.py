@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from holdfast.data.draft.guesses import Evidence, Guess, guessed_column
 from holdfast.data.draft.stored import StoredTable
 from holdfast.data.draft.units import (
@@ -22,7 +24,7 @@ from holdfast.data.draft.units import (
     UnitEvidence,
     as_identifiers,
     open_unit,
-    unit_candidates,
+    ranked,
     unit_notes,
 )
 from holdfast.data.rows import Kind
@@ -81,9 +83,8 @@ def draft_of(source: Any, *, target: str | None = None) -> Draft:
     read = [one for one in seen if one.counted or one.target] or seen
     guesses = {one.name: guessed_column(one) for one in read}
     guessed = [one.column for one in guesses.values()]
-    candidates = unit_candidates(
-        _unit_evidence(one, guesses[one.name].column) for one in read if one.name != target
-    )
+    named = [_candidate(one, guesses[one.name].column) for one in read if one.name != target]
+    candidates = ranked(one for one in named if one is not None)
     columns = as_identifiers(guessed, candidates)
     whole = tuple(_left_out(one) for one in seen if one.name not in guesses)
     if target is not None:
@@ -103,12 +104,11 @@ def draft_of(source: Any, *, target: str | None = None) -> Draft:
     return Draft(schema=schema, reasons=reasons | {"": whole}, candidates=candidates)
 
 
-def _unit_evidence(evidence: Evidence, column: Column) -> UnitEvidence:
-    return UnitEvidence(
-        column=column,
-        owned=list(evidence.counted.values()),
-        values=list(islice(evidence.counted, MOST_VALUES)),
-    )
+def _candidate(evidence: Evidence, column: Column) -> UnitCandidate | None:
+    """The column as one that may name a person."""
+    owned = np.fromiter(evidence.counted.values(), dtype=np.int64, count=len(evidence.counted))
+    values = list(islice(evidence.counted, MOST_VALUES))
+    return UnitCandidate.of(UnitEvidence(column=column, owned=owned, values=values))
 
 
 def _left_out(unread: Evidence) -> str:

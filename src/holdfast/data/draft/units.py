@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from holdfast.data.draft.unit_names import Likeness, likeness
+from holdfast.data.draft.unit_names import Likeness, likeness, says_measure
 from holdfast.data.schema import Identifier
 from holdfast.data.schema.columns import Numeric
 from holdfast.data.schema.kinds import Column
@@ -21,10 +22,10 @@ from holdfast.data.schema.unit import ROW, UnconfirmedUnit
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 FEW_VALUES, FEW_NUMBERS = 20, 200
-"""A column of no more values than this names no person, unless its name says that it is an identifier of one: a
-`household` of 3 or a `meter` of 12 is a measure."""
+"""A column of no more values than this names no person, unless it is an identifier: a `household` of 3 or a `meter` of
+12 is a measure."""
 _DRAWN = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_SERIAL = re.compile(r"[A-Za-z]{0,4}[-_ ]?[0-9]{3,}")
+_SERIAL = re.compile(r"[A-Za-z]{0,4}[-_ ]?[0-9]{6,}")
 TRUTH_VALUES = 2
 """A column of no more values, such as an `email` that is yes or no, tells nobody apart."""
 MOST_VALUES = 200
@@ -37,7 +38,7 @@ class UnitEvidence:
     """One column as far as units are concerned."""
 
     column: Column
-    owned: Sequence[int]
+    owned: NDArray[np.int64]
     """How many rows each of its values has."""
     values: Sequence[str]
     """Some of its values."""
@@ -54,6 +55,23 @@ class UnitCandidate:
     """The most rows that one value has."""
     usual: int
     """Nine of ten values have at most so many."""
+    is_identifier: bool = True
+    """Whether the draft declares it as one; a category or a number is declared anew by whoever confirms it."""
+
+    @classmethod
+    def of(cls, evidence: UnitEvidence) -> UnitCandidate | None:
+        """The column as a candidate; None where it is none."""
+        like = _likeness(evidence)
+        if like is None:
+            return None
+        return cls(
+            name=evidence.column.name,
+            likeness=like,
+            values=len(evidence.owned),
+            most=int(evidence.owned.max()),
+            usual=int(np.quantile(evidence.owned, 0.9, method="higher")),
+            is_identifier=like is Likeness.person_identifier or isinstance(evidence.column, Identifier),
+        )
 
     @property
     def max_rows(self) -> int:
@@ -76,17 +94,17 @@ class UnitCandidate:
     def lines(self) -> list[str]:
         """Comments for the file: the meaning, and the line that would confirm it."""
         name = json.dumps(self.name, ensure_ascii=False)
+        also = '  # and declare that column by name and kind = "identifier" alone'
         return [
             self.meaning,
-            f"  unit = {{ column = {name}, max_rows = {self.max_rows}, taken_from_data = true }}",
+            f"  unit = {{ column = {name}, max_rows = {self.max_rows}, taken_from_data = true }}"
+            + ("" if self.is_identifier else also),
         ]
 
 
-def unit_candidates(columns: Iterable[UnitEvidence]) -> tuple[UnitCandidate, ...]:
-    """Columns that may name a person, the likeliest by name first, then those that repeat."""
-    found = [(one, _likeness(one)) for one in columns]
-    named = [_candidate(one, like) for one, like in found if like is not None]
-    return tuple(sorted(named, key=lambda one: (-one.likeness, one.most == 1)))
+def ranked(candidates: Iterable[UnitCandidate]) -> tuple[UnitCandidate, ...]:
+    """The likeliest by name first, then those that repeat."""
+    return tuple(sorted(candidates, key=lambda one: (-one.likeness, one.most == 1)))
 
 
 def _likeness(evidence: UnitEvidence) -> Likeness | None:
@@ -96,10 +114,13 @@ def _likeness(evidence: UnitEvidence) -> Likeness | None:
         return None
     identifier = isinstance(evidence.column, Identifier)
     few = FEW_NUMBERS if isinstance(evidence.column, Numeric) else FEW_VALUES
-    if said is Likeness.person_identifier or (said > Likeness.none and (identifier or values > few)):
+    if said is Likeness.person_identifier or (said > Likeness.none and identifier):
         return said
-    repeats = max(evidence.owned) > 1
-    return Likeness.none if identifier and repeats and _given_out(evidence.values) else None
+    if said is Likeness.person and values > few:
+        return said
+    repeats = identifier and int(evidence.owned.max()) > 1
+    given_out = repeats and not says_measure(evidence.column.name) and _given_out(evidence.values)
+    return Likeness.none if given_out else None
 
 
 def _may_identify(column: Column) -> bool:
@@ -115,20 +136,9 @@ def _given_out(values: Sequence[str]) -> bool:
     return bool(looked) and all(_DRAWN.fullmatch(value) or _SERIAL.fullmatch(value) for value in looked)
 
 
-def _candidate(evidence: UnitEvidence, like: Likeness) -> UnitCandidate:
-    owned = list(evidence.owned)
-    return UnitCandidate(
-        name=evidence.column.name,
-        likeness=like,
-        values=len(owned),
-        most=max(owned),
-        usual=int(np.quantile(owned, 0.9, method="higher")),
-    )
-
-
 def as_identifiers(columns: Sequence[Column], candidates: Sequence[UnitCandidate]) -> list[Column]:
-    """The columns, of which candidates are identifiers: whoever names a person is no feature."""
-    named = {one.name for one in candidates}
+    """The columns, of which those are identifiers whose name says that they identify a person: they are no features."""
+    named = {one.name for one in candidates if one.is_identifier}
     return [
         Identifier(one.name) if one.name in named and not isinstance(one, Identifier) else one
         for one in columns

@@ -82,7 +82,11 @@ class Schema:
             "a PrivacyUnit",
             f'schema.with_unit("{ROW}") says that a row is a person',
         )
-        for name in self._unit_columns():
+        for name in self.unit.candidates if isinstance(self.unit, UnconfirmedUnit) else ():
+            listed = [one.name for one in self.columns]
+            require(name in listed, "candidates", name, f"columns of the schema: {listed}")
+        if isinstance(self.unit, PrivacyUnit) and self.unit.column is not None:
+            name = self.unit.column
             require(
                 name in self.identifiers,
                 "unit.column",
@@ -90,12 +94,6 @@ class Schema:
                 "a column that the schema declares as an identifier",
                 f'add Identifier({name!r}) to the columns, or declare it so in the file: kind = "identifier"',
             )
-
-    def _unit_columns(self) -> tuple[str, ...]:
-        """The columns that the unit names, or that are candidates for it."""
-        if isinstance(self.unit, UnconfirmedUnit):
-            return tuple(self.unit.candidates)
-        return () if self.unit.column is None else (self.unit.column,)
 
     @property
     def confirmed_unit(self) -> PrivacyUnit:
