@@ -53,8 +53,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="unit: a text that repeats is a candidate",
         target="data:_likeness",
-        old="identifier and repeats and _given_out(evidence.values)",
-        new="identifier and repeats",
+        old="not says_measure(evidence.column.name) and _given_out(evidence.values)",
+        new="True",
         tests=(f"{UNITS}::test_a_draft_never_decides_whom_to_protect",),
     ),
     Fault(
