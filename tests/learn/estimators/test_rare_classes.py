@@ -103,10 +103,10 @@ def test_more_of_everything_is_never_trusted_less(share: float, rows: int, epsil
 
 
 def test_rows_of_one_person_count_once() -> None:
-    told = {"share": 0.05, "rows": 40_000.0, "epsilon": 1.0}
-    assert RareClass(**told).trusted
-    assert not RareClass(**told, max_rows=10).trusted
-    assert "/ 10 rows of one person = 200, below 1,500" in RareClass(**told, max_rows=10).words()
+    assert RareClass(share=0.05, rows=40_000, epsilon=1.0).trusted
+    shared = RareClass(share=0.05, rows=40_000, epsilon=1.0, max_rows=10)
+    assert not shared.trusted
+    assert "/ 10 rows of one person = 200, below 1,500" in shared.words()
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
