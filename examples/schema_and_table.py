@@ -45,8 +45,11 @@ def main() -> None:
                 print(type(table).__name__, dict(zip(schema["age"].labels, ages.tolist(), strict=True)))
                 print("  ", dict(zip(schema["ward"].labels, wards.tolist(), strict=True)))
                 print("  ", "sum of encoded rows:", table.sums(RowSum(encoder)).round(3).tolist())
-    print("one patient moves both counts together by at most", counts_l2("replace", schema.unit, marginals=2))
-    print("and the sum of rows by at most", sum_l2(encoder.row_norm_bound, "replace", schema.unit))
+    print(
+        "one patient moves both counts together by at most",
+        counts_l2("replace", schema.confirmed_unit, marginals=2),
+    )
+    print("and the sum of rows by at most", sum_l2(encoder.row_norm_bound, "replace", schema.confirmed_unit))
 
 
 if __name__ == "__main__":

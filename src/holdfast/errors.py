@@ -95,6 +95,10 @@ class NotPrivateWarning(UserWarning):
     """The result carries no privacy promise (a seeded run, an un-noised value)."""
 
 
+class ProbabilityWarning(UserWarning):
+    """The probabilities that a model states are known to be off, by public numbers of its fit."""
+
+
 class BudgetWarning(UserWarning):
     """The budget is being spent in a way that is easy to overlook."""
 

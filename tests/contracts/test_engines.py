@@ -365,12 +365,14 @@ class TestUsers:
         less_counts, less_total, less_moment = measured(others)
         moved = [a - b for a, b in zip(counts, less_counts, strict=True)]
         for change in moved:
-            assert np.abs(change).sum() == 3 == counts_l1("add_remove", schema.unit)  # reached, not exceeded
-            assert np.linalg.norm(change) <= counts_l2("add_remove", schema.unit)
+            assert (
+                np.abs(change).sum() == 3 == counts_l1("add_remove", schema.confirmed_unit)
+            )  # reached, not exceeded
+            assert np.linalg.norm(change) <= counts_l2("add_remove", schema.confirmed_unit)
         assert np.linalg.norm(np.concatenate([change.ravel() for change in moved])) <= counts_l2(
-            "add_remove", schema.unit, marginals=3
+            "add_remove", schema.confirmed_unit, marginals=3
         )
-        bound = sum_l2(encoder.row_norm_bound, "add_remove", schema.unit)
+        bound = sum_l2(encoder.row_norm_bound, "add_remove", schema.confirmed_unit)
         assert 2.9 < np.linalg.norm(total - less_total) <= bound + 1e-12
         assert np.linalg.norm(moment - less_moment) <= 3 * encoder.row_norm_bound**2 + 1e-12
 

@@ -171,7 +171,10 @@ def broken_rules(record: Record) -> list[str]:
         "no assumption, and ideal arithmetic", not (bare and page.says("The proof assumes ideal arithmetic"))
     )
     rule("no assumption, and a reset", not (bare and page.says("what was released before adds")))
-    rule("provided that", page.says("Provided that the lines in red below hold") == (red and not void))
+    rule(
+        "reservations",
+        page.says("With these reservations, which holdfast cannot check") == (red and not void),
+    )
     lines = [n.text for n in page.root.all() if n.tag == "li" and n.attributes.get("class") == "red"]
     rule("red lines are red", all(one.text in lines for one in record.doubts if one.voids))
 

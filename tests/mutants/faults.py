@@ -22,10 +22,12 @@ from . import (
     sampling,
     selection,
     synth,
+    units,
 )
 from .fault import Fault
 
 ROOMS = (
+    units,
     privacy,
     account,
     keeping,

@@ -136,7 +136,7 @@ def test_a_declared_number_must_be_the_public_one(adjacency: str, users: bool) -
     if users:
         rows["who"], units = [str(i // 2) for i in range(1000)], 500
         schema = Schema([*ONE.columns, Identifier("who")], unit=PrivacyUnit.user("who", max_rows=2))
-    account = Account(ZCDP(0.5), adjacency=adjacency, unit=schema.unit, seed=1)
+    account = Account(ZCDP(0.5), adjacency=adjacency, unit=schema.confirmed_unit, seed=1)
     for wrong in {800, 1000, 500} - {units}:
         with pytest.raises(ParameterError, match=f"n_public must be the number of units, {units}"):
             Synthesizer(adjacency=adjacency, n_public=wrong).fit(rows, schema, account=account)

@@ -201,7 +201,7 @@ def test_users_have_no_population_statement_and_larger_noise() -> None:
     schema = Schema(columns, unit=PrivacyUnit.user("who", max_rows=3), adjacency="replace")
     frame = {"who": [str(i // 3) for i in range(30)]} | {name: ["0", "1", "2"] * 10 for name in "abc"}
     data = ExactCounts(open_table(frame, schema))
-    account = Account(ApproxDP(5.0, 1e-3), unit=schema.unit, seed=1)
+    account = Account(ApproxDP(5.0, 1e-3), unit=schema.confirmed_unit, seed=1)
     claims = certify(data, released(1, 30), WORKLOAD, account=account)
     assert claims.population is None
     first = account.journal.entries[0].charge.mechanism

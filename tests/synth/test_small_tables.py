@@ -47,8 +47,8 @@ class Case:
         known = self.adjacency != "add_remove" or self.n_public is not None
         return SynthesisTask(
             domain=self.schema.domain, workload=self.workload or Workload.marginals(self.schema, 3),
-            limit=limit_of(1.0, self.delta), adjacency=Adjacency.of(self.adjacency), unit=self.schema.unit,
-            rows_are_public=known and self.schema.unit.max_rows == 1,
+            limit=limit_of(1.0, self.delta), adjacency=Adjacency.of(self.adjacency), unit=self.schema.confirmed_unit,
+            rows_are_public=known and self.schema.confirmed_unit.max_rows == 1,
         )  # fmt: skip
 
 

@@ -307,7 +307,7 @@ def test_users_are_protected_as_a_whole() -> None:
         / one.release_.value["measurements"][0]["noise_std"]
     )
     assert ratio == pytest.approx(5.0, rel=1e-6)
-    assert many.release_.guarantee.unit == schema.unit
+    assert many.release_.guarantee.unit == schema.confirmed_unit
 
 
 def test_estimates_cost_nothing_and_speak_before_the_run() -> None:

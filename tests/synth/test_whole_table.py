@@ -194,7 +194,9 @@ def test_charges_come_from_the_certificates_share(limit: Any) -> None:
         epsilon=1.0, delta=0.0 if limit.as_pure() else 1e-9, method="independent", random_state=1, user_cap=50,
         user_weights=True, certificate_share=0.2,
     )  # fmt: skip
-    account = Account(limit, unit=schema_of(1).unit, currency="pure" if limit.as_pure() else "zcdp", seed=1)
+    account = Account(
+        limit, unit=schema_of(1).confirmed_unit, currency="pure" if limit.as_pure() else "zcdp", seed=1
+    )
     made.random_state = None
     owned = np.repeat([1, 50], [900, 100])
     made.fit(visits(owned, np.repeat([0, 1], [900, 5000])), schema_of(1), account=account)
@@ -284,7 +286,7 @@ def test_a_cap_at_the_bound_costs_nothing_and_leaves_nothing_out() -> None:
     ],
 )
 def test_bad_declarations_cost_nothing(asked: dict[str, Any], message: str) -> None:
-    account = Account(ZCDP(0.5), unit=schema_of(3).unit, seed=1)
+    account = Account(ZCDP(0.5), unit=schema_of(3).confirmed_unit, seed=1)
     rows = visits(np.array([2, 3]), np.zeros(5, dtype=int))
     with pytest.raises(ParameterError, match=message):
         Synthesizer(**asked).fit(rows, schema_of(3), account=account)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.paths import READ, REPLACED, SOURCE, Group
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def membership(
 @click.option(
     "--schema", "schema_file", type=READ, help="How columns are read; a saved release brings its own."
 )
+@UNIT
 @click.option(
     "--members",
     type=SOURCE,
@@ -178,6 +180,7 @@ def synthetic(
     type=READ,
     help="How columns are read; needed for a Parquet or CSV file of rows.",
 )
+@UNIT
 @click.option(
     "--members",
     type=SOURCE,
@@ -268,6 +271,7 @@ def attribute(
 @click.option(
     "--schema", "schema_file", type=READ, help="How columns are read; needed for a Parquet or CSV file."
 )
+@UNIT
 @click.option(
     "--members",
     type=SOURCE,
@@ -342,7 +346,6 @@ def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | Non
     """What was released, a file of rows or a release; the schema, where one is given; how files of people are read."""
     from holdfast.data.engines import rows_of_source
     from holdfast.data.engines.file_rows import number_names
-    from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
     from holdfast.synth.evaluation.compared_rows import read_synthetic
 
@@ -351,7 +354,7 @@ def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | Non
         raise ParameterError(
             "--schema must be given with a Parquet or CSV file: it says how columns are read"
         )
-    schema = None if schema_file is None else Schema.load(schema_file)
+    schema = None if schema_file is None else declared_schema(schema_file)
     written = _schema_inside(released) if schema is None else schema
     if written is None:
         return released, schema, rows_of_source

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     help="Instead: Parquet, CSV or a database URL; methods are tried on it. NOT PRIVATE.",
 )
 @click.option("--schema", "schema_file", type=READ, help="What is public about DATA.")
+@UNIT
 @click.option("--target", help="The column to predict.")
 @click.option("--methods", help="Names of methods, separated by commas; for example noisy_gd,output.")
 @click.option(
@@ -148,7 +150,6 @@ def _read(
     from holdfast.data.engines import rows_of_source
     from holdfast.data.engines.file_rows import number_names
     from holdfast.data.engines.files import read_columns
-    from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
 
     if schema_file is None or target is None or not methods:
@@ -156,7 +157,7 @@ def _read(
             f"schema, target and methods must be given with --data, got schema={schema_file}, target={target!r} "
             f"and methods={methods!r}"
         )
-    schema = Schema.load(schema_file)
+    schema = declared_schema(schema_file)
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     chosen = [name.strip() for name in methods.split(",") if name.strip()]

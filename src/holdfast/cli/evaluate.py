@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ PAGES = (".html", ".json")
 @click.option(
     "--schema", "schema_file", type=READ, help="What is declared of the columns; a release holds its own."
 )
+@UNIT
 @click.option("--target", help="A column to predict: train on synthetic rows, test on real ones.")
 @click.option("--by", multiple=True, help="A column whose subgroups are looked at (repeatable).")
 @click.option(
@@ -132,12 +134,11 @@ def _rows_of(release: Release[Any] | None) -> Any:
 
 
 def _schema(path: Path | None, release: Release[Any] | None) -> Schema:
-    from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
     from holdfast.synth.contents import SyntheticContents
 
     if path is not None:
-        return Schema.load(path)
+        return declared_schema(path)
     if release is None:
         raise ParameterError(
             "schema must be given with --against, unless SYNTHETIC or --release is a release, which holds one; "

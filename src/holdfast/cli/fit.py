@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
 from holdfast.learn.estimators import MODELS, estimator_of, load_model
 
@@ -28,6 +29,7 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
     "--schema", "schema_file", type=READ, required=True,
     help="What is public about SOURCE.",
 )  # fmt: skip
+@UNIT
 @click.option("--target", required=True, help="The column to predict; all other columns are features.")
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
 @click.option(
@@ -98,7 +100,6 @@ def fit(
       holdfast fit clinic.parquet --schema clinic.toml --target sex --ledger budget.db --dataset clinic -o m.holdfast
     """
     from holdfast.data.engines import open_table
-    from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError, without_password
     from holdfast.ledger import Ledger, once
     from holdfast.ledger.jobs.job import job_key
@@ -111,7 +112,7 @@ def fit(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if ledger is None and epsilon is None:
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
-    schema = Schema.load(schema_file).at_levels(asked_levels(levels))
+    schema = declared_schema(schema_file).at_levels(asked_levels(levels))
     asked: dict[str, Any] = {
         "model": model, "penalty": penalty, "delta": delta, "method": method, "row_norm": row_norm, "radius": radius,
     }  # fmt: skip

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.paths import LEDGER, NEW, READ, REPLACED, Group
 
 PATH = click.argument("path", type=LEDGER)
@@ -40,6 +41,7 @@ def ledger() -> None:
     type=READ,
     help="Neighbours and whom a row belongs to, as this schema declares them.",
 )
+@UNIT
 @click.option(
     "--adjacency",
     type=click.Choice(["replace", "zero_out", "add_remove"]),
@@ -72,9 +74,7 @@ def init(
 
     unit = PrivacyUnit(user, 1 if max_rows is None else max_rows)
     if schema_file is not None:
-        from holdfast.data.schema import Schema
-
-        schema = Schema.load(schema_file)
+        schema = declared_schema(schema_file)
         if user is not None or max_rows is not None:
             raise click.UsageError("--user and --max-rows are what --schema declares; leave them out")
         said = None if schema.adjacency is None else Adjacency.of(schema.adjacency).value
@@ -82,7 +82,7 @@ def init(
             raise click.UsageError(
                 f"--adjacency {adjacency} is not what --schema declares, {said}; leave it out"
             )
-        adjacency, unit = said or adjacency, schema.unit
+        adjacency, unit = said or adjacency, schema.confirmed_unit
     # Everything is checked before the file is made.
     declared = Dataset.declared(
         dataset,

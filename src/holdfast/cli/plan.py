@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.paths import READ, Command
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
     type=READ,
     help="Its schema.",
 )
+@UNIT
 @click.option("--target", help="Its column of labels.")
 @click.option(
     "--fits", type=int, default=3, show_default=True, help="Seeded fits per epsilon on public data."
@@ -106,7 +108,6 @@ def plan(
 def _synthesis(
     schema_file: Path | None, rows: int | None, *, adjacency: str, **told: Any
 ) -> tuple[Any, list[str]]:
-    from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
     from holdfast.synth.forecast import forecast_lines, forecast_synthesis
 
@@ -115,7 +116,7 @@ def _synthesis(
             f"schema and rows must be given with --synth, got schema={schema_file} and rows={rows}; "
             "'holdfast schema draft' writes a schema"
         )
-    schema = Schema.load(schema_file)
+    schema = declared_schema(schema_file)
     declared = None if schema.adjacency is not None else adjacency
     found = forecast_synthesis(schema, rows=rows, adjacency=declared, **told)
     return found, forecast_lines(found)
@@ -134,7 +135,6 @@ def _forecast(rows: int | None, columns: int | None, **told: Any) -> tuple[Forec
 
 def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: Any) -> tuple[Rehearsal, ...]:
     from holdfast.data.engines.files import read_columns
-    from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError
     from holdfast.learn.forecast import rehearse
 
@@ -143,7 +143,7 @@ def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: 
             f"schema and target must be given with --public-data, got schema={schema_file} and target={target!r}; "
             "'holdfast schema draft' writes a schema"
         )
-    schema = Schema.load(schema_file)
+    schema = declared_schema(schema_file)
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     columns = read_columns(data, schema, name="public-data")

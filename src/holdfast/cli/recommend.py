@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.paths import READ, Command
 
 
 @click.command(cls=Command)
 @click.argument("schema_file", metavar="SCHEMA", type=READ)
+@UNIT
 @click.option("--target", required=True, help="The column to predict.")
 @click.option("--rows", type=int, required=True, help="Records in the table, a public number.")
 @click.option("--epsilon", type=float, default=1.0, show_default=True, help="The budget.")
@@ -37,11 +39,10 @@ def recommend(
       holdfast recommend census.toml --target income --rows 32561
       holdfast recommend claims.toml --target fraud --rows 200000 --epsilon 0.5 --rarest 0.01
     """
-    from holdfast.data.schema import Schema
     from holdfast.learn import recommend as ask
 
     found = ask(
-        Schema.load(schema_file), target=target, epsilon=epsilon, delta=delta, rows=rows, rarest=rarest
+        declared_schema(schema_file), target=target, epsilon=epsilon, delta=delta, rows=rows, rarest=rarest
     )
     if as_json:
         told = {name: value for name, value in asdict(found).items() if name != "alike"}

@@ -28,7 +28,8 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
 
     Bounds and categories in it are guesses taken from the data, each marked so: replace them by what is
     public knowledge. Comments say what each guess rests on: the draft is not for publication. What is computed under
-    an uncorrected draft carries that as an assumption.
+    an uncorrected draft carries that as an assumption. Whose privacy is promised is never guessed: where columns may
+    name a person, they are listed, and every command refuses the draft until [unit] or --unit says it.
 
     \b
     Examples:
@@ -52,6 +53,17 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
         write_atomically(output, text.encode())
         click.echo(
             f"draft written to {click.format_filename(output)}: replace what is marked 'taken from the data'",
+            err=True,
+        )
+    if made.candidates:
+        named = ", ".join(one.name for one in made.candidates)
+        click.echo(
+            f"say whose privacy is promised, in its [unit]: {named} may name a person; nothing is read or spent before",
+            err=True,
+        )
+    else:
+        click.echo(
+            "no column seems to name a person: each row is taken to be about another one, as an assumption",
             err=True,
         )
 

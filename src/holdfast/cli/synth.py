@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.fit import FOUND, LEVELS, asked_levels
 from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("source", type=SOURCE)
 @click.option("--schema", "schema_file", type=READ, required=True, help="What is public about SOURCE.")
+@UNIT
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
 @click.option(
     "--delta", type=float, default=1e-9, show_default=True, help="The promise's delta; 0 for pure privacy."
@@ -107,7 +109,6 @@ def synth(
       holdfast synth data.parquet --schema s.toml --ledger budget.db --dataset clinic --account june -o june.csv
     """
     from holdfast.data.engines import open_table
-    from holdfast.data.schema import Schema
     from holdfast.errors import ParameterError, without_password
     from holdfast.ledger import Ledger, once
     from holdfast.ledger.jobs.job import job_key
@@ -122,7 +123,7 @@ def synth(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if epsilon is None and (ledger is None or dry):
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
-    schema = Schema.load(schema_file).at_levels(asked_levels(levels))
+    schema = declared_schema(schema_file).at_levels(asked_levels(levels))
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     made = Synthesizer(
         1.0 if epsilon is None else epsilon, delta, method=method, columns=names, rows=rows,

@@ -87,9 +87,10 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any = None, y: Any = None) -> Encoder:
         """Check the parameters; the data are not looked at. Rows of users become single rows, and that is said."""
-        if X is not None and self.schema.unit.column is not None:
+        unit = self.schema.confirmed_unit
+        if X is not None and unit.column is not None:
             warnings.warn(
-                f"the schema protects {self.schema.unit.summary()}, and encoded rows do not say whose they are: a "
+                f"the schema protects {unit.summary()}, and encoded rows do not say whose they are: a "
                 "model fitted to them promises about single rows; fit the table instead, "
                 "model.fit(open_table(...), target=...)",
                 AssumptionWarning, stacklevel=2,
@@ -161,7 +162,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         """The rows as the schema reads them, before they become features."""
         from holdfast.data.rows import arrow_columns
 
-        chosen = self.schema.select(*self.columns_)
+        chosen = self.schema.confirmed().select(*self.columns_)
         if isinstance(X, np.ndarray | list):
             matrix = np.asarray(X)
             if matrix.ndim != 2 or matrix.shape[1] != len(self.columns_):

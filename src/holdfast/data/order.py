@@ -169,7 +169,7 @@ class KeyedHash(Order):
                 f"column must be a declared identifier, one of {list(schema.identifiers)}, "
                 f"got column={self.column!r}"
             )
-        unit = schema.unit
+        unit = schema.confirmed_unit
         if unit.max_rows > 1 and self.column != unit.column:
             raise ParameterError(
                 f"column must be the user column {unit.column!r} when users have several rows, "
@@ -193,10 +193,10 @@ class Storage(Order):
     def admit(self, adjacency: Adjacency, schema: Schema) -> None:
         """Refuse what the proofs do not cover; users are padded, which leaves no stored order."""
         super().admit(adjacency, schema)
-        if schema.unit.max_rows > 1:
+        if schema.confirmed_unit.max_rows > 1:
             raise ParameterError(
                 "order must not be Order.storage() when users have several rows: they are padded to "
-                f"max_rows={schema.unit.max_rows}; use Order.shuffled()"
+                f"max_rows={schema.confirmed_unit.max_rows}; use Order.shuffled()"
             )
 
     def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Index:

@@ -87,7 +87,8 @@ class Batch:
 
 
 def encode_batch(schema: Schema, columns: Mapping[str, object], rows: int) -> Batch:
-    """Read Arrow columns as the schema says. Nothing in the values can make this raise."""
+    """Read Arrow columns as the schema says, whose unit is confirmed. Nothing in the values can make this raise."""
+    schema.confirmed()
     values: dict[str, Floats | Codes] = {}
     missing: dict[str, NDArray[np.bool_]] = {}
     for column in schema.columns:

@@ -74,14 +74,14 @@ class Table(ABC):
     reopen: Callable[[Schema], Table] | None = None
 
     def __init__(self, schema: Schema, *, adjacency: Adjacency, n_public: int | None) -> None:
-        self.schema = schema
+        self.schema = schema.confirmed()
         self.adjacency = adjacency
         self.n_public = n_public
 
     @property
     def unit(self) -> PrivacyUnit:
         """What is protected."""
-        return self.schema.unit
+        return self.schema.confirmed_unit
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -195,6 +195,7 @@ def rehearse(
     from holdfast.data.engines import open_table
     from holdfast.learn.estimators.classifiers import PrivateLogisticRegression
 
+    schema.confirmed()
     require(fits >= 1, "fits", fits, ">= 1")
     require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
     order = np.random.default_rng(0).permutation(len(next(iter(columns.values()))))

@@ -96,6 +96,7 @@ class Guarantee:
         lines = [
             *first,
             f"{self.curve!r} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})",
+            *(f"  assumes: {assumption}" for assumption in self.assumptions),
             "  "
             + ", ".join(
                 f"epsilon {epsilon_text(self.epsilon(d))} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9)
@@ -104,7 +105,6 @@ class Guarantee:
             f"  {guess_words(guess_bound(self.curve))}",
             f"  proof: {self.theorem}",
         ]
-        lines += [f"  assumes: {assumption}" for assumption in self.assumptions]
         return "\n".join(lines)
 
     def __str__(self) -> str:

@@ -164,6 +164,10 @@ def describe(contents: SyntheticContents, release: Release[Any], *, method: str)
         f"{table.num_rows:,} synthetic rows of {table.num_columns} columns by method {method!r}, for "
         f"{len(workload.groups):,} groups of {workload.size(contents.schema):,} queries"
     ]
+    lines += [f"assumes: {assumption}" for assumption in contents.schema.assumptions]
+    lines += [f"not synthesised: {', '.join(contents.schema.identifiers)} (identifiers)"] * bool(
+        contents.schema.identifiers
+    )
     lines += [] if contents.choice is None else [contents.choice]
     lines += [*_measurements(contents), *_claims(release)]
     return "\n".join([*lines, release.guarantee.summary(), release.provenance.summary()])

@@ -142,7 +142,7 @@ def chosen_levels(
     public, so the choice says nothing about the data; without a public number of rows it is the finest level.
     """
     names = schema.names if columns is None else columns
-    noise = count_noise(limit, adjacency, schema.unit, tables=max(1, len(names)))
+    noise = count_noise(limit, adjacency, schema.confirmed_unit, tables=max(1, len(names)))
     return schema.at_levels(schema.visible_levels(rows=rows, noise=noise))
 
 
@@ -206,12 +206,13 @@ def forecast_synthesis(
     [0.101, 0.012]
     """
     require(rows >= 1, "rows", rows, ">= 1")
+    unit = schema.confirmed_unit
     asked = Workload.marginals(schema, 3) if workload is None else workload
     asked.check(schema)
     made = []
     for epsilon in epsilons:
         task = SynthesisTask(
-            domain=schema.domain, workload=asked, limit=limit_of(epsilon, delta), unit=schema.unit,
+            domain=schema.domain, workload=asked, limit=limit_of(epsilon, delta), unit=unit,
             adjacency=resolve_adjacency(adjacency, schema.adjacency), rows=rows,
         )  # fmt: skip
         method = choose_synthesis_method(task).entry

@@ -213,6 +213,7 @@ class Synthesizer(ReleasedTable):
         else:
             data = ExactCounts(self._open(source, schema), self.columns)
             declared, count, units = data.table.schema, rows or data.public_rows, rows or data.public_units
+        unit = declared.confirmed_unit
         names = declared.names if self.columns is None else tuple(self.columns)
         adjacency = resolve_adjacency(self.adjacency, declared.adjacency)
         limit = limit_of(self.epsilon, self.delta)
@@ -220,10 +221,15 @@ class Synthesizer(ReleasedTable):
         workload = self._asked(declared, names)
         workload.check(declared)
         task = SynthesisTask(
-            domain={name: declared[name].cells for name in names}, workload=workload, limit=limit, unit=declared.unit,
-            adjacency=adjacency, rows_are_public=declared.unit.max_rows == 1 and count is not None, rows=count,
+            domain={name: declared[name].cells for name in names},
+            workload=workload,
+            limit=limit,
+            unit=unit,
+            adjacency=adjacency,
+            rows_are_public=unit.max_rows == 1 and count is not None,
+            rows=count,
             objective=self.objective,
-        )  # fmt: skip
+        )
         return estimate_synthesis(
             task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share
         )

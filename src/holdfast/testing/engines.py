@@ -108,8 +108,8 @@ def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> No
     ensure(read[0] == read[1], "the change of one unit changes how others' rows are kept or read")
     for names, one, other in zip(sets, counts[0], counts[1], strict=True):
         moved = int(np.abs(one - other).sum())
-        ensure(moved <= counts_l1(adjacency, schema.unit), f"the counts of {names} move by {moved}")
-    bound = sum_l2(encoder.row_norm_bound, adjacency, schema.unit)
+        ensure(moved <= counts_l1(adjacency, schema.confirmed_unit), f"the counts of {names} move by {moved}")
+    bound = sum_l2(encoder.row_norm_bound, adjacency, schema.confirmed_unit)
     moved_sum = float(np.linalg.norm(sums[0] - sums[1]))
     ensure(moved_sum <= bound + 1e-12, f"the sum moves by {moved_sum}, more than {bound}")
 

@@ -20,6 +20,7 @@ from holdfast.cli.app import app
 from holdfast.data import Categorical, DateTime, Hierarchy, Identifier, Numeric, Schema, open_table
 from holdfast.data.draft import Draft, draft_of
 from holdfast.data.draft.check import INTERNAL, check_table
+from holdfast.data.schema import UnconfirmedUnit
 from holdfast.errors import DataError, ParameterError
 from holdfast.synth import Synthesizer
 from tests.servers import postgres
@@ -82,7 +83,7 @@ def test_every_column_is_what_it_is(draft: Draft) -> None:
     assert [label.lower() for label in schema["size"].listed] == ["small", "medium", "large"]
     assert isinstance(schema["churned"], Categorical)
     assert schema["churned"].values == (0, 1)
-    assert (schema.unit.column, schema.unit.max_rows) == ("customer_id", 10)
+    assert schema.unit == UnconfirmedUnit(["customer_id"])
 
 
 def test_a_target_in_words_has_the_classes_that_were_found() -> None:
@@ -101,7 +102,7 @@ def test_every_guess_says_what_it_rests_on(draft: Draft) -> None:
         assert draft.reasons[column.name], column.name
     assert "# a date: 590 of 600 values are written %d.%m.%Y" in text
     assert "# target: 'churned' is a classification" in text
-    assert "# unit: 'customer_id' has several rows" in text
+    assert "# one customer_id, of " in text
     assert Schema.from_dict(draft.schema.to_dict()) == draft.schema
 
 
@@ -188,7 +189,7 @@ def publicly_known(draft: Draft) -> Schema:
             column |= {"low": 0.0, "high": 2000.0, "smallest": 1.0, "spacing": "log", "bins": 12}
         if column["name"] == "sold":
             column |= {"low": "2023-01-01", "high": "2024-12-31"}
-    return Schema.from_dict(record)
+    return Schema.from_dict(record).with_unit("customer_id", max_rows=10)
 
 
 def test_the_owner_sees_everything(draft: Draft, export: Path) -> None:
@@ -338,7 +339,7 @@ def test_names_and_scales_of_other_languages() -> None:
     }
     draft = draft_of(rows)
     assert draft.schema.identifiers == ("Patienten-Nr", "kundenNr")
-    assert draft.schema.unit.column == "Patienten-Nr"
+    assert draft.schema.unit == UnconfirmedUnit(["Patienten-Nr", "kundenNr"])
     grade, answer = draft.schema["Schweregrad"], draft.schema["Q1"]
     assert isinstance(grade, Categorical)
     assert isinstance(answer, Categorical)
@@ -416,7 +417,7 @@ def test_truth_values_are_the_same_in_every_file(tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "t.csv", index=False)
     drafted, written = draft_of(frame).schema, draft_of(str(tmp_path / "t.csv")).schema
     assert drafted["paid"] == written["paid"] == Categorical("paid", ["false", "true"], fold=True)
-    assert not check_table(str(tmp_path / "t.csv"), drafted).findings
+    assert not check_table(str(tmp_path / "t.csv"), drafted.with_unit("row")).findings
 
 
 @pytest.mark.slow

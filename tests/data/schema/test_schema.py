@@ -167,6 +167,7 @@ def test_select_keeps_what_is_public() -> None:
 
 def test_a_draft_carries_its_guesses() -> None:
     schema = Schema([Numeric("age", 0, 1, taken_from_data=True), Categorical("k", ["a"])])
-    assert schema.assumptions == ("bounds of column 'age' were taken from the data: replace them",)
-    assert "assumption: bounds of column 'age'" in schema.summary()
+    said = "bounds of age were taken from the data: the promise does not cover what they show"
+    assert schema.assumptions == (said,)
+    assert f"assumption: {said}" in schema.summary()
     assert to_toml(schema).count("# taken from the data: replace it") == 2  # low and high

@@ -121,7 +121,7 @@ def test_few_records_at_a_small_budget_stay_linear() -> None:
 
 
 def test_tables_with_a_class_as_rare_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = recommend(SCHEMA, target="ill", epsilon=1.0, rows=1_000, rarest=0.01)
+    found = recommend(SCHEMA, target="ill", epsilon=1.0, rows=100_000, rarest=0.04)
     assert "tables with a class that rare" in found.why
     assert "real tables" in recommend(SCHEMA, target="ill", epsilon=1.0, rows=1_000, rarest=0.3).why
     for wrong in (0.0, 0.6, float("nan")):
@@ -134,7 +134,7 @@ def test_tables_with_a_class_as_rare_decide(monkeypatch: pytest.MonkeyPatch) -> 
             if one.measure == "area"
         ]
         monkeypatch.setattr(recommending, "rare_tries", lambda won=won: won)
-        found = recommend(SCHEMA, target="ill", epsilon=1.0, rows=1_000, rarest=0.01)
+        found = recommend(SCHEMA, target="ill", epsilon=1.0, rows=100_000, rarest=0.04)
         assert (found.estimator == "PrivateLogisticRegression") == ahead
         told = rare_class_advice(np.array([-4.0]))
         assert ("PrivateLogisticRegression" in told) == ahead

@@ -93,6 +93,8 @@ def attribute_risk(
     >>> bool(risk.outcome("bayes").accuracy() > 0.75), risk.sizes, risk.audience
     (True, (50, 200, 500), 'internal')
     """
+    if schema is not None:
+        schema.confirmed()
     require(0 < confidence < 1, "confidence", confidence, "in (0, 1)")
     require(surest >= 1 and targets >= 1, "surest", surest, ">= 1, as targets")
     random = np.random.default_rng(random_state)

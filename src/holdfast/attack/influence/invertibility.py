@@ -77,6 +77,8 @@ def invertibility(
     >>> [(found.column, round(found.advantage.value, 1)) for found in report]
     [(0, 0.5), (1, 0.0)]
     """
+    if schema is not None:
+        schema.confirmed()
     target = Target.of(model, classes=classes)
     require_form(target, shows)
     require(0.0 <= knowledge <= 1.0, "knowledge", knowledge, "in [0, 1]")

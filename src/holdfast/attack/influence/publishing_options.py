@@ -169,6 +169,8 @@ def publishing_options(
     >>> found['scores'].found.advantage.value > found['decisions only'].found.advantage.value > -0.05
     True
     """
+    if schema is not None:
+        schema.confirmed()
     target = Target.of(model, classes=classes)
     require((train is None) == (training is None), "training", "...", "given together with train, or neither")
     random = np.random.default_rng(random_state)

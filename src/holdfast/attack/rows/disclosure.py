@@ -233,6 +233,8 @@ def synthetic_disclosure(
     >>> report["linkability"].limits[0] > 0.5        # the rows are the members
     True
     """
+    if schema is not None:
+        schema.confirmed()
     require(number >= 1, "number", number, ">= 1")
     table, declared, _ = opened(rows, schema)
     read = reader(declared, table)

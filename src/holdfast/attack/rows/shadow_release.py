@@ -60,6 +60,8 @@ def shadow_release(
     >>> leak.auc > 0.95, leak.game
     (True, 'flipped')
     """
+    if schema is not None:
+        schema.confirmed()
     require(trials >= 8, "trials", trials, ">= 8", "half of them teach the attack")
     relation = Adjacency.of(adjacency)
     people, wanted = _records(population), _records(target)

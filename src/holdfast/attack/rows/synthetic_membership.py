@@ -45,6 +45,8 @@ def synthetic_membership(
     >>> bool(report["density_ratio"].auc > 0.95), report.audience
     (True, 'internal')
     """
+    if schema is not None:
+        schema.confirmed()
     table, declared, guarantee = opened(rows, schema)
     read = reader(declared, table)
     inside, outside = read(members), read(non_members)

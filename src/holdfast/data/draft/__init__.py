@@ -15,25 +15,40 @@ from typing import Any
 from holdfast.data.draft.evidence import Evidence
 from holdfast.data.draft.guesses import Guess, LeftOut, guessed_column
 from holdfast.data.draft.stored import StoredTable, header_is_row
+from holdfast.data.draft.units import (
+    BY_NAME,
+    MOST_VALUES,
+    UnitCandidate,
+    UnitEvidence,
+    as_identifiers,
+    open_unit,
+    ranked,
+    unit_notes,
+)
 from holdfast.data.rows import Kind
 from holdfast.data.schema import Categorical, Identifier, Schema
+from holdfast.data.schema.kinds import Column
 from holdfast.data.schema.schema import to_toml
 from holdfast.errors import NotPrivateWarning, require
 from holdfast.privacy.adjacency import PrivacyUnit
 from holdfast.progress import progress
 
 _SAID = "a draft: replace what was taken from the data, then remove the marks"
-_STEPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A schema, and for every column what its guesses rest on (under the name "", those about the whole table)."""
+    """A schema, and for every column what its guesses rest on (under the name "", those about the whole table).
+
+    The unit of the schema is unconfirmed where a column may name a person; `candidates` say what each would mean.
+    """
 
     schema: Schema
     reasons: Mapping[str, tuple[str, ...]]
     left_out: Mapping[str, str] = field(default_factory=dict)
     """The columns that are not declared, and why."""
+    candidates: tuple[UnitCandidate, ...] = ()
+    """The columns that may name whoever is to be protected."""
 
     @property
     def no_features(self) -> tuple[str, ...]:
@@ -43,15 +58,16 @@ class Draft:
 
     def to_toml(self) -> str:
         """The file to edit, with the reasons as comments."""
-        return to_toml(self.schema, self.reasons)
+        return to_toml(self.schema, self.reasons, unit_notes=unit_notes(self.candidates))
 
 
 def draft_schema(source: Any, *, target: str | None = None, encoding: str | None = None) -> Schema:
     """Guess a schema from a data frame, Arrow table, mapping, file or database.
 
-    Not private: the result shows values of the data. Replace each guess by what is publicly known. `target` names the
-    column that is to be predicted: whole numbers of few values are then classes. `encoding` is that of CSV files, which
-    is guessed otherwise.
+    Not private: the result shows values of the data. Replace each guess by what is publicly known. Where a column may
+    name a person the unit is left unconfirmed, and nothing is read or spent until `Schema.with_unit` says whose privacy
+    is promised. `target` names the column that is to be predicted: whole numbers of few values are then classes.
+    `encoding` is that of CSV files, which is guessed otherwise.
     """
     warnings.warn(
         "a draft schema shows values taken from the data; replace each marked one before publishing it",
@@ -68,6 +84,7 @@ def draft_of(source: Any, *, target: str | None = None, encoding: str | None = N
     require(known, "target", target, f"one of the columns {list(stored.columns)}")
     guesses: dict[str, Guess] = {}
     left_out: dict[str, str] = {}
+    found: list[UnitCandidate] = []
     names_among_values = 0
     for name in progress(list(stored.columns), desc="drafting", unit="column"):
         if name == "":
@@ -89,40 +106,38 @@ def draft_of(source: Any, *, target: str | None = None, encoding: str | None = N
         guess = guessed_column(seen)
         if isinstance(guess, LeftOut):
             left_out[name] = guess.why
-        else:
-            guesses[name] = guess
+            continue
+        guesses[name] = guess
+        if name != target and (candidate := _candidate(seen, guess.column)) is not None:
+            found.append(candidate)
     stored.require_names(names_among_values)
-    unit, whole = _unit(guesses)
-    whole += tuple(f"left out: {name!r} {why}" for name, why in left_out.items())
-    whole += stored.remarks
+    candidates = ranked(found)
+    guessed = [guess.column for guess in guesses.values()]
+    columns = as_identifiers(guessed, candidates)
+    whole = tuple(f"left out: {name!r} {why}" for name, why in left_out.items()) + stored.remarks
     if target is not None:
         whole += (_target(target, guesses[target]),)
     schema = Schema(
-        [one.column for one in guesses.values()],
+        columns,
         description=_SAID,
         csv=stored.csv,
-        unit=PrivacyUnit.row() if unit is None else unit,
+        unit=open_unit(candidates) if candidates else PrivacyUnit.row(),
+        unit_taken_from_data=not candidates,
     )
-    reasons = {name: one.reasons for name, one in guesses.items()}
-    return Draft(schema=schema, reasons=reasons | {"": whole}, left_out=left_out)
-
-
-def _unit(guesses: Mapping[str, Guess]) -> tuple[PrivacyUnit | None, tuple[str, ...]]:
-    """Whoever has several rows is the unit: of identifiers that repeat, the one that repeats most."""
-    repeated = {
-        name: one.repeats
-        for name, one in guesses.items()
-        if isinstance(one.column, Identifier) and one.repeats
+    whole = (schema.no_features, *whole) if schema.identifiers else whole
+    reasons = {
+        guess.column.name: guess.reasons if guess.column is column else (BY_NAME,)
+        for guess, column in zip(guesses.values(), columns, strict=True)
     }
-    if not repeated:
-        return None, ("unit: one row, because no identifier was found that repeats",)
-    name = max(repeated, key=lambda one: repeated[one])
-    most = next((step for step in _STEPS if step >= repeated[name]), _STEPS[-1])
-    others = [f"{one!r} repeats, too" for one in repeated if one != name]
-    return PrivacyUnit.user(name, max_rows=most), (
-        "; ".join([f"unit: {name!r} has several rows; is it whoever is to be protected?", *others]),
-        f"max_rows: nine of ten have at most {repeated[name]} rows (taken from the data: replace it)",
-    )
+    return Draft(schema=schema, reasons=reasons | {"": whole}, left_out=left_out, candidates=candidates)
+
+
+def _candidate(seen: Evidence, column: Column) -> UnitCandidate | None:
+    """The column as one that may name a person."""
+    if not seen.found:
+        return None
+    values = [str(word) for word in seen.words.slice(0, MOST_VALUES).to_pylist()]
+    return UnitCandidate.of(UnitEvidence(column=column, owned=seen.times, values=values))
 
 
 def _unread(unread: Evidence) -> str:

@@ -22,6 +22,7 @@ from holdfast.data.moments import column_numbers
 from holdfast.data.rows import Kind, kind_of, texts
 from holdfast.data.schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data.schema.kinds import Column
+from holdfast.data.schema.unit import ROW, UnconfirmedUnit
 
 INTERNAL = "INTERNAL: exact counts and values of real rows; never publish them"
 #: So many of the strange texts of a column are shown.
@@ -119,8 +120,12 @@ class SchemaCheck:
 
 
 def check_columns_of(source: Any, schema: Schema) -> SchemaCheck:
-    """Whether every declared column is there and can be opened; no row is looked at for the answer."""
-    open_table(source, schema).close()
+    """Whether every declared column is there and can be opened; no row is looked at for the answer.
+
+    A draft whose unit is not confirmed yet can be checked, too: that helps to confirm it.
+    """
+    opened = schema.with_unit(ROW) if isinstance(schema.unit, UnconfirmedUnit) else schema
+    open_table(source, opened).close()
     made = tuple(ColumnCheck(name=column.name, kind=column.kind) for column in schema.columns)
     return SchemaCheck(internal=False, rows=None, columns=made)
 
@@ -139,7 +144,11 @@ def check_table(source: Any, schema: Schema) -> SchemaCheck:
         table.append(findings[-1])
     spare = [name for name in stored.columns if name not in schema]
     table += [f"not declared, and never read: {', '.join(spare)}"] if spare else []
-    if schema.n_public is not None and schema.unit.column is None and schema.n_public != stored.rows:
+    unit = schema.unit
+    if isinstance(unit, UnconfirmedUnit):
+        findings.append(f"the unit is {unit.summary()}")
+        table.append(findings[-1])
+    elif schema.n_public is not None and unit.column is None and schema.n_public != stored.rows:
         table.append(f"n_public is declared as {schema.n_public}; there are {stored.rows} rows")
     findings += [f"{one.name}: {finding}" for one in made for finding in one.findings]
     return SchemaCheck(
@@ -242,17 +251,20 @@ def _identifiers(schema: Schema, stored: StoredTable) -> tuple[list[str], list[s
     """How often identifiers repeat, and whose rows are cut."""
     told: list[str] = []
     findings: list[str] = []
+    unit = schema.unit
     for name in schema.identifiers:
         owned = Counter(texts(stored.columns[name]).to_pylist())
         most = max(owned.values(), default=0)
         told.append(f"identifier {name}: {counted(len(owned))}, at most {most} row{'s' * (most != 1)} each")
-        if name == schema.unit.column:
-            cut = [rows - schema.unit.max_rows for rows in owned.values() if rows > schema.unit.max_rows]
+        if isinstance(unit, UnconfirmedUnit):
+            continue
+        if name == unit.column:
+            cut = [rows - unit.max_rows for rows in owned.values() if rows > unit.max_rows]
             if cut:
                 findings.append(
                     f"{len(cut)} of {len(owned)} units own more rows than max_rows: {sum(cut)} are left out"
                 )
-        elif schema.unit.column is None and most > 1:
+        elif unit.column is None and most > 1:
             findings.append(
                 f"{name} repeats, and the unit is one row: whoever it names is not protected as a whole"
             )

@@ -172,6 +172,7 @@ def open_table(
     >>> open_table({"sex": ["F", "M", "M", "x"]}, schema).counts([["sex"]])[0].tolist()
     [1, 3]
     """
+    schema.confirmed()
     resolved = resolve_adjacency(adjacency, schema.adjacency)
     folder = None if local_copy is None or isinstance(local_copy, bool) else Path(local_copy)
     require(
@@ -187,13 +188,12 @@ def open_table(
     n_public = schema.n_public if n_public is None else n_public
     require(n_public is None or n_public >= 1, "n_public", n_public, ">= 1")
     if schema.assumptions:
-        drafted = [column.name for column in schema.columns if column.taken_from_data]
-        listed = ", ".join(drafted[:6]) + (f" and {len(drafted) - 6} more" if len(drafted) > 6 else "")
         warnings.warn(
-            f"the schema is a draft: what it declares of {listed} was taken from the data; replace it and remove "
+            f"the schema is a draft: {'; '.join(schema.assumptions)}. Replace what is marked and remove "
             "taken_from_data, or every promise made with it carries that as an assumption",
-            AssumptionWarning, stacklevel=2,
-        )  # fmt: skip
+            AssumptionWarning,
+            stacklevel=2,
+        )
     chosen = engine_for(source, engine)
     strange = [] if chosen.reads_kinds else [one for one in schema.columns if _reads(one)]
     if strange:

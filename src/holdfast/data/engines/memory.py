@@ -51,15 +51,14 @@ class MemoryTable(Table):
         encoded = encode_batch(schema, columns, rows)
         identifiers = {name: identifier_texts(columns[name]) for name in schema.identifiers}
         self._kept: Kept | None = None
-        if schema.unit.column is not None:
+        if schema.confirmed_unit.column is not None:
             masks = [array for name in schema.names for array in _distinguish(encoded, name)]
             ties = [
                 np.unique(np.asarray(identifiers[n], dtype=object), return_inverse=True)[1]
                 for n in identifiers
             ]
-            kept = keep_rows(
-                identifiers[schema.unit.column], [*masks, *ties], max_rows=schema.unit.max_rows, key=key
-            )  # fmt: skip
+            unit = schema.confirmed_unit
+            kept = keep_rows(identifiers[str(unit.column)], [*masks, *ties], max_rows=unit.max_rows, key=key)
             encoded = encoded.take(kept.row)
             identifiers = {name: [texts[row] for row in kept.row] for name, texts in identifiers.items()}
             self._kept = kept

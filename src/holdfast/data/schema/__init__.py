@@ -9,3 +9,4 @@ from holdfast.data.schema.dates import DateTime as DateTime
 from holdfast.data.schema.hierarchy import Hierarchy as Hierarchy
 from holdfast.data.schema.kinds import Identifier as Identifier
 from holdfast.data.schema.schema import Schema as Schema
+from holdfast.data.schema.unit import UnconfirmedUnit as UnconfirmedUnit

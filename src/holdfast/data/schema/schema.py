@@ -21,6 +21,7 @@ from holdfast.data.schema.columns import Categorical, Numeric
 from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.data.schema.hierarchy import Hierarchy
 from holdfast.data.schema.kinds import KINDS, REGISTRY, Column, Identifier
+from holdfast.data.schema.unit import ROW, DeclaredUnit, UnconfirmedUnit, read_unit
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.irreplaceable import require_replaceable
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -36,9 +37,10 @@ _KEYS = {"format", "description", "adjacency", "n_public", "unit", "csv", "colum
 class Schema:
     """The columns with their domains, the privacy unit, the neighbour relation and the public count.
 
-    `unit` is one row unless a user column is named; `adjacency=None` leaves the choice to the caller (then
-    `replace`). `n_public` is the public number of privacy units, needed under `add_remove` only. `csv` says how CSV
-    files of this table are written.
+    `unit` is one row unless a user column is named; a draft leaves it unconfirmed, and then nothing is read or spent
+    (`with_unit` says it). `adjacency=None` leaves the choice to the caller (then `replace`). `n_public` is the public
+    number of privacy units, needed under `add_remove` only. `csv` says how CSV files of this table are written.
+    `unit_taken_from_data` marks a unit that a draft guessed, or whose `max_rows` was read from the data.
 
     >>> schema = Schema([Numeric("age", 17, 90, bins=4), Categorical("sex", ["F", "M"])])
     >>> schema.cells("age", "sex"), schema.domain
@@ -48,11 +50,12 @@ class Schema:
     """
 
     columns: Sequence[Column]
-    unit: PrivacyUnit = _ROW
+    unit: PrivacyUnit | UnconfirmedUnit = _ROW
     adjacency: Adjacency | str | None = None
     n_public: int | None = None
     description: str = ""
     csv: CsvFormat = _CSV
+    unit_taken_from_data: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -72,12 +75,82 @@ class Schema:
             require(whole and self.n_public >= 1, "n_public", self.n_public, "a whole number >= 1")
         require(isinstance(self.description, str), "description", self.description, "a text")
         require(isinstance(self.csv, CsvFormat), "csv", self.csv, "a CsvFormat")
-        if self.unit.column is not None:
+        known = isinstance(self.unit, PrivacyUnit | UnconfirmedUnit)
+        require(
+            known,
+            "unit",
+            self.unit,
+            "a PrivacyUnit",
+            f'schema.with_unit("{ROW}") says that a row is a person',
+        )
+        for name in self.unit.candidates if isinstance(self.unit, UnconfirmedUnit) else ():
+            listed = [one.name for one in self.columns]
+            require(name in listed, "candidates", name, f"columns of the schema: {listed}")
+        if isinstance(self.unit, PrivacyUnit) and self.unit.column is not None:
+            name = self.unit.column
             require(
-                self.unit.column in self.identifiers, "unit.column", self.unit.column,
+                name in self.identifiers,
+                "unit.column",
+                name,
                 "a column that the schema declares as an identifier",
-                f"add Identifier({self.unit.column!r}) to the columns",
-            )  # fmt: skip
+                f'add Identifier({name!r}) to the columns, or declare it so in the file: kind = "identifier"',
+            )
+
+    @property
+    def confirmed_unit(self) -> PrivacyUnit:
+        """Whose privacy is promised; an unconfirmed unit is refused, with the candidates and both ways out."""
+        if isinstance(self.unit, UnconfirmedUnit):
+            raise self.unit.refusal()
+        return self.unit
+
+    def confirmed(self) -> Schema:
+        """This schema, if its unit is confirmed; a `ParameterError` otherwise."""
+        _ = self.confirmed_unit
+        return self
+
+    def with_unit(self, column: str, *, max_rows: int | None = None) -> Schema:
+        """The same schema with the unit that is said here, which no longer counts as taken from the data.
+
+        `column` names a person, or is `"row"` where each row is about another person. A column that was declared as
+        something else becomes an identifier, which is no feature any more. `max_rows` says how many rows of one person
+        may count, a public number; it is left out for `"row"`.
+
+        >>> schema = Schema([Numeric("age", 0, 100), Identifier("pid")], unit=UnconfirmedUnit(["pid"]))
+        >>> schema.with_unit("row").unit.summary(), schema.with_unit("pid", max_rows=5).unit.summary()
+        ('one row', 'one pid, with at most 5 rows')
+        """
+        if column == ROW and max_rows is None:
+            return replace(self, unit=_ROW, unit_taken_from_data=False)
+        listed = [one.name for one in self.columns]
+        require(column in listed, "column", column, f'"{ROW}" or a column of the schema: {listed}')
+        require(
+            isinstance(max_rows, int) and not isinstance(max_rows, bool) and max_rows >= 1,
+            "max_rows",
+            max_rows,
+            "a whole number >= 1",
+            "it says how many rows of one person may count",
+        )
+        assert max_rows is not None
+        columns = [Identifier(column) if one.name == column else one for one in self.columns]
+        unit = PrivacyUnit.user(column, max_rows=max_rows)
+        return replace(self, columns=columns, unit=unit, unit_taken_from_data=False)
+
+    def with_asked_unit(self, text: str | None) -> Schema:
+        """The same with what the option `--unit` says; a unit that the schema declares cannot be changed by it.
+
+        >>> Schema([Numeric("age", 0, 100)]).with_asked_unit("row").unit.summary()
+        'one row'
+        """
+        if text is None:
+            return self
+        column, rows = read_unit(text)
+        said = self.with_unit(column, max_rows=rows)
+        if isinstance(self.unit, PrivacyUnit) and not self.unit_taken_from_data and self.unit != said.unit:
+            raise ParameterError(
+                f"--unit {text} contradicts the schema, which declares {self.unit.summary()}; drop the option or "
+                "change the schema"
+            )
+        return said
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,6 +161,12 @@ class Schema:
     def identifiers(self) -> tuple[str, ...]:
         """The columns that only say whose row it is."""
         return tuple(column.name for column in self.columns if isinstance(column, Identifier))
+
+    @property
+    def no_features(self) -> str:
+        """Which columns no model sees and no synthetic row has; empty where there are none."""
+        names = self.identifiers
+        return f"no features, because they are identifiers: {_listed(names)}" if names else ""
 
     @property
     def open_levels(self) -> tuple[str, ...]:
@@ -119,11 +198,26 @@ class Schema:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a promise made with this schema rests on beyond its theorem."""
-        drafted = [column for column in self.columns if column.taken_from_data]
-        words = ["bounds" if isinstance(column, Numeric) else "categories" for column in drafted]
-        return tuple(
-            f"{word} of column {column.name!r} were taken from the data: replace them"
-            for word, column in zip(words, drafted, strict=True)
+        bounds = [one.name for one in self.columns if one.taken_from_data and isinstance(one, Numeric)]
+        words = [one.name for one in self.columns if one.taken_from_data and not isinstance(one, Numeric)]
+        texts = [
+            f"{what} of {_listed(names)} were taken from the data: the promise does not cover what they show"
+            for what, names in (("bounds", bounds), ("categories", words))
+            if names
+        ]
+        return (*texts, *self._unit_assumptions())
+
+    def _unit_assumptions(self) -> tuple[str, ...]:
+        if not self.unit_taken_from_data or isinstance(self.unit, UnconfirmedUnit):
+            return ()
+        if self.unit.column is None:
+            return (
+                "that each row is about another person was guessed from the data, in which no column seemed to name "
+                "a person: one with several rows is not protected as a whole",
+            )
+        return (
+            f"max_rows = {self.unit.max_rows} of the unit {self.unit.column} was taken from the data: the promise "
+            "does not cover what it shows",
         )
 
     def __getitem__(self, name: str) -> Numeric | Categorical:
@@ -163,8 +257,8 @@ class Schema:
             record["adjacency"] = Adjacency.of(self.adjacency).value
         if self.n_public is not None:
             record["n_public"] = self.n_public
-        if self.unit.column is not None:
-            record["unit"] = {"column": self.unit.column, "max_rows": self.unit.max_rows}
+        if unit := DeclaredUnit(unit=self.unit, taken_from_data=self.unit_taken_from_data).to_dict():
+            record["unit"] = unit
         if self.csv != _CSV:
             record["csv"] = self.csv.to_dict()
         return record | {"columns": [column.to_dict() for column in self.columns]}
@@ -180,9 +274,11 @@ class Schema:
         if not isinstance(columns, list):
             raise FormatError("columns must be a list of tables")
         try:
+            declared = DeclaredUnit.from_file(record.get("unit", ROW))
             return cls(
                 columns=[_column(entry) for entry in columns],
-                unit=PrivacyUnit(**record.get("unit", {})),
+                unit=declared.unit,
+                unit_taken_from_data=declared.taken_from_data,
                 adjacency=record.get("adjacency"),
                 n_public=record.get("n_public"),
                 description=record.get("description", ""),
@@ -217,6 +313,12 @@ class Schema:
     def summary(self) -> str:
         """The same as `describe`, under the name that every result of holdfast has."""
         return self.describe()
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    """Names in a sentence; of many columns the first ones, for the schema itself marks them all."""
+    more = f" and {len(names) - most} more columns" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _check_format(record: Mapping[str, Any]) -> None:
@@ -285,10 +387,13 @@ def read_schema(path: Path) -> Schema:
     return Schema.from_dict(record)
 
 
-def to_toml(schema: Schema, notes: Mapping[str, Sequence[str]] | None = None) -> str:
+def to_toml(
+    schema: Schema, notes: Mapping[str, Sequence[str]] | None = None, *, unit_notes: Sequence[str] = ()
+) -> str:
     """The schema as TOML text; a guess of a draft is marked by a comment that asks to replace it.
 
-    `notes` are comments, by the name of a column; those of the unit and the file stand under the name "".
+    `notes` are comments, by the name of a column; those of the file stand under the name "". `unit_notes` stand before
+    the unit, which is the first table: a line `unit = "row"` may take its place.
     """
     record = schema.to_dict()
     columns = record.pop("columns")
@@ -296,8 +401,10 @@ def to_toml(schema: Schema, notes: Mapping[str, Sequence[str]] | None = None) ->
     said = {} if notes is None else notes
     lines = _pairs(record)
     lines += [f"# {_plain(note)}" for note in said.get("", ())]
+    lines += ["", *(f"# {_plain(note)}".rstrip() for note in unit_notes)] if unit_notes else []
     for name, pairs in tables.items():
-        lines += ["", f"[{name}]", *_pairs(pairs)]
+        space = [] if name == "unit" and unit_notes else [""]
+        lines += [*space, f"[{name}]", *_pairs(pairs)]
     for column in columns:
         marked = ("low", "high", "categories") if column.get("taken_from_data") else ()
         comments = [f"# {_plain(note)}" for note in said.get(column["name"], ())]

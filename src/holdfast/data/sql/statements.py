@@ -120,7 +120,7 @@ class Statements:
     @property
     def bounded(self) -> bool:
         """Whether rows of users are left out."""
-        return self.schema.unit.column is not None
+        return self.schema.confirmed_unit.column is not None
 
     def kept_part(self, part: int, parts: int) -> str:
         """The rows of bounded users, of one part of the users: parts make the work fit into memory."""
@@ -131,7 +131,7 @@ class Statements:
         if self.kept is not None:
             listed = ", ".join([*(f"c{self._column(name)[0]}" for name in names), "u", "slot", "p"])
             return f"SELECT {listed} FROM {self.kept}"
-        unit = self.schema.unit
+        unit = self.schema.confirmed_unit
         every = [*self.schema.names, *self.schema.identifiers]
         owner = f"r{self._column(str(unit.column))[0]}"
         fields = [f"c{self._column(name)[0]}" for name in names]
@@ -165,7 +165,7 @@ class Statements:
             f"WITH kept AS ({self._kept(names)}) SELECT {raw}, users.u AS u, "
             f"{self._joined('slots.slot', 'users.u')} AS p, kept.slot IS NOT NULL AS present "
             f"FROM (SELECT DISTINCT u FROM kept) AS users "
-            f"CROSS JOIN {self.dialect.one_to.format(self.schema.unit.max_rows)} AS slots "
+            f"CROSS JOIN {self.dialect.one_to.format(self.schema.confirmed_unit.max_rows)} AS slots "
             f"LEFT JOIN kept ON kept.u = users.u AND kept.slot = slots.slot"
         )
 
@@ -175,13 +175,13 @@ class Statements:
 
     def users(self) -> str:
         """How many users take part."""
-        name = str(self.schema.unit.column)
+        name = str(self.schema.confirmed_unit.column)
         read = f"SELECT {self._read(name)} FROM {self._over(self._raw([name]))}"
         return f"SELECT count(DISTINCT r{self._column(name)[0]}) FROM {self._over(read)}"
 
     def beyond(self, most: int) -> str:
         """How many rows users own beyond the bound, each user's rows counted up to `most`."""
-        name, bound = str(self.schema.unit.column), self.schema.unit.max_rows
+        name, bound = str(self.schema.confirmed_unit.column), self.schema.confirmed_unit.max_rows
         read = f"SELECT {self._read(name)} FROM {self._over(self._raw([name]))}"
         owned = f"SELECT count(*) AS n FROM {self._over(read)} GROUP BY r{self._column(name)[0]}"
         return (
@@ -191,7 +191,7 @@ class Statements:
 
     def pads(self, order: Order) -> bool:
         """Whether this order reads users padded to the bound."""
-        return order.ranks and self.schema.unit.max_rows > 1
+        return order.ranks and self.schema.confirmed_unit.max_rows > 1
 
     def ordered(self, names: Sequence[str], order: Order) -> str:
         """The raw values of these columns in this order, as `c...` (then `present` or `batch`)."""
@@ -210,7 +210,7 @@ class Statements:
             return f"left({self.dialect.hashed(order.key, text)}, {DIGITS})"
         if isinstance(order, KeyedHash):
             i, _ = self._column(order.column)
-            owner = self.schema.unit.column == order.column
+            owner = self.schema.confirmed_unit.column == order.column
             read = f"coalesce('v' || {self.dialect.read_text(f'c{i}', self.kinds[order.column])}, 'n')"
             name = "u" if owner and self.bounded else read
             ties = f"left({self.dialect.hashed(order.tie_key, text)}, {DIGITS})"

@@ -36,6 +36,7 @@ class HeldOut:
     @classmethod
     def of(cls, columns: Any, schema: Schema, target: str, *, holdout: float, seed: int = 0) -> HeldOut:
         """Split by a seed; of a data frame or an Arrow table the columns are taken."""
+        schema.confirmed()
         if not isinstance(columns, Mapping):
             names = getattr(columns, "column_names", None) or list(columns.columns)
             columns = {name: columns[name].to_numpy() for name in names if name in schema}

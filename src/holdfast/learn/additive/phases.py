@@ -99,7 +99,7 @@ def fit_additive(
             "effective_dimension": design.effective_dimension, "dimension": design.dimension,
             "pairs": len(design.plan.pairs), "pair_levels": pair_levels(task.telling_rows), "scale": scale,
             "clip": found.clip, "steps": FINAL_STEPS,
-        },
+        } | _rarest(seen),
     )  # fmt: skip
 
 
@@ -149,6 +149,13 @@ def _phases(
     start = _carried(design, second.weights, final, shrink)
     last = descend(task, final, start, square=square * (1 - JOINT), steps=FINAL_STEPS, label="final shapes")
     return final, _believed(task, final, last, walked + FINAL_STEPS), levels
+
+
+def _rarest(seen: Histograms) -> dict[str, float | int]:
+    """The released share of the rarest class, and of how many records; nothing for a target without classes."""
+    if seen.class_shares is None:
+        return {}
+    return {"rarest_share": float(np.min(seen.class_shares)), "records": float(seen.rows)}
 
 
 def _first_constant(seen: Histograms, outputs: int) -> Floats:

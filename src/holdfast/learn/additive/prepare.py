@@ -105,7 +105,7 @@ def additive_arrays(
     read = (*read, *counted)
     rows = CellRows(
         cells=cells_of_columns(list(schema.columns)), read=lambda: batches_of_matrix(schema, X, labels),
-        adjacency=adjacency, unit=schema.unit, public_count=count,
+        adjacency=adjacency, unit=schema.confirmed_unit, public_count=count,
     )  # fmt: skip
     assumed = (FEATURES_ASSUMED,) if bounds is None else ()
     return AdditiveInput(

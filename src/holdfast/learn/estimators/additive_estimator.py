@@ -18,13 +18,21 @@ from holdfast.data.encode import Encoder
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.data.table import Table
-from holdfast.errors import AssumptionWarning, FormatError, NoIntervals, ParameterError, require
+from holdfast.errors import (
+    AssumptionWarning,
+    FormatError,
+    NoIntervals,
+    ParameterError,
+    ProbabilityWarning,
+    require,
+)
 from holdfast.learn.additive.cell_rows import batches_of_matrix
 from holdfast.learn.additive.model import AdditiveModel
 from holdfast.learn.additive.phases import THEOREM, AdditiveFit, fit_additive
 from holdfast.learn.additive.prepare import AdditiveInput, additive_arrays, additive_table
 from holdfast.learn.additive.shapes import NO_BANDS, explain_rows, isotonic, plot_shapes, shape_table
 from holdfast.learn.estimators.estimator import REFUSED
+from holdfast.learn.estimators.rare_classes import RareClass
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.prepare import (
     PAYERS,
@@ -140,7 +148,14 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             schema_hash=None if data.from_arrays else data.schema.hash(),
             assumptions=(*data.read, *data.declared, *chosen_by), theorem=THEOREM,
         )  # fmt: skip
+        if said := self._untrusted():
+            warnings.warn(said, ProbabilityWarning, stacklevel=2)
         return self
+
+    def _untrusted(self) -> str:
+        """Why the probabilities of this model cannot be trusted; empty where they can, and for numbers."""
+        found = RareClass.of_release(self.release_)
+        return "" if found is None else found.words()
 
     # What a subclass says.
 
@@ -273,10 +288,12 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             "by the spread of what each adds to the score"
         )
         from holdfast.learn.estimators.recommend import rare_class_advice, told_levels
+        from holdfast.learn.estimators.schema_lines import schema_lines
 
         told = rare_class_advice(model.constant) if model.classes is not None else ""
         levels = told_levels(model.schema, self.release_)
-        parts = (head, shape_table(model), levels, told, self.release_.summary())
+        first = (head, self._untrusted(), *schema_lines(model.schema))
+        parts = (*first, shape_table(model), levels, told, self.release_.summary())
         return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:

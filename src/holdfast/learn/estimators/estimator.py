@@ -357,13 +357,17 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         without noise: privacy noise only. Those of `conf_int` below, where there are any, cover sampling error too.
         """
         from holdfast.learn.estimators.recommend import advice, told_levels
+        from holdfast.learn.estimators.schema_lines import schema_lines
 
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.summary()
         levels = told_levels(self.model_.schema, self.release_)
         last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", None)))
-        return "\n".join([head, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)])
+        first = [head, *schema_lines(self.model_.schema)]
+        return "\n".join(
+            [*first, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)]
+        )
 
     def to_json(self) -> str:
         """Plain JSON: weights, the rule that uses them and what is promised; needs no holdfast to read."""

@@ -22,6 +22,7 @@ from holdfast.data.sensitivity import count_noise
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn.estimators.rare_classes import RareClass
 from holdfast.privacy.account.request import limit_of
 from holdfast.release import Release
 
@@ -142,7 +143,8 @@ def recommend(
     """Which estimator to fit to a table, from its schema, its size, the target and the budget; no row is read.
 
     `rows` is a public number; a `Table` whose neighbours have the same number of rows brings its own. `rarest` is the
-    share of the rarest of two classes, as far as it is known without looking: shapes are learnt from few records then.
+    share of the rarest of two classes, as far as it is known without looking: shapes are learnt from few records then,
+    and below a share of 2 %, or few records times share times epsilon, their probabilities cannot be trusted.
 
     >>> schema = Schema([Numeric("age", 0, 100), Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
     >>> recommend(schema, target="ill", epsilon=1.0, rows=1_000).estimator
@@ -152,6 +154,7 @@ def recommend(
     """
     schema = data.schema if isinstance(data, Table) else data
     require(isinstance(schema, Schema), "data", type(data).__name__, "a Schema or a Table")
+    schema.confirmed()
     if rows is None and isinstance(data, Table):
         rows, _ = data.public_count()
     whole = isinstance(rows, int) and not isinstance(rows, bool) and rows >= 1
@@ -164,7 +167,9 @@ def recommend(
     assert rows is not None
     if schema.open_levels:  # as a fit would take them
         adjacency = data.adjacency if isinstance(data, Table) else schema.adjacency or "replace"
-        noise = count_noise(limit_of(epsilon, delta), adjacency, schema.unit, tables=len(schema.names))
+        noise = count_noise(
+            limit_of(epsilon, delta), adjacency, schema.confirmed_unit, tables=len(schema.names)
+        )
         schema = schema.at_levels(schema.visible_levels(rows=rows, noise=noise))
     column, features, cells = schema[target], _features(schema, target), _cells(schema, target)
     task = "classes" if isinstance(column, Categorical) else "number"
@@ -177,6 +182,14 @@ def recommend(
     if cells > MANY_CELLS:
         why = f"its shapes would have {cells:,} cells, more than was tried"
         return Recommendation(estimator=linear, why=why, **told)  # type: ignore[arg-type]
+    if task == "classes" and rarest is not None:
+        found = RareClass(share=rarest, rows=rows, epsilon=epsilon, max_rows=schema.confirmed_unit.max_rows)
+        if not found.trusted:
+            why = (
+                f"{found.why}: the probabilities of an additive model cannot be trusted there, which said 0.05 to 0.8 "
+                "of the true rate in such fits"
+            )
+            return Recommendation(estimator=linear, why=why, **told)  # type: ignore[arg-type]
     rare = task == "classes" and rarest is not None and rarest < RARE
     decide = rare_tries() if rare else [one for one in alike if one.decides]
     better = sum(one.additive > one.linear for one in decide)

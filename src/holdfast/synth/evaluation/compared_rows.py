@@ -91,7 +91,7 @@ class ComparedRows:
 
 def plain_schema(schema: Schema, columns: Sequence[str] | None = None) -> Schema:
     """The columns that can be counted, without users or neighbours: nothing is released here."""
-    names = schema.names if columns is None else tuple(columns)
+    names = schema.confirmed().names if columns is None else tuple(columns)
     absent = [name for name in names if name not in schema.names]
     if absent:
         raise ParameterError(
