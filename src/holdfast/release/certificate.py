@@ -62,6 +62,11 @@ class Certificate:
         object.__setattr__(self, "confidence", float(self.confidence))
         object.__setattr__(self, "details", dict(self.details))
 
+    @property
+    def vacuous(self) -> bool:
+        """Whether it claims nothing: no proportion can be off by more than all rows."""
+        return self.unit == SHARE and self.alpha >= 1.0
+
     def summary(self) -> str:
         """One line a reader can use."""
         return (

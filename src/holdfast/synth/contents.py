@@ -161,8 +161,9 @@ def describe(contents: SyntheticContents, release: Release[Any], *, method: str)
     """What was made, from which noisy counts, how wrong it can be, and what is promised."""
     table, workload = contents.table, contents.workload
     lines = [
+        *release.first_lines,
         f"{table.num_rows:,} synthetic rows of {table.num_columns} columns by method {method!r}, for "
-        f"{len(workload.groups):,} groups of {workload.size(contents.schema):,} queries"
+        f"{len(workload.groups):,} groups of {workload.size(contents.schema):,} queries",
     ]
     lines += [] if contents.choice is None else [contents.choice]
     lines += [*_measurements(contents), *_claims(release)]
