@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.useless import EVEN_IF_USELESS
 from holdfast.learn.estimators import MODELS, estimator_of, load_model
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 @click.option(
     "--weights", type=click.Path(path_type=Path, dir_okay=False), help="Also write the weights as plain JSON."
 )
+@EVEN_IF_USELESS
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT and WEIGHTS.")
 def fit(
     source: str,
@@ -87,6 +89,7 @@ def fit(
     account: str | None,
     output: Path,
     weights: Path | None,
+    even_if_useless: bool,
     force: bool,
 ) -> None:
     """Fit a private model of the column TARGET of SOURCE and save it as a release.
@@ -109,6 +112,7 @@ def fit(
     from holdfast.privacy.account.request import limit_of
     from holdfast.privacy.account.resume import ResumableAccount
     from holdfast.release.outputs import require_writable
+    from holdfast.release.usefulness import useful_only
 
     # Everything that can be refused is, before anything is spent.
     require_writable(output, force=force)
@@ -127,7 +131,8 @@ def fit(
     def write(release: Release[Any]) -> None:
         _write(release, output, weights)
 
-    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table:
+    refusing = useful_only(unless=even_if_useless)
+    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
         if ledger is None or dataset is None:
             write(estimator.fit(table, target=target).release_)
         else:

@@ -23,6 +23,7 @@ from holdfast.privacy.account.currency import (
     PureCurrency,
     RenyiCurrency,
 )
+from holdfast.privacy.account.request import LEAST_LEFT
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 
@@ -191,9 +192,11 @@ def free_share(
     for _, _, amount in committed(chain, dataset.name):
         free = free - amount
     if limit is None:
-        empty = not any(free.amounts)
-        refusal = BudgetExceeded(f"nothing is left of dataset {dataset.name!r}{_way_out(chain, dataset)}")
-        return free, refusal if empty else None
+        refusal = BudgetExceeded(
+            f"nothing that could be of use is left of dataset {dataset.name!r}: less than a thousandth of its limit "
+            f"is free; nothing was opened{_way_out(chain, dataset)}"
+        )
+        return free, refusal if _is_spent(free, dataset) else None
     asked = cost_of(dataset.currency.limit(limit).to_json())
     if asked.fits(free):
         return asked, None
@@ -201,6 +204,14 @@ def free_share(
         f"an account of {limit!r} asks for more than {dataset.currency.promise(free)!r}, "
         f"which is what is left of dataset {dataset.name!r}; nothing was opened{_way_out(chain, dataset)}"
     )
+
+
+def _is_spent(free: Cost, dataset: Dataset) -> bool:
+    """Whether what is free is a rounding error of the limit, by what it lets an attacker gain: it buys noise alone."""
+    if not any(free.amounts):
+        return True
+    promise = dataset.currency.promise
+    return promise(free).delta(0.0) <= LEAST_LEFT * promise(dataset.amount).delta(0.0)
 
 
 def _way_out(chain: Chain, dataset: Dataset) -> str:

@@ -255,7 +255,9 @@ _IN_TOML = {
 def _setting(head: dict[str, Any], path: Path) -> Setting:
     folder = path.resolve().parent
     texts = {
-        name: value for name, value in head.items() if name in ("name", "dataset", "purpose", "approver")
+        name: value
+        for name, value in head.items()
+        if name in ("name", "dataset", "purpose", "approver", "even_if_useless")
     }
     _require_kinds("[plan]", Setting, texts)
     try:
@@ -270,5 +272,6 @@ def _setting(head: dict[str, Any], path: Path) -> Setting:
         )
     except (KeyError, TypeError) as error:
         raise FormatError(
-            "[plan] must have ledger, dataset, source and schema, and may have name, purpose and approver"
+            "[plan] must have ledger, dataset, source and schema, and may have name, purpose, approver and "
+            "even_if_useless"
         ) from error

@@ -130,13 +130,14 @@ def announce(prospects: Iterable[Prospect], *, stacklevel: int = 2) -> tuple[Pro
 
 @contextmanager
 def useful_only(*, unless: bool = False) -> Iterator[None]:
-    """Refuse what `announce` would warn of: `UselessRelease` is raised inside, before anything is charged.
+    """Refuse what `announce` would warn of: `UselessRelease` is raised, before anything is charged.
 
-    With `unless` it is announced and done.
+    With `unless` it is warned of as anywhere else, and done.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("always" if unless else "error", UselessReleaseWarning)
+        if not unless:
+            warnings.simplefilter("error", UselessReleaseWarning)
         try:
             yield
         except UselessReleaseWarning as warning:
-            raise UselessRelease(str(warning)) from None
+            raise UselessRelease(f"{warning}. --even-if-useless makes it all the same") from None
