@@ -211,6 +211,7 @@ class Dossier:
         """A few lines: what is promised, what was tried, and whether anything contradicts it."""
         said = self.record
         lines = [
+            *(line for one in self.releases for line in one.first_lines),
             f"{said.title} ({self.audience} edition): {said.promise.curve}",
             f"  {said.promise.sure.words(said.promise.unit)}",
             f"  {guess_words(said.promise.guess)}",

@@ -213,6 +213,8 @@ def _of_release(name: str, rest: Sequence[str]) -> tuple[str, str]:
     copies = {"method": "provenance/method", "created": "provenance/created", "theorem": "guarantee/theorem"}
     if rest[0] in copies:
         return f"{name}, its fields", copies[rest[0]]
+    if rest[0] == "useless":
+        return f"{name}, its prospects and its first certificate", ""
     return (f"{name}, its values" if rest[0] == "utility" else f"{name}, the file"), ""
 
 
