@@ -16,7 +16,7 @@ from holdfast.dossier import Dossier, compare
 from holdfast.dossier.promise import promise
 from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian, GaussianDP, PrivacyUnit, PureDP
 from holdfast.privacy.mechanisms import Laplace
-from holdfast.privacy.rounding import epsilon_text
+from holdfast.privacy.wording import epsilon_text
 from holdfast.release import Release
 from holdfast.release.certificate import SHARE, Certificate
 from tests.dossier.test_page import text_of

@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.dossier.charts import curves
 from holdfast.dossier.charts.curves import CurvePoints
-from holdfast.dossier.section import Section, six_digits
+from holdfast.dossier.section import Section, stored_bound
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee, guess_bound, sure_words
@@ -70,9 +70,9 @@ class PromisePoint(Section):
     @classmethod
     def of(cls, curve: PrivacyCurve, delta: float) -> PromisePoint:
         """At this delta."""
-        epsilon = six_digits(curve.epsilon(delta))
+        epsilon = stored_bound(curve.epsilon(delta))
         factor = math.inf if epsilon is None or epsilon > 700 else math.exp(epsilon)
-        return cls(delta=delta, epsilon=epsilon, odds=six_digits(factor))
+        return cls(delta=delta, epsilon=epsilon, odds=stored_bound(factor))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,14 +132,14 @@ def promise(releases: Sequence[Release[Any]]) -> Promise:
         guess=guess_bound(curve),
         sure=Sure(
             failure=sure.failure,
-            loss=six_digits(sure.loss),
+            loss=stored_bound(sure.loss),
             after=tuple(SureAfter(prior=prior, at_most=sure.after(prior)) for prior in PRIORS),
         ),
         points=tuple(PromisePoint.of(curve, delta) for delta in _deltas(curve)),
         curve_points=curves.sampled_curves([("proved", curve)]),
         private=all(one.private for one in releases),
         strict=all(one.provenance.arithmetic == "strict" for one in releases),
-        at=PromisePoint.of(curve, usual_delta(curve)),
+        at=PromisePoint.of(curve, usual_delta(curve) if guarantee.read_at is None else guarantee.read_at),
     )
 
 

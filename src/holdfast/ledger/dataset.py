@@ -26,6 +26,7 @@ from holdfast.privacy.account.currency import (
 from holdfast.privacy.account.request import LEAST_LEFT
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.wording import least_text, point_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +85,12 @@ class Dataset:
         )
 
     @property
+    def read_at(self) -> float | None:
+        """The delta at which its limit names an epsilon."""
+        point = self.limit.as_approximate()
+        return None if point is None else float(point[1])
+
+    @property
     def terms(self) -> dict[str, Any]:
         """What an account of this dataset must agree on, as plain data."""
         return {
@@ -91,6 +98,19 @@ class Dataset:
             "unit": {"column": self.unit.column, "max_rows": self.unit.max_rows},
             "currency": self.currency.to_json(),
         }
+
+    def free_words(self, free: Cost) -> str:
+        """What is left of the limit, in its own terms, rounded down."""
+        if not any(free.amounts):
+            return "nothing"
+        curve = self.currency.promise(free)
+        if self.read_at is None:
+            return repr(curve)
+        named = curve.as_approximate()
+        epsilon, delta = (
+            (float(named[0]), float(named[1])) if named else (curve.epsilon(self.read_at), self.read_at)
+        )
+        return point_text(least_text(epsilon), delta)
 
     def to_body(self) -> dict[str, Any]:
         """The body of the entry that opens it."""
@@ -201,7 +221,7 @@ def free_share(
     if asked.fits(free):
         return asked, None
     return asked, BudgetExceeded(
-        f"an account of {limit!r} asks for more than {dataset.currency.promise(free)!r}, "
+        f"an account of {limit.words(dataset.read_at)} asks for more than {dataset.free_words(free)}, "
         f"which is what is left of dataset {dataset.name!r}; nothing was opened{_way_out(chain, dataset)}"
     )
 

@@ -61,9 +61,8 @@ class Quote:
     def require(self) -> None:
         """Raise `BudgetExceeded` unless the ledger covers the plan."""
         if not self.covered:
-            free = self.standing.dataset.currency.promise(self.standing.free)
             raise BudgetExceeded(
-                f"the plan asks for more than {free!r}, which is what is left of dataset "
+                f"the plan asks for more than {self._free()}, which is what is left of dataset "
                 f"{self.standing.dataset.name!r}; nothing was spent"
             )
 
@@ -71,11 +70,15 @@ class Quote:
         """A line a step, then the total."""
         whole = self.standing.dataset.amount
         lines = [
-            f"plan {self.name}: dataset {self.standing.dataset.name}, limit {self.standing.dataset.limit!r}"
+            f"plan {self.name}: dataset {self.standing.dataset.name}, limit {self.standing.dataset.limit.words()}"
         ]
         for one in self.steps:
             limit = one.step.limit()
-            price = "costs nothing" if limit is None else f"{limit!r}, {share(one.cost, whole)} of the limit"
+            price = (
+                "costs nothing"
+                if limit is None
+                else f"{limit.words()}, {share(one.cost, whole)} of the limit"
+            )
             lines.append(f"  {one.step.kind:<8} {one.step.name:<20} {price} ({one.state})")
         left = "not covered" if not self.covered else self._left()
         lines.append(f"  total    {share(self.total, whole)} of the limit; free now {self._free()}; {left}")
@@ -103,12 +106,10 @@ class Quote:
         }
 
     def _free(self) -> str:
-        point = self.standing.point(self.standing.free)
-        return f"epsilon {point['epsilon']:.4g} at delta {point['delta']:g}"
+        return self.standing.dataset.free_words(self.standing.free)
 
     def _left(self) -> str:
-        point = self.standing.point(self.standing.free - self.total)
-        return f"left afterwards epsilon {point['epsilon']:.4g} at delta {point['delta']:g}"
+        return f"left afterwards {self.standing.dataset.free_words(self.standing.free - self.total)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,17 +99,15 @@ def _facts(name: str, release: Release[Any]) -> dict[str, str]:
     }
     facts |= {f"epsilon at delta {delta:g}": _number(points[delta]) for delta in DELTAS}
     facts |= {
-        "50 % sure becomes at most": f"{100 * words.sure.half:.1f} %",
-        "guesses right at most": f"{100 * words.guess:.1f} %",
+        "by the most telling result, 50 % sure becomes at most": f"{100 * words.sure.half:.1f} %",
+        "on average over all results, guesses right at most": f"{100 * words.guess:.1f} %",
         "noise": made.provenance.noise,
         "arithmetic": made.provenance.arithmetic,
         "assumptions": str(len(words.assumptions)),
         "theorem": words.theorem,
     }
     for claim in made.certificates:
-        facts[f"{claim.name} (alpha)"] = (
-            f"{claim.amount()} for {claim.query_class} ({100 * claim.confidence:g} %)"
-        )
+        facts[f"{claim.name} (alpha)"] = claim.bound()
     return facts | _weights(made.utility)
 
 

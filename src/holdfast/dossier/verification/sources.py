@@ -18,7 +18,7 @@ from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.journal import charge_of, cost_of
 from holdfast.ledger.recompute import recompute
-from holdfast.privacy.rounding import epsilon_text
+from holdfast.privacy.wording import epsilon_text
 from holdfast.release import Release
 from holdfast.release.release import strange_mechanisms, strange_proofs
 
@@ -303,7 +303,7 @@ def _epsilons(release: Release[Any], again: Recomputed) -> list[str]:
     if again.composed is None:
         return []
     return [
-        f"  epsilon {epsilon_text(again.composed.epsilon(delta))} at delta {delta:g} from the recorded mechanisms, "
+        f"  {again.composed.point_words(delta)} from the recorded mechanisms, "
         f"{epsilon_text(release.guarantee.epsilon(delta))} promised"
         for delta in (1e-5, 1e-6, 1e-9)
     ]
