@@ -213,8 +213,8 @@ def free_share(
         free = free - amount
     if limit is None:
         refusal = BudgetExceeded(
-            f"nothing that could be of use is left of dataset {dataset.name!r}: less than a thousandth of its limit "
-            f"is free; nothing was opened{_way_out(chain, dataset)}"
+            f"nothing is left of dataset {dataset.name!r}{_crumbs(free)}; nothing was opened"
+            f"{_way_out(chain, dataset)}"
         )
         return free, refusal if _is_spent(free, dataset) else None
     asked = cost_of(dataset.currency.limit(limit).to_json())
@@ -232,6 +232,10 @@ def _is_spent(free: Cost, dataset: Dataset) -> bool:
         return True
     promise = dataset.currency.promise
     return promise(free).delta(0.0) <= LEAST_LEFT * promise(dataset.amount).delta(0.0)
+
+
+def _crumbs(free: Cost) -> str:
+    return " but a thousandth of its limit or less, which buys noise alone" if any(free.amounts) else ""
 
 
 def _way_out(chain: Chain, dataset: Dataset) -> str:

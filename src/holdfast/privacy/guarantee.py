@@ -111,7 +111,7 @@ class Guarantee:
         ...     curve=GaussianDP(0.5), adjacency=Adjacency.replace, unit=PrivacyUnit(), theorem="...", read_at=1e-6
         ... )
         >>> promise.headline()
-        'epsilon 2.378 at delta 1e-06 for changing the data of one row (adjacency replace), from GaussianDP(mu=0.5)'
+        'epsilon 2.255 at delta 1e-06 for changing the data of one row (adjacency replace), from GaussianDP(mu=0.5)'
         """
         neighbours = {
             Adjacency.replace: "changing the data of",

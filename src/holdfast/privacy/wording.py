@@ -123,6 +123,15 @@ def confidence_text(confidence: float) -> str:
     return f"{min(rounded_down(confidence, STORED_DIGITS), 1 - 1e-6):.6g}"
 
 
+def confidence_percent(confidence: float) -> str:
+    """The same in per cent.
+
+    >>> confidence_percent(0.945), confidence_percent(0.999)
+    ('94.5', '99.9')
+    """
+    return f"{100 * float(confidence_text(confidence)):.6g}"
+
+
 def odds_text(failure: float) -> str:
     """A small probability as people say it.
 

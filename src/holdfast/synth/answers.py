@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.wording import bound_text, confidence_text
+from holdfast.privacy.wording import bound_text, confidence_percent
 from holdfast.synth.models.model import Measurement, NoisyCount
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
@@ -66,7 +66,7 @@ class Answers:
         """A line per group: how wide its intervals are, and what they rest on."""
         shares = "" if self.n_public is None else f", as shares of the declared n_public={self.n_public}"
         lines = [
-            f"proportions with intervals of confidence {confidence_text(self.confidence)} for the table's own"
+            f"proportions with {confidence_percent(self.confidence)}% intervals for the table's own"
             f"{self.kept}{shares}"
         ]
         for answer in self.groups[:most]:
