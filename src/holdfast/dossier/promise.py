@@ -135,7 +135,7 @@ def promise(releases: Sequence[Release[Any]]) -> Promise:
             loss=stored_bound(sure.loss),
             after=tuple(SureAfter(prior=prior, at_most=sure.after(prior)) for prior in PRIORS),
         ),
-        points=tuple(PromisePoint.of(curve, delta) for delta in _deltas(curve)),
+        points=tuple(PromisePoint.of(curve, delta) for delta in _deltas(curve, guarantee.read_at)),
         curve_points=curves.sampled_curves([("proved", curve)]),
         private=all(one.private for one in releases),
         strict=all(one.provenance.arithmetic == "strict" for one in releases),
@@ -224,7 +224,9 @@ def stored_guarantee(guarantee: Guarantee) -> Mapping[str, Any]:
     return stored | {"curve": {"kind": guarantee.curve.kind, "stored": "in the release"}} if long else stored
 
 
-def _deltas(curve: PrivacyCurve) -> list[float]:
+def _deltas(curve: PrivacyCurve, read_at: float | None = None) -> list[float]:
+    """The usual ones, the curve's own, and the one at which an epsilon was asked for, the largest first."""
     point = curve.as_approximate()
     own = [] if point is None or float(point[1]) == 0 else [float(point[1])]
-    return sorted({*DELTAS, *own, *([0.0] if point is not None and not own else [])}, reverse=True)
+    pure = [0.0] if point is not None and not own else []
+    return sorted({*DELTAS, *own, *pure, *([] if read_at is None else [read_at])}, reverse=True)

@@ -213,8 +213,7 @@ def free_share(
         free = free - amount
     if limit is None:
         refusal = BudgetExceeded(
-            f"nothing is left of dataset {dataset.name!r}{_crumbs(free)}; nothing was opened"
-            f"{_way_out(chain, dataset)}"
+            f"nothing is left of dataset {dataset.name!r}{_crumbs(free)}{_way_out(chain, dataset)}"
         )
         return free, refusal if _is_spent(free, dataset) else None
     asked = cost_of(dataset.currency.limit(limit).to_json())

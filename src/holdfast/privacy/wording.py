@@ -68,7 +68,7 @@ def point_text(epsilon: str, delta: float) -> str:
     >>> point_text(epsilon_text(1.0), 1e-6), point_text(epsilon_text(0.5), 0.0)
     ('epsilon 1 at delta 1e-06', 'epsilon 0.5 at delta 0')
     """
-    return f"epsilon {epsilon} at delta {delta:g}"
+    return f"epsilon {epsilon} at delta {rounded_up(delta, STORED_DIGITS):g}"
 
 
 def bound_text(value: float, *, times: int = 1) -> str:
