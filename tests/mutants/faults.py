@@ -22,6 +22,7 @@ from . import (
     sampling,
     selection,
     synth,
+    usefulness,
 )
 from .fault import Fault
 
@@ -45,5 +46,6 @@ ROOMS = (
     intervals,
     evaluation,
     columns,
+    usefulness,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

@@ -212,7 +212,7 @@ class Dossier:
         said = self.record
         lines = [
             *(line for one in self.releases for line in one.first_lines),
-            f"{said.title} ({self.audience} edition): {said.promise.curve}",
+            f"{said.title} ({self.audience} edition): {together(self.releases).headline()}",
             f"  {said.promise.sure.words(said.promise.unit)}",
             f"  {guess_words(said.promise.guess)}",
             f"  {len(self.audits)} audits and {len(self.attacks)} attacks, {len(self.contradictions)} contradictions",
