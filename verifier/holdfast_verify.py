@@ -424,6 +424,13 @@ def _same_facts(shown: Any, release: Any) -> None:
     made, promised = release["provenance"], release["guarantee"]
     require(shown["provenance"] == visible(made), "the page shows another provenance than the release's")
     require(shown["certificates"] == visible(release["certificates"]), "the page shows other certificates")
+    claims = release["certificates"][:1]
+    nothing = [claim for claim in claims if claim.get("unit") == "% of the rows" and claim["alpha"] >= 1]
+    wanted = len(release.get("prospects", [])) + len(nothing)
+    require(
+        len(shown.get("useless", [])) == wanted,
+        "the page hides that the release is of no use, or says so wrongly",
+    )
     curve = shown["guarantee"]["curve"]
     long = curve.get("stored") == "in the release" and curve["kind"] == promised["curve"]["kind"]
     expected = visible(promised) | ({"curve": curve} if long else {})

@@ -63,6 +63,10 @@ class BudgetExceeded(HoldfastError):
     """A charge does not fit into what is left; nothing was spent and no noise was drawn."""
 
 
+class UselessRelease(ParameterError):
+    """What was asked for cannot be of use, as public numbers say; nothing was spent. `--even-if-useless` does it."""
+
+
 class AlreadyReleased(HoldfastError):
     """This idempotency key was already used for a value that is no longer at hand."""
 
@@ -101,6 +105,10 @@ class ProbabilityWarning(UserWarning):
 
 class BudgetWarning(UserWarning):
     """The budget is being spent in a way that is easy to overlook."""
+
+
+class UselessReleaseWarning(UserWarning):
+    """The result cannot be of use, whatever the data are: public numbers say so before anything is spent."""
 
 
 def require(condition: bool, name: str, value: object, must_be: str, way_out: str = "") -> None:

@@ -53,7 +53,8 @@ URLS = (
 
 
 PLAN: dict[str, dict[str, Any]] = {
-    "plan": {"ledger": "budget.db", "dataset": "clinic", "source": "c.parquet", "schema": "s.toml"},
+    "plan": {"ledger": "budget.db", "dataset": "clinic", "source": "c.parquet", "schema": "s.toml",
+             "even_if_useless": True},
     "fit": {"do": "fit", "name": "m", "target": "ill", "method": "output", "epsilon": 1e-4, "output": "pm.holdfast"},
     "synth": {"do": "synth", "name": "r", "method": "independent", "epsilon": 1e-4, "rows": 5, "output": "pr.holdfast"},
     "attack": {"do": "attack", "name": "a", "model": "m", "members": "c.csv", "non_members": "c.csv",
@@ -179,8 +180,10 @@ GOOD = (
     "compare --data c.csv --schema s.toml --target ill --methods output,bolt_on --fits 1 --epsilon 1 --delta 0",
     "curve gaussian:sigma=2*3 pure:epsilon=0.1 --delta 1e-6 --epsilon 1 --plot new.csv",
     "dossier model.holdfast -o new.csv --ledger budget.db --confidence 0.9 --title x --json --force",
-    "fit c.csv --schema s.toml --target ill --epsilon 0.01 --delta 0 --method output -o new.csv --force",
-    "fit c.parquet --schema s.toml --target age --epsilon 0.01 --ledger budget.db --dataset clinic -o new.csv --force",
+    "fit c.csv --schema s.toml --target ill --epsilon 0.01 --delta 0 --method output -o new.csv --force "
+    "--even-if-useless",
+    "fit c.parquet --schema s.toml --target age --epsilon 0.01 --ledger budget.db --dataset clinic -o new.csv --force "
+    "--even-if-useless",
     "ledger init other.csv --dataset clinic --epsilon 1 --delta 1e-6 --currency zcdp --max-rows 2 --user id",
     "ledger close budget.db model --reason x --approver y --force",
     "ledger history budget.db --dataset clinic --account x",
@@ -191,8 +194,10 @@ GOOD = (
     "run plan.toml --dry-run --json",
     "schema draft c.csv -o new.csv --force",
     "schema show s.toml",
-    "synth c.csv --schema s.toml --epsilon 0.01 --method independent --rows 5 --workload k=1 -o out.csv --force",
-    "synth c.parquet --schema s.toml --epsilon 0.01 --ledger budget.db --dataset clinic --release new.csv --force",
+    "synth c.csv --schema s.toml --epsilon 0.01 --method independent --rows 5 --workload k=1 -o out.csv --force "
+    "--even-if-useless",
+    "synth c.parquet --schema s.toml --epsilon 0.01 --ledger budget.db --dataset clinic --release new.csv --force "
+    "--even-if-useless",
     "synth c.csv --schema s.toml --epsilon 1 --columns ill --estimate --confidence 0.9 --certificate-share 0.2",
     "verify page.html --release model.holdfast --ledger budget.db --recompute",
 )

@@ -78,7 +78,7 @@ def spent(plan: Path) -> Any:
 def test_a_dry_run_shows_the_cost_and_spends_nothing(plan: Path) -> None:
     shown = run("run", plan, "--dry-run")
     assert shown.exit_code == 0, shown.output
-    assert "ApproxDP(epsilon=0.5, delta=1e-06)" in shown.output
+    assert "epsilon 0.5 at delta 1e-06" in shown.output
     assert "left afterwards epsilon 0.8" in shown.output
     assert not (plan.parent / "model.holdfast").exists()
     assert spent(plan).epsilon(1e-6) == 0

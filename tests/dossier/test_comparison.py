@@ -21,7 +21,7 @@ def test_releases_stand_side_by_side() -> None:
     assert rows["epsilon at delta 1e-06"] == ("1", "1")
     assert rows["weight of age"][0] == "-"
     assert "±" in rows["weight of age"][1]
-    assert rows["two counts (alpha)"] == ("3 for two counts (95 %)", "-")
+    assert rows["two counts (alpha)"] == ("at most 3 for two counts, with confidence 0.95", "-")
     widths = {len(line) for line in both.summary().splitlines() if not line.startswith("note")}
     assert len(widths) == 1
 

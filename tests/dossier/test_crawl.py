@@ -16,7 +16,7 @@ import pytest
 from holdfast.dossier import Accuracy, Bars, Dossier
 from holdfast.dossier.page import CONSTANTS, cited, record_of
 from holdfast.ledger import Ledger
-from holdfast.privacy.guarantee import bound_text
+from holdfast.privacy.wording import bound_text
 from holdfast.release import Release
 from holdfast.release.archive import from_bytes
 from tests.dossier.crawl import bounds, crawl, holds, leaves, tree

@@ -16,7 +16,7 @@ from holdfast.dossier import Dossier, compare
 from holdfast.dossier.promise import promise
 from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian, GaussianDP, PrivacyUnit, PureDP
 from holdfast.privacy.mechanisms import Laplace
-from holdfast.privacy.rounding import epsilon_text
+from holdfast.privacy.wording import epsilon_text
 from holdfast.release import Release
 from holdfast.release.certificate import SHARE, Certificate
 from tests.dossier.test_page import text_of
@@ -64,7 +64,7 @@ class Facts:
 
 SURE = re.compile(
     r"(?i)whoever was 50 % sure about .*? "
-    r"(?:becomes at most ([\d.]+) % sure, ([^.;(]*?)(?:$|[.;(]|, what| over)|is not (kept))"
+    r"(?:becomes at most ([\d.]+) % sure, ([^.;(]*?)(?:$|[.;(]|, what| over| on average)|is not (kept))"
 )
 AMOUNT = re.compile(
     r"(?:: at most|largest error) ([\d.]+(?: %| records)?)(?= of the rows| for| all|$| \()"
@@ -75,7 +75,9 @@ def facts_of(text: str) -> Facts:
     """Every statement about sureness, guesses, epsilon and accuracy."""
     text = re.sub(r"\s+([,.;)])", r"\1", " ".join(text.split()))
     named = {" ".join(part for part in one if part).strip() for one in SURE.findall(text)}
-    tiles = re.findall(r"([\d.]+) % (?:claimed[^:]*: )?sure at most, if 50 % sure before", text)
+    tiles = re.findall(
+        r"([\d.]+) % (?:claimed[^:]*: )?sure at most, by the most telling result, if 50 % sure before", text
+    )
     epsilons = re.findall(r"epsilon ([\d.e-]+|inf) at delta ([\d.e-]+)", text)
     epsilons += re.findall(r"ε ([\d.e-]+) at δ = ([\d.e-]+)", text)
     return Facts(
@@ -108,9 +110,14 @@ def test_release_record_and_page_say_the_same(name: str) -> None:
     for delta, epsilon in words.epsilons | page.epsilons:
         assert points[delta] == epsilon, delta
     rows = dict(compare({"a": release, "b": release}).rows)
-    assert {rows["guesses right at most"][0]} == words.guess
-    assert rows["50 % sure becomes at most"][0] == f"{100 * half:.1f} %"
-    assert {rows["largest error (alpha)"][0].split(" for ")[0].removesuffix(" of the rows")} == words.amounts
+    assert {rows["on average over all results, guesses right at most"][0]} == words.guess
+    assert rows["by the most telling result, 50 % sure becomes at most"][0] == f"{100 * half:.1f} %"
+    assert {
+        rows["largest error (alpha)"][0]
+        .removeprefix("at most ")
+        .split(" for ")[0]
+        .removesuffix(" of the rows")
+    } == words.amounts
 
 
 def test_two_numbers_for_one_fact_are_seen() -> None:

@@ -23,6 +23,7 @@ from . import (
     selection,
     synth,
     units,
+    usefulness,
 )
 from .fault import Fault
 
@@ -47,5 +48,6 @@ ROOMS = (
     intervals,
     evaluation,
     columns,
+    usefulness,
 )
 FAULTS: tuple[Fault, ...] = tuple(fault for room in ROOMS for fault in room.FAULTS)

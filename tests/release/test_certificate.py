@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import FormatError, ParameterError
-from holdfast.privacy.guarantee import bound_text
+from holdfast.privacy.wording import bound_text
 from holdfast.release.certificate import SHARE, Certificate
 
 

@@ -22,7 +22,7 @@ from tests.studies.size import trials
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::holdfast.errors.{name}")
-    for name in ("AssumptionWarning", "BudgetWarning", "NotPrivateWarning")
+    for name in ("AssumptionWarning", "BudgetWarning", "NotPrivateWarning", "UselessReleaseWarning")
 ]
 
 

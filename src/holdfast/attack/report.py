@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from holdfast.attack.result import NOTICE, REASONS, AttackResult, Proof, Verdict
 from holdfast.errors import ParameterError, require
+from holdfast.privacy.wording import rate_text
 
 _GRAVITY: tuple[Verdict, ...] = ("unclaimed", "consistent", "warning", "refuted")
 
@@ -74,7 +75,7 @@ class MembershipReport:
         lines = [head, self.table()]
         if first.proved is not None:
             allowed = ", ".join(
-                f"{first.proved.detection_at(rate):.4f} at {100 * rate:g} %" for rate in (0.01, 0.001)
+                f"{rate_text(first.proved.detection_at(rate))} at {100 * rate:g} %" for rate in (0.01, 0.001)
             )
             lines.append(f"  the proof allows nobody more than {allowed} false alarms")
         lines += [f"  not made: {name} ({why})" for name, why in self.skipped.items()]

@@ -22,6 +22,7 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy.wording import rate_text
 
 Proof = Guarantee | PrivacyCurve | TradeOff
 Verdict = Literal["refuted", "warning", "consistent", "unclaimed"]
@@ -199,7 +200,9 @@ class AttackResult:
         ]
         for rate in SHOWN:
             allowed = (
-                "" if self.proved is None else f"; the proof allows {self.proved.detection_at(rate):.4f}"
+                ""
+                if self.proved is None
+                else f"; the proof allows {rate_text(self.proved.detection_at(rate))}"
             )
             few = (
                 " (no false alarm allowed: few non-members)" if self.non_member_scores.size * rate < 1 else ""

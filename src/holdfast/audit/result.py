@@ -19,6 +19,7 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
 from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy.wording import confidence_text, least_text, point_text
 
 Verdict = Literal["refuted", "consistent", "warning"]
 Coins = Literal["holdfast", "foreign"]
@@ -180,8 +181,8 @@ class AuditResult:
         lines = [
             f"audit ({self.kind}): {self.correct} of {self.guesses} membership guesses right ({100 * share:.1f} %), "
             f"{self.m} {'counted runs' if self.kind == 'transcript' else 'coins'}",
-            f"  {sort} epsilon {self.epsilon_estimate(confidence):.4g} at delta {self.delta:g}, "
-            f"confidence {confidence:g} (adjacency {self.adjacency.value})",
+            f"  {sort} {point_text(least_text(self.epsilon_estimate(confidence)), self.delta)}, "
+            f"confidence {confidence_text(confidence)} (adjacency {self.adjacency.value})",
             f"  method: {self.finding.method()}",
             f"  power: {self._power_in_words(claim, confidence)}",
         ]
@@ -195,10 +196,8 @@ class AuditResult:
                 "  the membership coins were not flipped by holdfast: a contradiction is only a warning"
             )
         if claim is not None:
-            claimed = (claim.curve if isinstance(claim, Guarantee) else claim).epsilon(self.delta)
-            lines.append(
-                f"  claim: epsilon {claimed:.4g} at delta {self.delta:g}: {self.verdict(claim, confidence)}"
-            )
+            curve = claim.curve if isinstance(claim, Guarantee) else claim
+            lines.append(f"  claim: {curve.point_words(self.delta)}: {self.verdict(claim, confidence)}")
         lines.append("  a pass is no evidence of privacy: a better attack may find more")
         return "\n".join(lines)
 

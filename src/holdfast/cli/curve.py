@@ -18,6 +18,7 @@ from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.curves.renyi import ZCDP
 from holdfast.privacy.guarantee import Sureness, guess_bound, guess_words
 from holdfast.privacy.mechanisms import MECHANISMS
+from holdfast.privacy.wording import rounded_up
 
 CURVES: dict[str, tuple[type[PrivacyCurve], tuple[str, ...]]] = {
     "pure": (PureDP, ("epsilon",)),
@@ -159,9 +160,9 @@ def curve(
     else:
         click.echo(f"{total!r}")
         for delta, epsilon in at_delta.items():
-            click.echo(f"  epsilon {epsilon:<12.6g} at delta {delta:g}")
+            click.echo(f"  epsilon {rounded_up(epsilon, 6):<12.6g} at delta {delta:g}")
         for epsilon, delta in at_epsilon.items():
-            click.echo(f"  delta {delta:<14.6g} at epsilon {epsilon:g}")
+            click.echo(f"  delta {rounded_up(delta, 6):<14.6g} at epsilon {epsilon:g}")
         click.echo(f"  {Sureness.of(total).words('one unit')}")
         click.echo(f"  {guess_words(guess_bound(total))}")
     if plot is not None:

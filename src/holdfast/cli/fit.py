@@ -10,6 +10,7 @@ import click
 
 from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
+from holdfast.cli.useless import EVEN_IF_USELESS
 from holdfast.learn.estimators import MODELS, estimator_of, load_model
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
     help="The release file, NAME.holdfast.",
 )
 @click.option("--weights", type=WRITTEN, help="Also write the weights as plain JSON.")
+@EVEN_IF_USELESS
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT and WEIGHTS.")
 def fit(
     source: str,
@@ -86,6 +88,7 @@ def fit(
     account: str | None,
     output: Path,
     weights: Path | None,
+    even_if_useless: bool,
     force: bool,
 ) -> None:
     """Fit a private model of the column TARGET of SOURCE and save it as a release.
@@ -106,6 +109,7 @@ def fit(
     from holdfast.privacy.account import Account
     from holdfast.privacy.account.request import limit_of
     from holdfast.privacy.account.resume import ResumableAccount
+    from holdfast.release.usefulness import useful_only
 
     # Everything that can be refused is, before anything is spent.
     if (ledger is None) != (dataset is None) or (account is not None and ledger is None):
@@ -121,7 +125,8 @@ def fit(
     def write(release: Release[Any]) -> None:
         _write(release, output, weights)
 
-    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table:
+    refusing = useful_only(unless=even_if_useless)
+    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
         if ledger is None or dataset is None:
             write(estimator.fit(table, target=target).release_)
         else:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.cli.paths import READ, Command
+from holdfast.cli.useless import EVEN_IF_USELESS
 
 if TYPE_CHECKING:
     from holdfast.plan.step import Done, Step
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
 @click.argument("plan", type=READ)
 @click.option("--dry-run", is_flag=True, help="Show costs and outputs, and stop.")
 @click.option("--outside", is_flag=True, help="Let steps write outside of the plan's folder.")
+@EVEN_IF_USELESS
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def run(plan: Path, dry_run: bool, outside: bool, as_json: bool) -> None:
+def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, as_json: bool) -> None:
     """Execute a release PLAN (TOML): models, synthetic tables, attacks, audits and pages, paid from one ledger.
 
     The total cost is shown first, and nothing is spent unless the ledger covers all of it (else exit code 3). A run
@@ -57,6 +60,8 @@ def run(plan: Path, dry_run: bool, outside: bool, as_json: bool) -> None:
     from holdfast.plan.release_plan import ReleasePlan
 
     loaded = ReleasePlan.load(plan, outside=outside)
+    if even_if_useless:
+        loaded = replace(loaded, setting=replace(loaded.setting, even_if_useless=True))
     finished: list[dict[str, object]] = []
 
     def told(step: Step, done: Done) -> None:

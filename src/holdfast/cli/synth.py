@@ -12,6 +12,7 @@ import click
 from holdfast.cli.declared_schema import UNIT, declared_schema
 from holdfast.cli.fit import FOUND, LEVELS, asked_levels
 from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
+from holdfast.cli.useless import EVEN_IF_USELESS
 
 if TYPE_CHECKING:
     from holdfast.release import Release
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 )
 @click.option("--estimate", "--dry-run", "dry", is_flag=True, help="Sizes, noise and time; nothing is spent.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@EVEN_IF_USELESS
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT and RELEASE.")
 def synth(
     source: str,
@@ -94,6 +96,7 @@ def synth(
     account: str | None,
     dry: bool,
     as_json: bool,
+    even_if_useless: bool,
     force: bool,
 ) -> None:
     """Make a private synthetic table of SOURCE, with a bound on how wrong it is.
@@ -113,6 +116,7 @@ def synth(
     from holdfast.ledger import Ledger, once
     from holdfast.ledger.jobs.job import job_key
     from holdfast.privacy.account.request import limit_of
+    from holdfast.release.usefulness import useful_only
     from holdfast.synth import Synthesizer
     from holdfast.synth.rows.impossible_rows import read_impossible
     from holdfast.synth.workload.workload import read_workload
@@ -131,7 +135,8 @@ def synth(
         constraints=() if impossible is None else read_impossible(impossible, schema),
         confidence=confidence, certificate_share=certificate_share, key=None if ledger is None else "synth",
     )  # fmt: skip
-    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table:
+    refusing = useful_only(unless=even_if_useless)
+    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
         if dry:
             told = made.estimate(table)
             click.echo(json.dumps(told.to_json()) if as_json else told.summary())
@@ -197,6 +202,7 @@ def _record(made: Synthesizer, output: Path | None, release: Path | None) -> dic
         "rows": kept.value["rows"].num_rows,
         "columns": kept.value["rows"].column_names,
         "private": kept.private,
+        "useless": list(kept.useless),
         "guarantee": kept.guarantee.to_json(),
         "certificates": [certificate.to_json() for certificate in kept.certificates],
         "measurements": len(kept.value["measurements"]),

@@ -23,6 +23,7 @@ from holdfast.errors import require
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn.rows.examples import one_thread
 from holdfast.ledger import Ledger
+from holdfast.privacy.wording import least_text
 from holdfast.release import Release
 
 TITLE = "Adult census income: a model and a synthetic table"
@@ -75,7 +76,7 @@ def demo_summary(
         ("released", f"{model.provenance.method}: predicts {TARGET}"),
         ("", f"{synthetic.provenance.method}: {synthetic.provenance.parameters['rows']:,} rows"),
         ("promised", promised(public)),
-        ("left", f"epsilon {left:.2f} for later releases (costs add up in rho, not in epsilon)"),
+        ("left", f"epsilon {least_text(left)} for later releases (costs add up in rho, not in epsilon)"),
         ("useful", certified(synthetic)),
         ("", f"the model is right about {100 * accuracy[0].score:.1f} % of held-out people (internal)"),
         ("", f"the same without privacy {100 * accuracy[1].score:.1f} % (internal)"),
@@ -117,9 +118,7 @@ def certified(synthetic: Release[Any]) -> str:
     """What is claimed about the rows."""
     if not synthetic.certificates:
         return "nothing is claimed about the rows"
-    claim = synthetic.certificates[0]
-    sure = f"(confidence {claim.confidence:g})"
-    return f"no pair of columns is off by more than {claim.amount()} {sure}"
+    return f"the rows are off by {synthetic.certificates[0].bound()}"
 
 
 @dataclass(frozen=True, kw_only=True)

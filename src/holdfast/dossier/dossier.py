@@ -220,7 +220,8 @@ class Dossier:
         """A few lines: what is promised, what was tried, and whether anything contradicts it."""
         said = self.record
         lines = [
-            f"{said.title} ({self.audience} edition): {said.promise.curve}",
+            *(line for one in self.releases for line in one.first_lines),
+            f"{said.title} ({self.audience} edition): {together(self.releases).headline()}",
             f"  {said.promise.sure.words(said.promise.unit)}",
             f"  {guess_words(said.promise.guess)}",
             f"  {len(self.audits)} audits and {len(self.attacks)} attacks, {len(self.contradictions)} contradictions",

@@ -19,7 +19,7 @@ from holdfast.audit.bounds.several import holm, shared_confidence
 from holdfast.audit.result import AuditResult
 from holdfast.dossier.charts import curves
 from holdfast.dossier.charts.curves import TradeOffLine, TradeOffPoints
-from holdfast.dossier.section import Audience, Section, six_digits
+from holdfast.dossier.section import Audience, Section, six_digits, stored_bound, stored_least
 from holdfast.dossier.stored_evidence import AttackFigures as AttackFigures
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy.guarantee import Guarantee
@@ -221,7 +221,7 @@ def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: floa
         of_one_unit=audit.finding.group == 1,
         words=words,
         numbers=AuditNumbers(
-            epsilon_lower=six_digits(audit.epsilon_lower(shared)) if audit.valid else None,
+            epsilon_lower=stored_least(audit.epsilon_lower(shared)) if audit.valid else None,
             delta=audit.delta,
             confidence=shared,
             guesses=audit.guesses,
@@ -232,7 +232,7 @@ def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: floa
             no_noise=None if power is None else float(f"{power.no_noise:.3g}"),
             can_fail=power is not None and power.can_fail,
             rows=audit.rows,
-            promised=six_digits(promise.curve.epsilon(audit.delta)),
+            promised=stored_bound(promise.curve.epsilon(audit.delta)),
             most=None if most is None else six_digits(most),
         ),
     )

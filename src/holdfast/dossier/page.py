@@ -30,8 +30,7 @@ from holdfast.dossier.section import Placed, Places
 from holdfast.dossier.shape_section import AdditiveUtility
 from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import FormatError, ParameterError
-from holdfast.privacy.guarantee import bound_text, odds_text
-from holdfast.privacy.rounding import epsilon_text
+from holdfast.privacy.wording import bound_text, confidence_percent, epsilon_text, odds_text
 from holdfast.release.archive import parse_json
 
 if TYPE_CHECKING:
@@ -213,6 +212,8 @@ def _of_release(name: str, rest: Sequence[str]) -> tuple[str, str]:
     copies = {"method": "provenance/method", "created": "provenance/created", "theorem": "guarantee/theorem"}
     if rest[0] in copies:
         return f"{name}, its fields", copies[rest[0]]
+    if rest[0] == "useless":
+        return f"{name}, its prospects and its first certificate", ""
     return (f"{name}, its values" if rest[0] == "utility" else f"{name}, the file"), ""
 
 
@@ -337,6 +338,7 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
     "rate": lambda share: f"{small(100 * share)} %",
     "number": lambda value: f"{float(f'{value:.6g}') * (1 + 1e-12):.4g}",  # of the six digits that are stored
     "promise": epsilon_text,
+    "confidence": lambda sure: f"{confidence_percent(sure)} %",
     "small": small,
     "bound": bound_text,
     "bound_rate": lambda share: f"{bound_text(share, times=100)} %",

@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.dossier.charts import curves
 from holdfast.dossier.charts.curves import CurvePoints
-from holdfast.dossier.section import Section, six_digits
+from holdfast.dossier.section import Section, stored_bound
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee, guess_bound, sure_words
@@ -70,9 +70,9 @@ class PromisePoint(Section):
     @classmethod
     def of(cls, curve: PrivacyCurve, delta: float) -> PromisePoint:
         """At this delta."""
-        epsilon = six_digits(curve.epsilon(delta))
+        epsilon = stored_bound(curve.epsilon(delta))
         factor = math.inf if epsilon is None or epsilon > 700 else math.exp(epsilon)
-        return cls(delta=delta, epsilon=epsilon, odds=six_digits(factor))
+        return cls(delta=delta, epsilon=epsilon, odds=stored_bound(factor))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,14 +132,14 @@ def promise(releases: Sequence[Release[Any]]) -> Promise:
         guess=guess_bound(curve),
         sure=Sure(
             failure=sure.failure,
-            loss=six_digits(sure.loss),
+            loss=stored_bound(sure.loss),
             after=tuple(SureAfter(prior=prior, at_most=sure.after(prior)) for prior in PRIORS),
         ),
-        points=tuple(PromisePoint.of(curve, delta) for delta in _deltas(curve)),
+        points=tuple(PromisePoint.of(curve, delta) for delta in _deltas(curve, guarantee.read_at)),
         curve_points=curves.sampled_curves([("proved", curve)]),
         private=all(one.private for one in releases),
         strict=all(one.provenance.arithmetic == "strict" for one in releases),
-        at=PromisePoint.of(curve, usual_delta(curve)),
+        at=PromisePoint.of(curve, usual_delta(curve) if guarantee.read_at is None else guarantee.read_at),
     )
 
 
@@ -224,7 +224,9 @@ def stored_guarantee(guarantee: Guarantee) -> Mapping[str, Any]:
     return stored | {"curve": {"kind": guarantee.curve.kind, "stored": "in the release"}} if long else stored
 
 
-def _deltas(curve: PrivacyCurve) -> list[float]:
+def _deltas(curve: PrivacyCurve, read_at: float | None = None) -> list[float]:
+    """The usual ones, the curve's own, and the one at which an epsilon was asked for, the largest first."""
     point = curve.as_approximate()
     own = [] if point is None or float(point[1]) == 0 else [float(point[1])]
-    return sorted({*DELTAS, *own, *([0.0] if point is not None and not own else [])}, reverse=True)
+    pure = [0.0] if point is not None and not own else []
+    return sorted({*DELTAS, *own, *pure, *([] if read_at is None else [read_at])}, reverse=True)

@@ -46,6 +46,8 @@ class ReleaseFacts(Section):
     provenance: Provenance
     certificates: tuple[Certificate, ...]
     utility: Utility
+    useless: tuple[str, ...] = ()
+    """Why it cannot be of use, as far as released and public numbers tell."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,6 +231,7 @@ def described(release: Release[Any], *, name: str, sha256: str) -> ReleaseFacts:
         provenance=made,
         certificates=release.certificates,
         utility=utility(release),
+        useless=release.useless,
     )
 
 

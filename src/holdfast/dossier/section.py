@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin, get_
 from urllib.parse import quote
 
 from holdfast.errors import FormatError
+from holdfast.privacy.wording import STORED_DIGITS, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -163,6 +164,16 @@ def visible(value: Any) -> Any:
 def six_digits(value: float) -> float | None:
     """The number to six digits; None for infinity."""
     return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def stored_bound(value: float) -> float | None:
+    """An upper bound to six digits, rounded up; None for infinity."""
+    return rounded_up(value, STORED_DIGITS) if math.isfinite(value) else None
+
+
+def stored_least(value: float) -> float | None:
+    """A lower bound to six digits, rounded down; None for infinity."""
+    return rounded_down(value, STORED_DIGITS) if math.isfinite(value) else None
 
 
 def json_key(one: Any) -> str:

@@ -23,8 +23,10 @@ from holdfast.privacy.account.currency import (
     PureCurrency,
     RenyiCurrency,
 )
+from holdfast.privacy.account.request import LEAST_LEFT
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy.wording import least_text, point_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,12 @@ class Dataset:
         )
 
     @property
+    def read_at(self) -> float | None:
+        """The delta at which its limit names an epsilon."""
+        point = self.limit.as_approximate()
+        return None if point is None else float(point[1])
+
+    @property
     def terms(self) -> dict[str, Any]:
         """What an account of this dataset must agree on, as plain data."""
         return {
@@ -90,6 +98,19 @@ class Dataset:
             "unit": {"column": self.unit.column, "max_rows": self.unit.max_rows},
             "currency": self.currency.to_json(),
         }
+
+    def free_words(self, free: Cost) -> str:
+        """What is left of the limit, in its own terms, rounded down."""
+        if not any(free.amounts):
+            return "nothing"
+        curve = self.currency.promise(free)
+        if self.read_at is None:
+            return repr(curve)
+        named = curve.as_approximate()
+        epsilon, delta = (
+            (float(named[0]), float(named[1])) if named else (curve.epsilon(self.read_at), self.read_at)
+        )
+        return point_text(least_text(epsilon), delta)
 
     def to_body(self) -> dict[str, Any]:
         """The body of the entry that opens it."""
@@ -191,16 +212,29 @@ def free_share(
     for _, _, amount in committed(chain, dataset.name):
         free = free - amount
     if limit is None:
-        empty = not any(free.amounts)
-        refusal = BudgetExceeded(f"nothing is left of dataset {dataset.name!r}{_way_out(chain, dataset)}")
-        return free, refusal if empty else None
+        refusal = BudgetExceeded(
+            f"nothing is left of dataset {dataset.name!r}{_crumbs(free)}{_way_out(chain, dataset)}"
+        )
+        return free, refusal if _is_spent(free, dataset) else None
     asked = cost_of(dataset.currency.limit(limit).to_json())
     if asked.fits(free):
         return asked, None
     return asked, BudgetExceeded(
-        f"an account of {limit!r} asks for more than {dataset.currency.promise(free)!r}, "
+        f"an account of {limit.words(dataset.read_at)} asks for more than {dataset.free_words(free)}, "
         f"which is what is left of dataset {dataset.name!r}; nothing was opened{_way_out(chain, dataset)}"
     )
+
+
+def _is_spent(free: Cost, dataset: Dataset) -> bool:
+    """Whether what is free is a rounding error of the limit, by what it lets an attacker gain: it buys noise alone."""
+    if not any(free.amounts):
+        return True
+    promise = dataset.currency.promise
+    return promise(free).delta(0.0) <= LEAST_LEFT * promise(dataset.amount).delta(0.0)
+
+
+def _crumbs(free: Cost) -> str:
+    return " but a thousandth of its limit or less, which buys noise alone" if any(free.amounts) else ""
 
 
 def _way_out(chain: Chain, dataset: Dataset) -> str:

@@ -102,7 +102,7 @@ class LedgerEntry:
         }
         if isinstance(self.body.get("mechanism"), dict):
             shown["mechanism"] = self.body["mechanism"].get("mechanism")
-        facts = ", ".join(f"{name} {_in_words(value)}" for name, value in shown.items())
+        facts = ", ".join(f"{name} {_in_words(name, value)}" for name, value in shown.items())
         return f"{self.number:>6}  {self.at}  {self.kind:<9}  {facts}"
 
 
@@ -168,17 +168,14 @@ def _item(value: Any) -> Any:
     return value.item()
 
 
-def _in_words(value: Any) -> str:
+def _in_words(name: str, value: Any) -> str:
     """A value of the history; exact amounts become decimals to read, the entry keeps them exact."""
-    match value:
-        case list():
-            return "(" + ", ".join(_decimal(part) for part in value) + ")"
-        case dict():
-            return (
-                f"{value.get('kind')}("
-                + ", ".join(_decimal(v) for k, v in value.items() if k != "kind")
-                + ")"
-            )
+    if name == "limit" and isinstance(value, dict):
+        from holdfast.privacy.curves.stored import curve_from_json
+
+        return curve_from_json(restored_entry(value)).words()
+    if isinstance(value, list):
+        return "(" + ", ".join(_decimal(part) for part in value) + ")"
     return str(value)
 
 

@@ -392,7 +392,7 @@ class Ledger:
         from holdfast.privacy.curves.stored import curve_from_json
 
         amount = cost_of(opened.body["amount"])
-        return Account(
+        account = Account(
             curve_from_json(opened.body["limit"]),
             adjacency=terms.adjacency,
             unit=terms.unit,
@@ -403,3 +403,5 @@ class Ledger:
             translated=amount,
             seed=seed,
         )
+        account.read_at = terms.read_at if account.read_at is None else account.read_at
+        return account

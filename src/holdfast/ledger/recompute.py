@@ -19,7 +19,6 @@ from holdfast.privacy.curves.composition import compose
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.mechanisms import mechanism_from_json
 from holdfast.privacy.mechanisms.mechanism import Mechanism
-from holdfast.privacy.rounding import epsilon_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +50,7 @@ class Recomputed:
             f"  recomputed {currency.promise(self.recomputed)!r}",
         ]
         if self.composed is not None:
-            points = ", ".join(
-                f"epsilon {epsilon_text(self.composed.epsilon(d))} at delta {d:g}" for d in (1e-5, 1e-6)
-            )
+            points = ", ".join(self.composed.point_words(delta) for delta in (1e-5, 1e-6))
             lines.append(f"  composed as a fixed plan: {points} (a reading; the guarantee is the limit)")
         return "\n".join(lines + [f"  PROBLEM: {problem}" for problem in self.problems])
 

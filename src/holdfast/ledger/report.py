@@ -198,12 +198,12 @@ def _dataset(chain: Chain, name: str) -> list[str]:
     now = Standing.now(chain, name)
     lines = [
         "",
-        f"{name}: {dataset.limit!r} for {dataset.unit.summary()}, adjacency {dataset.adjacency.value}, "
+        f"{name}: {dataset.limit.words()} for {dataset.unit.summary()}, adjacency {dataset.adjacency.value}, "
         f"counted in {dataset.currency.name}",
         *([f"  purpose: {dataset.purpose}"] if dataset.purpose else []),
         *([f"  approved by: {dataset.approver}"] if dataset.approver else []),
         f"  spent {share(now.spent, dataset.amount)}, held by open accounts {share(now.held, dataset.amount)}, "
-        f"free {share(now.free, dataset.amount)}",
+        f"free {least_share(now.free, dataset.amount)} ({dataset.free_words(now.free)})",
     ]
     left = abandoned(chain, name)
     for account, opened, closed in chain.accounts(name):

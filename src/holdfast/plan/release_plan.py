@@ -63,9 +63,8 @@ class Quote:
     def require(self) -> None:
         """Raise `BudgetExceeded` unless the ledger covers the plan."""
         if not self.covered:
-            free = self.standing.dataset.currency.promise(self.standing.free)
             raise BudgetExceeded(
-                f"the plan asks for more than {free!r}, which is what is left of dataset "
+                f"the plan asks for more than {self._free()}, which is what is left of dataset "
                 f"{self.standing.dataset.name!r}; nothing was spent"
             )
 
@@ -73,11 +72,15 @@ class Quote:
         """A line a step, then the total."""
         whole = self.standing.dataset.amount
         lines = [
-            f"plan {self.name}: dataset {self.standing.dataset.name}, limit {self.standing.dataset.limit!r}"
+            f"plan {self.name}: dataset {self.standing.dataset.name}, limit {self.standing.dataset.limit.words()}"
         ]
         for one in self.steps:
             limit = one.step.limit()
-            price = "costs nothing" if limit is None else f"{limit!r}, {share(one.cost, whole)} of the limit"
+            price = (
+                "costs nothing"
+                if limit is None
+                else f"{limit.words()}, {share(one.cost, whole)} of the limit"
+            )
             lines.append(
                 f"  {one.step.kind:<8} {one.step.name:<20} {price} ({one.state}), writes {one.step.output}"
             )
@@ -108,12 +111,10 @@ class Quote:
         }
 
     def _free(self) -> str:
-        point = self.standing.point(self.standing.free)
-        return f"epsilon {point['epsilon']:.4g} at delta {point['delta']:g}"
+        return self.standing.dataset.free_words(self.standing.free)
 
     def _left(self) -> str:
-        point = self.standing.point(self.standing.free - self.total)
-        return f"left afterwards epsilon {point['epsilon']:.4g} at delta {point['delta']:g}"
+        return f"left afterwards {self.standing.dataset.free_words(self.standing.free - self.total)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,7 +294,9 @@ _IN_TOML = {
 def _setting(head: dict[str, Any], path: Path) -> Setting:
     folder = path.resolve().parent
     texts = {
-        name: value for name, value in head.items() if name in ("name", "dataset", "purpose", "approver")
+        name: value
+        for name, value in head.items()
+        if name in ("name", "dataset", "purpose", "approver", "even_if_useless")
     }
     _require_kinds("[plan]", Setting, texts)
     try:
@@ -309,5 +312,6 @@ def _setting(head: dict[str, Any], path: Path) -> Setting:
         )
     except (KeyError, TypeError) as error:
         raise FormatError(
-            "[plan] must have ledger, dataset, source and schema, and may have name, purpose and approver"
+            "[plan] must have ledger, dataset, source and schema, and may have name, purpose, approver and "
+            "even_if_useless"
         ) from error

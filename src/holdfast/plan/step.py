@@ -16,6 +16,7 @@ from holdfast.errors import ParameterError, without_password
 from holdfast.ledger.dataset import require_terms
 from holdfast.ledger.jobs.first_charge import OpenedByFirstCharge
 from holdfast.release.outputs import FileRead
+from holdfast.release.usefulness import useful_only
 
 if TYPE_CHECKING:
     from holdfast.data.table import Table
@@ -51,6 +52,9 @@ class Setting:
             for name, path in shared.items()
             if path is not None
         ]
+
+    even_if_useless: bool = False
+    """Whether steps are done that cannot be of use, as public numbers say."""
 
     def place(self, path: str) -> Path:
         """A path of the plan, which is relative to the plan's folder."""
@@ -132,7 +136,7 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
     def write(release: Release[Any]) -> None:
         release.save(setting.place(step.output))
 
-    with _table(step, setting) as table:
+    with _table(step, setting) as table, useful_only(unless=setting.even_if_useless):
         done = once(
             ledger, setting.dataset, key=setting.account(step.name), about=_asked(step, setting, table),
             make=lambda account: step.make(table, account), write=write, limit=step.limit(),
@@ -149,12 +153,14 @@ def until_first_charge(step: PaidStep, setting: Setting, ledger: Ledger) -> None
     terms = ledger.dataset(setting.dataset)
     with _table(step, setting) as table, warnings.catch_warnings(), suppress(_FirstCharge):
         warnings.simplefilter("ignore")  # they are said when the step is taken
+        refusing = useful_only(unless=setting.even_if_useless)
         require_terms(terms, table.adjacency, table.unit)
         account = Account(
             step.limit(), adjacency=terms.adjacency, unit=terms.unit, currency=terms.currency,
             journal=OpenedByFirstCharge(_refuse),
         )  # fmt: skip
-        step.make(table, account)
+        with refusing:
+            step.make(table, account)
 
 
 class _FirstCharge(Exception):

@@ -112,6 +112,15 @@ class PrivacyUnit:
             return "one row"
         return f"one {self.column}, with at most {self._rows}"
 
+    @property
+    def noun(self) -> str:
+        """What several of them are called.
+
+        >>> PrivacyUnit().noun, PrivacyUnit("patient").noun
+        ('rows', 'units')
+        """
+        return "rows" if self.column is None else "units"
+
     def kept(self) -> str:
         """What was left of a table for its statistics, where rows beyond the bound are dropped; empty for rows.
 

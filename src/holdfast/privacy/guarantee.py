@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Decimal
 from typing import Any, get_args
 
 import numpy as np
@@ -19,7 +18,7 @@ from holdfast.noise.source import Provenance
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.stored import curve_from_json
-from holdfast.privacy.rounding import epsilon_text
+from holdfast.privacy.wording import odds_text, up_to
 
 _TAIL_POINTS = 240
 
@@ -38,8 +37,12 @@ class Guarantee:
     theorem: str
     assumptions: tuple[str, ...] = ()
     noise: Provenance = "secure"
+    read_at: float | None = None
+    """The delta at which an epsilon was asked for, if one was: summaries begin with it, the curve holds at all."""
 
     def __post_init__(self) -> None:
+        read_at = self.read_at
+        require(read_at is None or 0 <= read_at < 1, "read_at", read_at, "a delta in [0, 1), or None")
         require(self.noise in get_args(Provenance), "noise", self.noise, "'secure' or 'seeded'")
         object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))
         object.__setattr__(self, "assumptions", tuple(self.assumptions))
@@ -80,6 +83,7 @@ class Guarantee:
                 theorem=self.theorem if self.theorem == other.theorem else f"{self.theorem}; {other.theorem}",
                 assumptions=self.assumptions,
                 noise=self.noise,
+                read_at=_wider(self.read_at, other.read_at),
             )
             .assuming(*other.assumptions)
             .drawn_from(other.noise)
@@ -87,25 +91,36 @@ class Guarantee:
 
     def summary(self) -> str:
         """A few lines that a statistician can read."""
-        neighbours = {
-            Adjacency.replace: "changing the data of",
-            Adjacency.zero_out: "blanking the data of",
-            Adjacency.add_remove: "adding or removing",
-        }[self.adjacency]
         first = [] if self.private else ["NOT PRIVATE: drawn from a seed; with secure noise it would satisfy"]
         lines = [
             *first,
-            f"{self.curve!r} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})",
+            self.headline(),
             *(f"  assumes: {assumption}" for assumption in self.assumptions),
-            "  "
-            + ", ".join(
-                f"epsilon {epsilon_text(self.epsilon(d))} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9)
-            ),
+            "  " + ", ".join(self.curve.point_words(delta) for delta in (1e-5, 1e-6, 1e-9)),
             f"  {Sureness.of(self.curve).words(self.unit.summary())}",
             f"  {guess_words(guess_bound(self.curve))}",
             f"  proof: {self.theorem}",
         ]
         return "\n".join(lines)
+
+    def headline(self) -> str:
+        """The promise in one line: the epsilon that was asked for, if one was, between which neighbours, and for whom.
+
+        >>> from holdfast.privacy import GaussianDP
+        >>> promise = Guarantee(
+        ...     curve=GaussianDP(0.5), adjacency=Adjacency.replace, unit=PrivacyUnit(), theorem="...", read_at=1e-6
+        ... )
+        >>> promise.headline()
+        'epsilon 2.255 at delta 1e-06 for changing the data of one row (adjacency replace), from GaussianDP(mu=0.5)'
+        """
+        neighbours = {
+            Adjacency.replace: "changing the data of",
+            Adjacency.zero_out: "blanking the data of",
+            Adjacency.add_remove: "adding or removing",
+        }[self.adjacency]
+        words, name = self.curve.words(self.read_at), repr(self.curve)
+        said = f"{words} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})"
+        return said if words == name else f"{said}, from {name}"
 
     def __str__(self) -> str:
         return self.summary()
@@ -118,7 +133,11 @@ class Guarantee:
             "unit": {"column": self.unit.column, "max_rows": self.unit.max_rows},
             "theorem": self.theorem,
             "assumptions": list(self.assumptions),
-        } | ({} if self.private else {"noise": self.noise})
+        } | {
+            name: value
+            for name, value in (("noise", None if self.private else self.noise), ("read_at", self.read_at))
+            if value is not None
+        }
 
     @classmethod
     def from_json(cls, data: Any) -> Guarantee:
@@ -131,11 +150,17 @@ class Guarantee:
                 theorem=str(data["theorem"]),
                 assumptions=tuple(str(a) for a in data["assumptions"]),
                 noise=data.get("noise", "secure"),
+                read_at=data.get("read_at"),
             )
         except FormatError:
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored guarantee lacks a field or has one of the wrong kind") from error
+
+
+def _wider(one: float | None, other: float | None) -> float | None:
+    """Of two deltas at which epsilons were asked for the larger: at it both are known."""
+    return max((delta for delta in (one, other) if delta is not None), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,12 +237,13 @@ def sure_words(half: float, failure: float, unit: str) -> str:
     """How sure one becomes who was in doubt, as every summary and page says it.
 
     >>> sure_words(0.732, 0.0, "one row")
-    'whoever was 50 % sure about one row becomes at most 73.2 % sure, always'
+    'by the most telling result: whoever was 50 % sure about one row becomes at most 73.2 % sure, always'
     """
+    first = f"by the most telling result: whoever was 50 % sure about {unit}"
     if half >= 1:
-        return f"whoever was 50 % sure about {unit} is not kept from becoming certain"
+        return f"{first} is not kept from becoming certain"
     when = f"except {odds_text(failure)}" if failure else "always"
-    return f"whoever was 50 % sure about {unit} becomes at most {100 * half:.1f} % sure, {when}"
+    return f"{first} becomes at most {100 * half:.1f} % sure, {when}"
 
 
 def guess_bound(curve: PrivacyCurve) -> float:
@@ -229,38 +255,6 @@ def guess_words(guess: float) -> str:
     """As every summary and page says it.
 
     >>> guess_words(0.548)
-    'over all outcomes they guess right at most 54.8 % of the time'
+    'on average over all results: whoever was 50 % sure guesses right at most 54.8 % of the time'
     """
-    return f"over all outcomes they guess right at most {100 * guess:.1f} % of the time"
-
-
-def odds_text(failure: float) -> str:
-    """A small probability as people say it.
-
-    >>> odds_text(1e-6)
-    'one time in 1,000,000'
-    """
-    return f"one time in {round(1 / failure):,}"
-
-
-def bound_text(value: float, *, times: int = 1) -> str:
-    """An upper bound in three digits, more only before the point, rounded up; the exact one is in the record.
-
-    >>> bound_text(0.0327053), bound_text(85.75), bound_text(1234.01), bound_text(0.07, times=100), bound_text(0)
-    ('0.0328', '85.8', '1235', '7', '0')
-    """
-    exact = times * Decimal(repr(float(value)))  # as it is written: 0.02 is not a little more than 0.02
-    if not exact:
-        return "0"
-    last = exact.adjusted() - 2
-    shown = exact.quantize(Decimal(1).scaleb(last if last > 12 else min(last, 0)), ROUND_CEILING)
-    return f"{float(shown):.15g}"
-
-
-def up_to(probability: float) -> float:
-    """An upper bound to a tenth of a per cent, rounded up.
-
-    >>> up_to(0.54701)
-    0.548
-    """
-    return min(1.0, math.ceil(1000 * probability - 1e-9) / 1000)
+    return f"on average over all results: whoever was 50 % sure guesses right at most {100 * guess:.1f} % of the time"

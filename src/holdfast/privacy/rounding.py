@@ -24,7 +24,6 @@ import math
 from abc import ABCMeta
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -341,18 +340,6 @@ def plain_curve(value: Any) -> Any:
 def number(value: Any) -> Any:
     """The inverse of `plain_curve`."""
     return Fraction(value) if isinstance(value, str) and "/" in value else value
-
-
-def epsilon_text(epsilon: float) -> str:
-    """An upper bound in four digits, rounded up from the six that are stored: a summary and a page never differ.
-
-    >>> epsilon_text(0.87243), epsilon_text(1.0000000000000042), epsilon_text(0.0), epsilon_text(math.inf)
-    ('0.8725', '1', '0', 'inf')
-    """
-    if not math.isfinite(epsilon):
-        return f"{epsilon:.4g}"
-    stored = Decimal(f"{epsilon:.6g}")
-    return f"{float(stored.quantize(Decimal(1).scaleb(stored.adjusted() - 3), ROUND_CEILING)):.4g}"
 
 
 def square_of_mu(log_odds: float) -> Fraction:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast.errors import require
+from holdfast.privacy.wording import confidence_text, least_rate_text, rate_text
 
 Claim = Literal["proved", "measured", "audited"]
 
@@ -172,11 +173,15 @@ class TradeOff:
 
     def summary(self) -> str:
         """One line a reader can use."""
-        sign = {"proved": "at most", "measured": "", "audited": "at least"}[self.claim]
-        sure = f" (confidence {self.confidence:g})" if self.confidence < 1 else ""
+        sign, text = {
+            "proved": ("at most ", rate_text),
+            "measured": ("", "{:.4f}".format),
+            "audited": ("at least ", least_rate_text),
+        }[self.claim]
+        sure = f" (confidence {confidence_text(self.confidence)})" if self.confidence < 1 else ""
         return (
-            f"{self.claim}: advantage {sign} {self.advantage():.4f}, detection at 1 % false alarms "
-            f"{sign} {self.detection_at(0.01):.4f}{sure}".replace("  ", " ")
+            f"{self.claim}: advantage {sign}{text(self.advantage())}, detection at 1 % false alarms "
+            f"{sign}{text(self.detection_at(0.01))}{sure}"
         )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import FormatError, require
-from holdfast.privacy.guarantee import bound_text
+from holdfast.privacy.wording import bound_text, confidence_text
 
 SHARE = "% of the rows"
 """The unit of an alpha that is a proportion: 0.02 is 2 % of the rows."""
@@ -62,12 +62,18 @@ class Certificate:
         object.__setattr__(self, "confidence", float(self.confidence))
         object.__setattr__(self, "details", dict(self.details))
 
+    @property
+    def vacuous(self) -> bool:
+        """Whether it claims nothing: no proportion can be off by more than all rows."""
+        return self.unit == SHARE and self.alpha >= 1.0
+
     def summary(self) -> str:
         """One line a reader can use."""
-        return (
-            f"{self.name}: at most {self.amount()} for {self.query_class}, "
-            f"with confidence {self.confidence:g} ({self.statement})"
-        )
+        return f"{self.name}: {self.bound()} ({self.statement})"
+
+    def bound(self) -> str:
+        """The number with its scope and its confidence, which no text writes apart."""
+        return f"at most {self.amount()} for {self.query_class}, with confidence {confidence_text(self.confidence)}"
 
     def amount(self) -> str:
         """Alpha with its unit, as every summary and page writes it."""

@@ -27,6 +27,7 @@ from holdfast.privacy.mechanisms import MECHANISMS
 from holdfast.release import archive
 from holdfast.release.archive import Contents, pack, require_depth, unpack, write_atomically
 from holdfast.release.certificate import Certificate
+from holdfast.release.usefulness import Prospect
 
 T = TypeVar("T")
 Noise = Literal["secure", "seeded"]
@@ -152,9 +153,12 @@ class Release(Generic[T]):
     guarantee: Guarantee
     provenance: Provenance
     certificates: tuple[Certificate, ...] = ()
+    prospects: tuple[Prospect, ...] = ()
+    """What public numbers said beforehand against its being of use; empty where nothing did."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "certificates", tuple(self.certificates))
+        object.__setattr__(self, "prospects", tuple(self.prospects))
         # Files of former versions have the mark of a seed in their provenance only; one mark is enough for both.
         object.__setattr__(self, "guarantee", self.guarantee.drawn_from(self.provenance.noise))
         if not self.guarantee.private:
@@ -172,6 +176,7 @@ class Release(Generic[T]):
         certificates: Sequence[Certificate] = (),
         assumptions: Sequence[str] = (),
         theorem: str | None = None,
+        prospects: Sequence[Prospect] = (),
     ) -> Release[T]:
         """What was released through an account, with the promise and the history that the account knows.
 
@@ -203,6 +208,7 @@ class Release(Generic[T]):
                 head=head,
             ),
             certificates=tuple(certificates),
+            prospects=tuple(prospects),
         )
         if head:
             made.close_in(account)
@@ -217,8 +223,23 @@ class Release(Generic[T]):
         """Whether the guarantee holds: it does not where the noise came from a seed."""
         return self.guarantee.private
 
+    @property
+    def useless(self) -> tuple[str, ...]:
+        """Why the value cannot be of use, as far as released and public numbers tell; empty where nothing says so."""
+        vacuous = [claim.summary() for claim in self.certificates[:1] if claim.vacuous]
+        return (*(one.sentence() for one in self.prospects), *vacuous)
+
+    @property
+    def first_lines(self) -> tuple[str, ...]:
+        """What every summary begins with: that the value cannot be of use, where that is so."""
+        return tuple(f"OF NO USE: {reason}" for reason in self.useless)
+
     def summary(self) -> str:
-        """What is promised, how it came about, and how accurate it is."""
+        """Whether it can be of use, what is promised, how it came about, and how accurate it is."""
+        return "\n".join([*self.first_lines, self.description()])
+
+    def description(self) -> str:
+        """The summary without its first lines, for those that say more before it."""
         lines = [self.guarantee.summary(), self.provenance.summary()]
         return "\n".join(lines + [certificate.summary() for certificate in self.certificates])
 
@@ -261,7 +282,7 @@ class Release(Generic[T]):
             "guarantee": self.guarantee.to_json(),
             "provenance": self.provenance.to_json(),
             "certificates": [certificate.to_json() for certificate in self.certificates],
-        }
+        } | ({"prospects": [one.to_json() for one in self.prospects]} if self.prospects else {})
         try:
             _require_modest(words)
         except FormatError as error:
@@ -281,6 +302,7 @@ class Release(Generic[T]):
 def _require_modest(record: Mapping[str, Any]) -> None:
     """What a release says of itself is read by people, and drawn on a page: a megabyte is enough, and 32 levels."""
     words = [record["provenance"], record["certificates"], record["guarantee"] | {"curve": None}]
+    words.append(record.get("prospects", []))
     require_depth(words, "what a release says of itself", _MOST_LEVELS)
     size = len(json.dumps(words, default=str))
     if size > _MOST_WORDS:
@@ -297,6 +319,7 @@ def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[A
             guarantee=Guarantee.from_json(record["guarantee"]),
             provenance=Provenance.from_json(record["provenance"]),
             certificates=tuple(Certificate.from_json(entry) for entry in record["certificates"]),
+            prospects=tuple(Prospect.from_json(entry) for entry in record.get("prospects", ())),
         )
     except FormatError:
         raise

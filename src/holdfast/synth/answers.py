@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
+from holdfast.privacy.wording import bound_text, confidence_percent
 from holdfast.synth.models.model import Measurement, NoisyCount
 from holdfast.synth.rows.coded_rows import CodedRows
 from holdfast.synth.workload import Workload
@@ -65,11 +66,12 @@ class Answers:
         """A line per group: how wide its intervals are, and what they rest on."""
         shares = "" if self.n_public is None else f", as shares of the declared n_public={self.n_public}"
         lines = [
-            f"proportions with {100 * self.confidence:g}% intervals for the table's own{self.kept}{shares}"
+            f"proportions with {confidence_percent(self.confidence)}% intervals for the table's own"
+            f"{self.kept}{shares}"
         ]
         for answer in self.groups[:most]:
             width = float(np.mean(answer.high - answer.low) / 2)
-            told = "no interval" if answer.source == "none" else f"+- {width:.3g} by {answer.source}"
+            told = "no interval" if answer.source == "none" else f"+- {bound_text(width)} by {answer.source}"
             lines.append(f"  {answer.group.name}: {answer.estimates.size} queries, {told}")
         left = len(self.groups) - most
         return "\n".join([*lines, *([f"  and {left} groups more"] if left > 0 else [])])

@@ -26,6 +26,7 @@ from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.rounding import FINE_BITS
+from holdfast.privacy.wording import counted as so_many
 from holdfast.progress import progress
 from holdfast.release.certificate import SHARE, Certificate
 from holdfast.synth.exact_counts import ExactCounts
@@ -184,7 +185,7 @@ def certify(
     (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
     overall = Certificate(
         name=OVERALL,
-        statement=f"any proportion on the {len(rows)} released rows {_compared(data)} the table{told}",
+        statement=f"proportions of the workload on the {len(rows)} released rows {_compared(data)} the table{told}",
         alpha=proportion(above, size), confidence=confidence, query_class=_class(data, workload),
         details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": mark}, unit=SHARE,
     )  # fmt: skip
@@ -275,7 +276,8 @@ def _population(
 
 def _class(data: ExactCounts, workload: Workload) -> str:
     queries = workload.size(data.table.schema)
-    return f"all {queries:,} queries of the {len(workload.groups)} groups of the workload"
+    groups = so_many(len(workload.groups), "group")
+    return f"all {so_many(queries, 'query')} of the {groups} of the workload"
 
 
 def _compared(data: ExactCounts) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from holdfast.data.rows import arrow_column, encode_batch
 from holdfast.data.schema import Schema
 from holdfast.errors import FormatError
+from holdfast.privacy.wording import confidence_text, counted
 from holdfast.release import Release
 from holdfast.synth.models.model import Measurement, NoisyCount
 from holdfast.synth.rows.coded_rows import CodedRows
@@ -161,8 +162,9 @@ def describe(contents: SyntheticContents, release: Release[Any], *, method: str)
     """What was made, from which noisy counts, how wrong it can be, and what is promised."""
     table, workload = contents.table, contents.workload
     lines = [
+        *release.first_lines,
         f"{table.num_rows:,} synthetic rows of {table.num_columns} columns by method {method!r}, for "
-        f"{len(workload.groups):,} groups of {workload.size(contents.schema):,} queries"
+        f"{counted(len(workload.groups), 'group')} of {counted(workload.size(contents.schema), 'query')}",
     ]
     lines += [f"assumes: {assumption}" for assumption in contents.schema.assumptions]
     lines += [f"not synthesised: {', '.join(contents.schema.identifiers)} (identifiers)"] * bool(
@@ -177,10 +179,10 @@ def _measurements(contents: SyntheticContents) -> list[str]:
     measured = contents.measurements
     if not measured:
         return ["no counts were measured: the method releases records or choices, not tables"]
-    lines = [f"made from {len(measured)} noisy tables of counts (released with the rows):"]
+    lines = [f"made from {counted(len(measured), 'noisy table')} of counts (released with the rows):"]
     shown = sorted(measured, key=lambda one: one.noise_std)[:MOST_LINES]
     lines += [
-        f"  {' x '.join(one.columns) or 'total'}: {one.values.size:,} cells, noise of standard deviation "
+        f"  {' x '.join(one.columns) or 'total'}: {counted(one.values.size, 'cell')}, noise of standard deviation "
         f"{one.noise_std:.4g} records in each"
         for one in shown
     ]
@@ -196,7 +198,8 @@ def _claims(release: Release[Any]) -> list[str]:
     groups = sorted((claim for claim in claims if "columns" in claim.details), key=lambda claim: claim.alpha)
     if groups:
         shown.append(
-            f"for {len(groups)} groups less can be claimed, all of them with confidence {groups[0].confidence:g}:"
+            f"for {len(groups)} groups less can be claimed, all of them with confidence "
+            f"{confidence_text(groups[0].confidence)}:"
         )
         shown += [f"  {claim.query_class}: at most {claim.amount()}" for claim in groups[:MOST_LINES]]
         shown += [f"  and {len(groups) - MOST_LINES} more"] * (len(groups) > MOST_LINES)

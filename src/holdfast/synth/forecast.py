@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -19,7 +19,8 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.request import limit_of
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.synth.certificate import GROUP_SHARE, certificate_noise
+from holdfast.release.usefulness import Prospect, influence
+from holdfast.synth.certificate import GROUP_SHARE, certificate_noise, offset
 from holdfast.synth.choice import choose_synthesis_method
 from holdfast.synth.exact_counts import ExactCounts
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
@@ -50,6 +51,8 @@ class SynthesisEstimate:
     """Standard deviation of the certificate, in records; None without one."""
     seconds: float
     megabytes: float
+    prospects: tuple[Prospect, ...] = ()
+    """What public numbers say against the synthesis being of use; a fit would be warned of it, a command refused."""
 
     @property
     def smallest_claim(self) -> float | None:
@@ -60,12 +63,15 @@ class SynthesisEstimate:
 
     def to_json(self) -> dict[str, Any]:
         """The fields, and the smallest claim."""
-        return asdict(self) | {"smallest_claim": self.smallest_claim}
+        return asdict(self) | {
+            "smallest_claim": self.smallest_claim, "prospects": [one.to_json() for one in self.prospects]
+        }  # fmt: skip
 
     def summary(self) -> str:
         """A few lines, for whoever decides whether to run it."""
         size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
-        lines = [
+        lines = [f"OF NO USE: {one.sentence()}" for one in self.prospects]
+        lines += [
             f"estimate for method {self.method!r} on {size}: about {_time(self.seconds)}, {self.megabytes:,.0f} MB",
             f"  {self.groups:,} groups of {self.queries:,} queries, the largest {self.largest_group:,} cells; "
             f"{self.universe:.2g} possible records",
@@ -83,7 +89,13 @@ class SynthesisEstimate:
 
 
 def estimate_synthesis(
-    task: SynthesisTask, *, method: SynthesisMethod, rows: int | None, certificate_share: float
+    task: SynthesisTask,
+    *,
+    method: SynthesisMethod,
+    rows: int | None,
+    certificate_share: float,
+    units: int | None = None,
+    confidence: float = 0.95,
 ) -> SynthesisEstimate:
     """Sizes, noise and a rule of thumb for time."""
     domain, workload, adjacency, unit = task.domain, task.workload, task.adjacency, task.unit
@@ -113,8 +125,47 @@ def estimate_synthesis(
         certificate_noise=claim,
         seconds=fixed + per_million * modelled / 1e6 + counting,
         # Exact counts are cached up to 256 MB; rows are 8 bytes a cell.
+        prospects=tuple(
+            one
+            for one in synthesis_prospects(task, method, work, check, units=units, confidence=confidence)
+            if one.useless
+        ),
         megabytes=150 + 8e-6 * min(cells, 2**25) + 3 * 8e-6 * (rows or 0) * len(domain),
     )
+
+
+def synthesis_prospects(
+    task: SynthesisTask,
+    method: SynthesisMethod,
+    work: Account,
+    check: Account | None,
+    *,
+    units: int | None,
+    confidence: float,
+) -> tuple[Prospect, ...]:
+    """What public numbers say beforehand: of any release, of counts of columns, and of what the certificate can claim.
+
+    `work` and `check` are what the rows and the certificate may spend. Where the number of units is private, only
+    what is left tells anything.
+    """
+    noun = task.unit.noun
+    first = influence(work.remaining(), units, noun=noun)
+    if units is None:
+        return (first,)
+    made = [
+        first,
+        replace(first, quantity="counts", hidden=_count_noise(task, method, work) / task.unit.max_rows),
+    ]
+    if check is not None:
+        (part,) = check.split(1 - GROUP_SHARE) if len(task.workload.groups) > 1 else (check,)
+        mechanism, std = certificate_noise(part, max_rows=task.unit.max_rows, adjacency=task.adjacency)
+        reach = offset(mechanism, std, failure=1.0 - confidence)
+        made.append(replace(first, quantity="certificate", hidden=reach / task.unit.max_rows))
+    return tuple(made)
+
+
+def _count_noise(task: SynthesisTask, method: SynthesisMethod, work: Account) -> float:
+    return count_noise(work.remaining(), task.adjacency, task.unit, tables=method.tables(task))
 
 
 def _above_noise(task: SynthesisTask, noise_std: float, rows: int | None) -> float:

@@ -32,6 +32,7 @@ from holdfast.privacy.account.request import (
 from holdfast.privacy.account.resume import ResumableAccount
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Release
+from holdfast.release.usefulness import Prospect, announce
 from holdfast.synth.answers import identity
 from holdfast.synth.certificate import Certification, certify
 from holdfast.synth.choice import (
@@ -42,7 +43,13 @@ from holdfast.synth.choice import (
 )
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.forecast import SynthesisEstimate, at_visible_levels, chosen_levels, estimate_synthesis
+from holdfast.synth.forecast import (
+    SynthesisEstimate,
+    at_visible_levels,
+    chosen_levels,
+    estimate_synthesis,
+    synthesis_prospects,
+)
 from holdfast.synth.methods.method import OBJECTIVES, Synthesis, SynthesisMethod, SynthesisTask
 from holdfast.synth.released import ReleasedTable, draw_coded_rows
 from holdfast.synth.rows.coded_rows import (
@@ -176,6 +183,10 @@ class Synthesizer(ReleasedTable):
             job = ResumableAccount.of(account, self.key, about=about)
         require_something_left(job, least=LEAST)
         work, check = self._shares(job)
+        said = synthesis_prospects(
+            task, method, work, check, units=data.public_units, confidence=self.confidence
+        )
+        useless = announce(said)
         held = tuple(one for one in zeros if one.is_held(data.domain))
         synthesis = method.fit(data, workload, account=work, **self._options(method, choice, held))
         # From here on only the certificate looks at the table.
@@ -192,7 +203,7 @@ class Synthesizer(ReleasedTable):
             counted=None if certification is None else certification.counted,
         )  # fmt: skip
         self.method_, self.choice_, self.certification_ = method.name, choice, certification
-        release = self._as_release(contents, account, synthesis, method, data, certification)
+        release = self._as_release(contents, account, synthesis, method, data, certification, useless)
         self._hold(
             release, contents, rows, model=synthesis.model, constraints=zeros, kind=frame_kind(source),
             types=frame_types(source, data.names),
@@ -231,8 +242,9 @@ class Synthesizer(ReleasedTable):
             objective=self.objective,
         )
         return estimate_synthesis(
-            task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share
-        )
+            task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share,
+            units=units, confidence=self.confidence,
+        )  # fmt: skip
 
     def evaluate(self, real: Any = None, **options: Any) -> EvaluationReport:
         """How good the released rows are: what the release says itself (public), or against `real` rows (internal).
@@ -370,6 +382,7 @@ class Synthesizer(ReleasedTable):
         method: SynthesisMethod,
         data: ExactCounts,
         certification: Certification | None,
+        useless: Sequence[Prospect],
     ) -> Release[dict[str, Any]]:
         title, claim = title_and_claim(method)
         assumed = [*data.assumptions, *synthesis.assumptions, *claim]
@@ -389,6 +402,7 @@ class Synthesizer(ReleasedTable):
             certificates=() if certification is None else certification.certificates,
             assumptions=assumed,
             theorem=synthesis.theorem,
+            prospects=useless,
         )  # fmt: skip
 
     def _digest(

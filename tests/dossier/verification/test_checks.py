@@ -80,6 +80,23 @@ def test_a_signature_before_the_closing_does_not_cover_it(case: Case) -> None:
     assert any("not yet signed" in text for text in found.skipped)
 
 
+def test_a_file_without_a_signature_is_looked_up_by_itself(case: Case) -> None:
+    """Of a forged page it is not said that the ledger did not close its release, which it did, and was signed for."""
+    with Ledger.open(case.ledger) as ledger:
+        ledger.sign(case.key)
+    forged = case.page.read_text(encoding="utf-8").replace("In plain words", "In plainer words")
+    case.page.write_text(forged, encoding="utf-8")
+    found = verify_dossier(case.page, releases=[case.release], ledger=case.ledger, public_key=case.public)
+    assert found.verdict == "wrong"
+    about = [text for text in (*found.checked, *found.skipped) if "signature" in text]
+    (release,) = [text for text in about if text.startswith(case.release.name)]
+    assert release == f"{case.release.name} is closed in the ledger, under the signature of a trusted key"
+    (page,) = [text for text in about if text.startswith(case.page.name)]
+    assert page == f"{case.page.name} carries no signature, and the ledger did not close it"
+    alone = verify_dossier(case.page, releases=[case.release], public_key=case.public)
+    assert not any("did not close" in text for text in alone.skipped)
+
+
 def test_a_page_of_another_renderer_is_not_checked(case: Case) -> None:
     from holdfast.dossier.page import record_of
 

@@ -202,6 +202,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::holdfast.errors.UselessReleaseWarning")  # hopeless on purpose
 @pytest.mark.parametrize("name", sorted(HOSTILE))
 @pytest.mark.parametrize("epsilon", [0.01, 50.0])
 def test_hostile_tables_end_in_a_sane_model(name: str, epsilon: float) -> None:

@@ -36,7 +36,7 @@ def test_what_is_said_rests_on_released_values(found: ReleasedEvidence) -> None:
         assert one.at_most_about == pytest.approx(min(1, one.total_variation + one.noise))
         assert 0 <= one.inside <= 1
     assert {one.columns for one in found.tables} == {tuple(one.columns) for one in contents.measurements}
-    assert found.alpha == released().certificate_.alpha  # type: ignore[union-attr]
+    assert found.claim == released().certificate_
     assert found.unmeasured == ()
     assert len(found.unknown) >= 4
 
@@ -76,8 +76,7 @@ def test_only_the_rows_of_the_release_are_spoken_of(found: ReleasedEvidence) -> 
         released_evidence(released().release_, rows=real)
     declared = released_evidence(released().release_, rows=real, rows_are_public=True)
     assert declared.assumption == DECLARED
-    assert declared.alpha is None
-    assert declared.certificate is None
+    assert declared.claim is None
     shuffled: dict[str, Any] = people(seed=9)
     with pytest.raises(ParameterError, match="rows of the release"):
         released_evidence(released().release_, rows=read_compared(shuffled, PLAIN, name="rows"))
@@ -126,7 +125,7 @@ def test_a_wider_noise_is_told() -> None:
         assert loud.noise == pytest.approx(10 * quiet.noise)
         assert loud.half_width > 2 * quiet.half_width
         assert loud.inside >= quiet.inside
-    assert more.alpha is None
+    assert more.claim is None
 
 
 def test_pure_noise_and_a_private_number_of_rows() -> None:

@@ -97,6 +97,7 @@ def test_an_option_may_be_given_as_it_is(method: SynthesisMethod, option: Option
     assert dict(made.model.domain) == DOMAIN
 
 
+@pytest.mark.filterwarnings("ignore::holdfast.errors.UselessReleaseWarning")  # four rows
 @each_method
 def test_a_synthesizer_refuses_options_before_anything_is_charged(method: SynthesisMethod) -> None:
     data = table()

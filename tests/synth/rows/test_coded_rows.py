@@ -109,6 +109,7 @@ DAYS = Schema(
 
 
 @pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
+@pytest.mark.filterwarnings("ignore::holdfast.errors.UselessReleaseWarning")  # three rows
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "dict"])
 def test_days_come_back_as_days(kind: str, tmp_path: Path) -> None:
     codes = np.array([[0, 0, 0], [1, 1, 1], [2, 0, 1], [3, 1, 0]])

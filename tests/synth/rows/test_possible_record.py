@@ -144,6 +144,7 @@ def test_constraints_that_would_make_a_model_too_large_are_kept_by_its_rows(
     assert all(len(set(row)) == 6 for row in codes.tolist())
 
 
+@pytest.mark.filterwarnings("ignore::holdfast.errors.UselessReleaseWarning")  # twenty rows
 @pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
 @given(case=constrained(), data=st.data())
 @settings(max_examples=trials(300), deadline=None)

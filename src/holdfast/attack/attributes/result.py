@@ -16,6 +16,7 @@ from holdfast.attack.rows.disclosure_result import DisclosureReport
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
+from holdfast.privacy.wording import up_to
 
 UNLIMITED = (
     "epsilon does not limit this: what holds for people in general can be guessed about anybody, in the data or not; "
@@ -341,7 +342,7 @@ class AttributeReport:
             lines.append(
                 f"  {one.sensitive:<{width}}{one.kinds:>7}{one.sizes[-1]:>12,}"
                 f"{float(one.outcome('imputer').accuracy()):>9.3f}{float(one.outcome().accuracy()):>8.3f}{one.gain().summary():>26}{one.gap().members:>9.3f}"
-                f"{'' if bound is None else f'{bound:.3f}':>9}{one.surest().fresh.summary():>24}"
+                f"{'' if bound is None else f'{up_to(bound):.3f}':>9}{one.surest().fresh.summary():>24}"
             )
         return "\n".join(lines)
 

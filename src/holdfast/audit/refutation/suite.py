@@ -20,6 +20,7 @@ from holdfast.audit.refutation.subject import Subject
 from holdfast.audit.refutation.trial import TESTS, Outcome, Test
 from holdfast.errors import require
 from holdfast.noise.source import Source
+from holdfast.privacy.wording import bound_text
 
 FALSE_ALARM = 1e-6
 """The probability, at most, that a whole run refutes anything true."""
@@ -168,7 +169,7 @@ class Refutations:
         counts += [f"{len(thin)} kinds of release below {POWER} ({'; '.join(thin)})"] if thin else []
         parts.append(
             f"{'passed' if self.passed else 'FAILED'}: {', '.join(counts)}; "
-            f"false-alarm probability at most {self.error_spent:.2g} ({coins})"
+            f"false-alarm probability at most {bound_text(self.error_spent)} ({coins})"
         )
         return "\n".join(parts)
 

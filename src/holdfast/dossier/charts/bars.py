@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast.dossier.charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, wrapped
-from holdfast.privacy.guarantee import bound_text
+from holdfast.privacy.wording import bound_text
 
 LABELS = 176
 _LEAST, _ROW, _TEXT, _BAR = 160, 19, 13, 30

@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.dossier.charts.comparing import Dot, dot_chart, matrix_chart
 from holdfast.dossier.section import visible
-from holdfast.privacy.guarantee import bound_text
+from holdfast.privacy.wording import bound_text, confidence_text
 from holdfast.synth.evaluation.prediction import Predictions
 from holdfast.synth.evaluation.real_comparison import RealComparison
 from holdfast.synth.evaluation.report import EvaluationReport
@@ -46,10 +46,11 @@ def evaluation_page(report: EvaluationReport, *, audience: str) -> str:
             [(one.name, one.total_variation, one.noise, 0.0) for one in ranked[:MOST_DOTS]],
             label="total variation", names=("rows", "noise alone"),
         )  # fmt: skip
-        if own.alpha is not None:
-            said["against_release"]["alpha"] = own.alpha  # all its digits: a bound is rounded up once
-            words = "of the rows: no certified share is off by more, as the certificate says"
-            tiles.append({"value": f"{bound_text(own.alpha, times=100)} %", "words": words})
+        if own.claim is not None:
+            said["against_release"]["claim"] = own.claim.summary()
+            words = f"of the rows: {own.claim.query_class} are off by no more, with confidence "
+            sure = confidence_text(own.claim.confidence)
+            tiles.append({"value": f"{bound_text(own.claim.alpha, times=100)} %", "words": words + sure})
         if report.against_real is None:
             for width in (1, 2):
                 distance, noise = own.average(width)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from holdfast.dossier.record import described
 from holdfast.dossier.section import visible
 from holdfast.dossier.utility import ModelUtility, Utility
 from holdfast.errors import require
+from holdfast.privacy.wording import epsilon_text
 from holdfast.release import Release
 
 _MOST_WEIGHTS = 40
@@ -75,7 +75,7 @@ def compare(releases: Mapping[str, Release[Any]]) -> Comparison:
     ...     return Release.of(account, noisy, method="two counts")
     >>> both = compare({"A": released(0.5), "B": released(1.0)})
     >>> dict(both.rows)["epsilon at delta 1e-06"]
-    ('2.254', '4.887')
+    ('2.255', '4.887')
     """
     require(len(releases) >= 2, "releases", len(releases), "two or more")
     said = {name: _facts(name, release) for name, release in releases.items()}
@@ -99,17 +99,15 @@ def _facts(name: str, release: Release[Any]) -> dict[str, str]:
     }
     facts |= {f"epsilon at delta {delta:g}": _number(points[delta]) for delta in DELTAS}
     facts |= {
-        "50 % sure becomes at most": f"{100 * words.sure.half:.1f} %",
-        "guesses right at most": f"{100 * words.guess:.1f} %",
+        "by the most telling result, 50 % sure becomes at most": f"{100 * words.sure.half:.1f} %",
+        "on average over all results, guesses right at most": f"{100 * words.guess:.1f} %",
         "noise": made.provenance.noise,
         "arithmetic": made.provenance.arithmetic,
         "assumptions": str(len(words.assumptions)),
         "theorem": words.theorem,
     }
     for claim in made.certificates:
-        facts[f"{claim.name} (alpha)"] = (
-            f"{claim.amount()} for {claim.query_class} ({100 * claim.confidence:g} %)"
-        )
+        facts[f"{claim.name} (alpha)"] = claim.bound()
     return facts | _weights(made.utility)
 
 
@@ -142,4 +140,4 @@ def _cut(text: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "inf" if value is None or math.isinf(value) else f"{value:.4g}"
+    return "inf" if value is None else epsilon_text(value)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.dossier.record import Record, file_digest
-from holdfast.dossier.verification.sources import Findings
+from holdfast.dossier.verification.sources import Closings, Findings
 from holdfast.errors import FormatError
 from holdfast.ledger import Ledger
 from holdfast.ledger.signing.signature import Signature
@@ -14,9 +14,12 @@ from holdfast.ledger.signing.trust import Role, Trust
 
 
 def check_files(
-    page: Path, releases: Sequence[Path], trust: Trust, found: Findings, *, covered: bool
+    page: Path, releases: Sequence[Path], trust: Trust, found: Findings, *, closings: Closings | None
 ) -> None:
-    """A signature beside a file must hold; where there is none, the signed ledger must have closed the file."""
+    """A signature beside a file must hold; where there is none, the signed ledger must have closed the file.
+
+    `closings` is None where no ledger was at hand, or none that could be read to its end.
+    """
     roles: list[tuple[Role, Path]] = [("page", page), *(("release", path) for path in releases)]
     for role, path in roles:
         try:
@@ -32,10 +35,14 @@ def check_files(
                 f"{path.name} is signed by a trusted key",
                 f"{path.name}: its signature is of another file, or not of a trusted key",
             )
-        elif covered:
-            found.checked.append(f"{path.name} is closed in the ledger, under the signature of a trusted key")
+        elif closings is None:
+            found.skipped.append(
+                f"{path.name} carries no signature; whether a signed ledger closed it was not looked at"
+            )
         else:
-            found.skipped.append(f"{path.name} carries no signature, and no signed ledger closed it")
+            (found.checked if closings.signed(path) else found.skipped).append(
+                f"{path.name} {closings.words(path)}"
+            )
 
 
 def check_approvals(record: Record, ledger: Ledger, found: Findings) -> None:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from holdfast.dossier.record import Books, Record, payment
+from holdfast.dossier.record import Books, Record, file_digest, payment
 from holdfast.extensions import INSTALLED, UNREGISTERED
 from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.ledger.dataset import Dataset
 from holdfast.ledger.journal import charge_of, cost_of
 from holdfast.ledger.recompute import recompute
-from holdfast.privacy.rounding import epsilon_text
+from holdfast.privacy.wording import epsilon_text
 from holdfast.release import Release
 from holdfast.release.release import strange_mechanisms, strange_proofs
 
@@ -163,10 +163,32 @@ def _promise(dataset: Dataset, opened: LedgerEntry, charges: Sequence[LedgerEntr
     return dataset.currency.promise(cost_of(amount)).to_json()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Closings:
+    """The files that a ledger closed, by their hashes, and up to which entry a trusted key signed for it."""
+
+    numbers: Mapping[str, int]
+    signed_up_to: int | None
+
+    def signed(self, path: Path) -> bool:
+        """Whether the ledger closed this very file, in an entry that a trusted key signed for."""
+        number = self.numbers.get(file_digest(path))
+        return number is not None and self.signed_up_to is not None and number <= self.signed_up_to
+
+    def words(self, path: Path) -> str:
+        """What is so of this file, which carries no signature of its own."""
+        number = self.numbers.get(file_digest(path))
+        if number is None:
+            return "carries no signature, and the ledger did not close it"
+        if self.signed(path):
+            return "is closed in the ledger, under the signature of a trusted key"
+        return f"carries no signature; the ledger closed it as entry {number}, which no trusted key has signed yet"
+
+
 def check_closings(
     record: Record, page: Path, ledger: Ledger, found: Findings, *, signed_up_to: int | None
-) -> bool:
-    """The ledger closed exactly these releases, and this page; returns whether a trusted key signed for all of them."""
+) -> Closings:
+    """The ledger closed exactly these releases, and this page; returns what it closed, and what is signed of it."""
     books = Books.of(ledger)
     entries = list(books.entries.values())
     closed = []
@@ -213,13 +235,16 @@ def check_closings(
             "title, date, names, audits, attacks and labels: the ledger holds no page, so nothing binds them"
         )
     last = max((entry.number for entry in closed), default=0)
-    if signed_up_to is None or len(closed) <= len(record.releases):
-        return False
-    if signed_up_to < last:
-        found.skipped.append(f"entries {signed_up_to + 1} to {last}: not yet signed (sign the ledger again)")
-        return False
-    found.checked.append(f"the signature up to entry {signed_up_to} covers page and releases")
-    return True
+    if signed_up_to is not None and len(closed) > len(record.releases):
+        if signed_up_to < last:
+            found.skipped.append(
+                f"entries {signed_up_to + 1} to {last}: not yet signed (sign the ledger again)"
+            )
+        else:
+            found.checked.append(f"the signature up to entry {signed_up_to} covers page and releases")
+    return Closings(
+        numbers={entry.body["sha256"]: entry.number for entry in closed}, signed_up_to=signed_up_to
+    )
 
 
 def check_recomputed(
@@ -278,7 +303,7 @@ def _epsilons(release: Release[Any], again: Recomputed) -> list[str]:
     if again.composed is None:
         return []
     return [
-        f"  epsilon {epsilon_text(again.composed.epsilon(delta))} at delta {delta:g} from the recorded mechanisms, "
+        f"  {again.composed.point_words(delta)} from the recorded mechanisms, "
         f"{epsilon_text(release.guarantee.epsilon(delta))} promised"
         for delta in (1e-5, 1e-6, 1e-9)
     ]

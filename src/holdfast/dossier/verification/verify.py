@@ -20,6 +20,7 @@ from holdfast.dossier.page import MOST_BYTES, record_of, render, renderer, seal_
 from holdfast.dossier.record import FORMAT, OLDER, Record, file_digest
 from holdfast.dossier.section import visible
 from holdfast.dossier.verification.sources import (
+    Closings,
     DossierVerification,
     Findings,
     check_accounts,
@@ -64,18 +65,18 @@ def verify_dossier(
     try:
         paths = [Path(path) for path in releases]
         loaded = _releases(record, paths, found)
-        covered = False
+        closings = None
         if ledger is None:
             found.skipped.append("the ledger (give --ledger)")
             _rebuilt(record, written, loaded, None, found)
         else:
-            covered = _with_ledger(
+            closings = _with_ledger(
                 record, written, Path(page), loaded, Path(ledger), found, recompute=recompute, trust=trust
             )
         if trust is not None:
             from holdfast.dossier.verification.signatures import check_files
 
-            check_files(Path(page), paths, trust, found, covered=covered)
+            check_files(Path(page), paths, trust, found, closings=closings)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError):
         found.problems.append(_MALFORMED)
     return found.result()
@@ -165,9 +166,9 @@ def _with_ledger(
     *,
     recompute: bool,
     trust: Trust | None,
-) -> bool:
-    """The ledger is sound and holds the heads; then all that rests on it. Returns whether its signature covers it."""
-    covered = False
+) -> Closings | None:
+    """The ledger is sound and holds the heads; then all that rests on it. Returns what it closed."""
+    closings = None
     heads = [one.provenance.head for one in record.releases]
     heads += [budget.head for budget in record.budgets]
     try:
@@ -178,10 +179,10 @@ def _with_ledger(
                 f"the ledger is sound: {sound.entries} entries, every hash, limit and total",
                 f"the ledger: {'; '.join(sound.problems)}",
             ):
-                return False
+                return None
             if not any(heads):
                 found.problems.append("no ledger paid for this release, as far as the dossier says")
-                return False
+                return None
             places = {entry.hash: entry.number for entry in opened.history()}
             for head in dict.fromkeys(filter(None, heads)):
                 if not found.hold(
@@ -189,10 +190,10 @@ def _with_ledger(
                     f"the ledger holds the head {head[:12]}… as entry {places.get(head)}",
                     f"the ledger does not hold the head {head[:12]}…: it is an older copy, or another ledger",
                 ):
-                    return False
+                    return None
             _rebuilt(record, written, releases, opened, found)
             check_accounts(releases, opened, found)
-            covered = check_closings(
+            closings = check_closings(
                 record, page, opened, found, signed_up_to=sound.signed_up_to if trust else None
             )
             if trust is not None:
@@ -202,7 +203,7 @@ def _with_ledger(
             check_recomputed(releases, opened, found, epsilons=recompute)
     except HoldfastError as error:
         found.problems.append(f"the ledger: {error}")
-    return covered
+    return closings
 
 
 def _rebuilt(

@@ -47,6 +47,8 @@ class AdditiveInput:
     from_arrays: bool = False
     levels: Mapping[str, int] | None = None
     """Of hierarchies that left their level to the fit."""
+    count_is_public: bool = True
+    """Whether the number of units is: declared, or the same in all neighbours."""
 
 
 def additive_table(
@@ -75,7 +77,7 @@ def additive_table(
     )  # fmt: skip
     return AdditiveInput(
         rows=rows, coding=coded, schema=table.schema, columns=columns, declared=(*counted, *table.assumptions),
-        levels=levels,
+        levels=levels, count_is_public=not counted,
     )  # fmt: skip
 
 
@@ -109,5 +111,11 @@ def additive_arrays(
     )  # fmt: skip
     assumed = (FEATURES_ASSUMED,) if bounds is None else ()
     return AdditiveInput(
-        rows=rows, coding=coding, schema=schema, columns=names, read=(*read, *assumed), from_arrays=True
+        rows=rows,
+        coding=coding,
+        schema=schema,
+        columns=names,
+        read=(*read, *assumed),
+        from_arrays=True,
+        count_is_public=not counted,
     )

@@ -57,6 +57,7 @@ from holdfast.privacy.account.request import (
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Release
 from holdfast.release.release import plain_parameters
+from holdfast.release.usefulness import announce, influence
 
 Floats = NDArray[np.float64]
 
@@ -133,6 +134,8 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             )
         require_something_left(account)
         loss, outputs = self._loss(data.coding)
+        number = data.rows.public_count if data.count_is_public else None
+        useless = announce([influence(account.remaining(), number, noun=data.rows.unit.noun)])
         with closing(data.rows):
             fit = fit_additive(
                 data.rows, loss=loss, outputs=outputs, account=account, interactions=bool(self.interactions),
@@ -147,6 +150,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             ),
             schema_hash=None if data.from_arrays else data.schema.hash(),
             assumptions=(*data.read, *data.declared, *chosen_by), theorem=THEOREM,
+            prospects=useless,
         )  # fmt: skip
         if said := self._untrusted():
             warnings.warn(said, ProbabilityWarning, stacklevel=2)
@@ -292,8 +296,8 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
 
         told = rare_class_advice(model.constant) if model.classes is not None else ""
         levels = told_levels(model.schema, self.release_)
-        first = (head, self._untrusted(), *schema_lines(model.schema))
-        parts = (*first, shape_table(model), levels, told, self.release_.summary())
+        first = (*self.release_.first_lines, head, self._untrusted(), *schema_lines(model.schema))
+        parts = (*first, shape_table(model), levels, told, self.release_.description())
         return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:

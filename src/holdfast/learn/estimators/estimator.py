@@ -67,6 +67,7 @@ from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
 from holdfast.release.release import plain_parameters
+from holdfast.release.usefulness import announce
 
 Floats = NDArray[np.float64]
 GAUSSIAN_QUANTILE = 1.959964
@@ -251,6 +252,8 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                 seed=seed_of(self.random_state),
             )
         require_something_left(account)
+        facts = self._facts(prepared, problem, account.remaining())
+        useless = announce(method.prospects(facts), stacklevel=3)
         fit = method.fit(examples, problem, account=account, **self._told(choice))
         quantile = GAUSSIAN_QUANTILE if left.as_pure() is None else LAPLACE_QUANTILE
         model = self._learn(
@@ -270,13 +273,22 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             schema_hash=prepared.schema_hash,
             assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method), *chosen_by),
             theorem=fit.theorem,
+            prospects=useless,
         )
+
+    def _facts(self, prepared: Prepared, problem: Problem, left: PrivacyCurve) -> PublicFacts:
+        """All that is public of the fit, within what is left."""
+        examples = prepared.examples
+        return PublicFacts(
+            problem=problem, count=examples.public_count, limit=left, adjacency=examples.adjacency,
+            max_rows=examples.unit.max_rows, count_is_public=prepared.count_is_public, noun=examples.unit.noun,
+        )  # fmt: skip
 
     def _decide(
         self, prepared: Prepared, problem: Problem, left: PrivacyCurve
     ) -> tuple[Learner, Problem, LearnerChoice | None]:
         """The method, the problem with its penalty, and why; from public quantities only."""
-        examples, only = prepared.examples, self._only()
+        only = self._only()
         asked = only if self.method == "auto" else self.method
         named = None if asked is None else find_learner(asked)
         if named is not None and not (named.name == only if only else named.takes(problem)):
@@ -284,10 +296,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             raise ParameterError(
                 f"method must be 'auto' or {' or '.join(map(repr, fitting))} here, got method={named.name!r}"
             )
-        facts = PublicFacts(
-            problem=problem, count=examples.public_count, limit=left, adjacency=examples.adjacency,
-            max_rows=examples.unit.max_rows,
-        )  # fmt: skip
+        facts = self._facts(prepared, problem, left)
         wants = self._wants_penalty(problem, pure=facts.pure)
         if self.penalty is None and (wants or (named and named.needs_penalty(problem))):
             # Where 'auto' wants one, it will be noise on a minimiser.
@@ -361,12 +370,13 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
 
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
-        promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.summary()
+        first = () if self.release_ is None else self.release_.first_lines
+        promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.description()
         levels = told_levels(self.model_.schema, self.release_)
         last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", None)))
-        first = [head, *schema_lines(self.model_.schema)]
+        lines = [*first, head, *schema_lines(self.model_.schema)]
         return "\n".join(
-            [*first, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)]
+            [*lines, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)]
         )
 
     def to_json(self) -> str:

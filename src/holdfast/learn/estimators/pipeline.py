@@ -60,6 +60,7 @@ def pipeline_release(pipeline: Any) -> Release[Any]:
         value={"format": FORMAT, "names": names, "steps": [*values, model.release_.value]}, guarantee=guarantee,
         provenance=dataclasses.replace(provenance, method=f"Pipeline of {', '.join(names)}; {provenance.method}"),
         certificates=model.release_.certificates,
+        prospects=tuple(dict.fromkeys(said for step in paid for said in step.release_.prospects)),
     )  # fmt: skip
     account = PAYERS.account(model)
     if provenance.head and account is not None:

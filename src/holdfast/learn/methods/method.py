@@ -24,6 +24,7 @@ from holdfast.privacy.account import Account, request
 from holdfast.privacy.account.request import Option, check_options, options_of
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.release.usefulness import Prospect, influence
 
 SINGLE_ROWS = (
     "average each user's rows into one, or use method='auto', which keeps to methods that cover such units"
@@ -64,10 +65,20 @@ class PublicFacts:
     adjacency: Adjacency
     max_rows: int = 1
 
+    count_is_public: bool = True
+    """Whether others may be told the count: where it was read from the data, nothing that is said may depend on it."""
+    noun: str = "rows"
+    """What the units that are counted are called."""
+
     @property
     def pure(self) -> bool:
         """Whether there is no delta."""
         return self.limit.as_pure() is not None
+
+
+def any_release(facts: PublicFacts) -> tuple[Prospect, ...]:
+    """The public forecast of every method: what its limit hides, whatever it releases."""
+    return (influence(facts.limit, facts.count if facts.count_is_public else None, noun=facts.noun),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +160,8 @@ class Learner:
     """What `auto` tells it."""
     no_intervals: str = "its release holds weights only, and nothing about the curvature of the risk"
     """Why `conf_int` has nothing to work with, where a fit has no score."""
+    prospects: Callable[[PublicFacts], tuple[Prospect, ...]] = any_release
+    """What public numbers say beforehand of the worth of what it releases."""
     moved: Callable[[PublicFacts], float] = minimiser_moved
     """How far one unit moves the weights that it releases under noise: where it needs a penalty and none is given,
     the penalty follows from it."""

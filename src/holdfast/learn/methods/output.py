@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
+from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, PublicFacts, Rank, any_release
 from holdfast.learn.problem import Problem
+from holdfast.learn.risk.descent import gaussian_square
 from holdfast.learn.risk.minimise import minimise_certified
 from holdfast.learn.risk.multiclass_risk import MulticlassRisk
 from holdfast.learn.risk.risk import Risk
@@ -24,6 +25,7 @@ from holdfast.privacy.account import Account
 from holdfast.privacy.account.remaining import noise_within
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.release.usefulness import Prospect
 
 Floats = NDArray[np.float64]
 THEOREM = "Output perturbation of a strongly convex risk (CMS11, Corollary 8), with a certified approximate minimiser"
@@ -122,6 +124,22 @@ def _tolerance(problem: Problem, public_count: int, inexactness: float) -> float
     return inexactness * problem.lipschitz / public_count
 
 
+def output_prospects(facts: PublicFacts) -> tuple[Prospect, ...]:
+    """What holds of any release, and the noise in one weight beside how far all units together can move it.
+
+    A unit moves the minimiser by the sensitivity, so n of them by n times as much; noise of so many sensitivities hides
+    as many units, whatever the penalty.
+    """
+    pure = facts.limit.as_pure()
+    if pure is None:
+        square = float(gaussian_square(facts.limit))
+        noise = 1.0 / math.sqrt(square) if square > 0 else math.inf
+    else:
+        noise = math.sqrt(2.0 * facts.problem.weights) / float(pure) if pure > 0 else math.inf
+    first = any_release(facts)
+    return (*first, dataclasses.replace(first[0], quantity="weights", hidden=noise))
+
+
 METHOD = Learner(
     name="output",
     run=output_perturbation,
@@ -130,6 +148,7 @@ METHOD = Learner(
     pure=True,
     outputs=("one", "several"),
     single_rows=SINGLE_ROWS,
+    prospects=output_prospects,
     ranks=(Rank(place=4),),
     behind="noise on the minimiser is isotropic: behind objective perturbation wherever both are proved",
 )

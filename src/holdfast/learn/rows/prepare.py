@@ -73,6 +73,8 @@ class Prepared:
     schema_hash: str | None = None
     levels: Mapping[str, int] | None = None
     """Of hierarchies that left their level to the fit."""
+    count_is_public: bool = True
+    """Whether the number of units is: declared, or the same in all neighbours."""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -143,6 +145,7 @@ def of_arrays(
         columns=None if schema is None else named,
         schema=None if schema is None else schema.to_dict(),
         schema_hash=None if schema is None else schema.hash(),
+        count_is_public=not counted,
     )
 
 
@@ -209,6 +212,7 @@ def of_table(
         schema=table.schema.to_dict(),
         schema_hash=table.schema.hash(),
         levels=levels,
+        count_is_public=not counted,
     )
 
 

@@ -42,6 +42,7 @@ from holdfast.privacy.account.request import (
 from holdfast.privacy.adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
 from holdfast.release import Release
+from holdfast.release.usefulness import announce, influence
 
 Floats = NDArray[np.float64]
 
@@ -139,12 +140,13 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             account = share_of(account, closes=False)
             require_something_left(account)
             part = account if self.share == 1 else account.split(*fractions_of_rest(account, self.share))[0]
+        useless = announce([influence(part.remaining(), None if read else count)])
         assumed = self._learn(examples, part)
         PAYERS.paid(self, account)
         self.release_ = Release.of(
             account, self._value(), method=type(self).__name__, theorem=self.THEOREM,
             assumptions=(*read, *assumed, *chosen_by),
-            parameters={} if part is account else {"share": float(self.share)},
+            parameters={} if part is account else {"share": float(self.share)}, prospects=useless,
         )  # fmt: skip
         return self
 

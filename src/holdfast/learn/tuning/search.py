@@ -21,7 +21,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from holdfast.errors import AssumptionWarning, ParameterError, require
+from holdfast.errors import AssumptionWarning, ParameterError, UselessReleaseWarning, require
 from holdfast.learn.choice import title_of, unregistered
 from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
 from holdfast.learn.estimators.paid_score import row_scores
@@ -54,6 +54,7 @@ from holdfast.privacy.account.request import (
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
 from holdfast.release.release import plain_parameters
+from holdfast.release.usefulness import Prospect, announce, influence
 
 Floats = NDArray[np.float64]
 Strategy = Literal["parts", "random_stopping"]
@@ -158,6 +159,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             rehearse_search(search, prepared.examples, account)
         for trainer in trainers:
             trainer.idealised.clear()
+        useless = _announced(account, prepared.examples, public=prepared.count_is_public)
         chosen = self._choose(_candidates(trainers, settings), prepared.examples, account, score=score)
         self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
         self.best_estimator_ = models[chosen.index]
@@ -186,6 +188,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 *((REAL_NUMBERS,) if real else ()),
             ),
             theorem=f"{chosen.theorem}; {chosen.fit.theorem}",
+            prospects=useless,
         )
         self.best_estimator_.release_ = self.release_
         PAYERS.paid(self, account)
@@ -237,6 +240,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             rehearse_search(search, rows.examples, account)
         # A rehearsal meets every candidate: which of them are trained later may be a secret.
         tried, rows.fitted = [model_of(model).release_ for model in rows.fitted], []
+        useless = _announced(account, rows.examples, public=rows.examples.adjacency.count_is_public)
         chosen = self._choose(candidates, rows.examples, account, score=rows)
         self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
         self.best_estimator_ = best = rows.model(chosen.fit)
@@ -260,6 +264,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 dict.fromkeys((*said, *self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ())))
             ),
             theorem=f"{chosen.theorem}; {own.guarantee.theorem}",
+            prospects=useless,
         )
         model = model_of(best)
         mine = dataclasses.replace(self.release_.provenance, method=model.release_.provenance.method)
@@ -292,6 +297,14 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return Account(limit, adjacency=examples.adjacency, unit=examples.unit, currency=currency, seed=seed)
 
     def _choose(
+        self, candidates: Sequence[Candidate], examples: Examples, account: Account, *, score: Score
+    ) -> Chosen:
+        with warnings.catch_warnings():
+            # It was said of the search as a whole; how many candidates are trained may be a secret.
+            warnings.simplefilter("ignore", UselessReleaseWarning)
+            return self._chosen(candidates, examples, account, score=score)
+
+    def _chosen(
         self, candidates: Sequence[Candidate], examples: Examples, account: Account, *, score: Score
     ) -> Chosen:
         if self.strategy == "parts":
@@ -383,6 +396,12 @@ class _Trainer:
         if any(entry.charge.arithmetic == "idealised" for entry in account.journal.entries):
             self.idealised.append(True)
         return fit
+
+
+def _announced(account: Account, examples: Examples, *, public: bool) -> tuple[Prospect, ...]:
+    """What is said of the whole search before it pays."""
+    number = examples.public_count if public else None
+    return announce([influence(account.remaining(), number, noun=examples.unit.noun)], stacklevel=3)
 
 
 def _candidates(trainers: Sequence[_Trainer], settings: Sequence[Mapping[str, Any]]) -> list[Candidate]:

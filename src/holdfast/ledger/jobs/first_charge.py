@@ -31,7 +31,7 @@ def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **told: Any)
             )
         return opened.journal
 
-    return Account(
+    account = Account(
         terms.currency.promise(amount) if told["limit"] is None else told["limit"],
         adjacency=terms.adjacency,
         unit=terms.unit,
@@ -39,6 +39,8 @@ def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **told: Any)
         journal=OpenedByFirstCharge(now),
         translated=amount,
     )
+    account.read_at = terms.read_at if account.read_at is None else account.read_at
+    return account
 
 
 class OpenedByFirstCharge:

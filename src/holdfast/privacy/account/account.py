@@ -67,6 +67,9 @@ class Account:
         seed: int | None = None,
     ) -> None:
         self.limit = limit
+        point = limit.as_approximate()
+        self.read_at: float | None = None if point is None else float(point[1])
+        """The delta at which the limit names an epsilon; of a share, that of the whole account."""
         self.adjacency = Adjacency.of(adjacency)
         self.unit = PrivacyUnit() if unit is None else unit
         self.currency = _currency(currency, limit, order, plan)
@@ -202,6 +205,7 @@ class Account:
             theorem=self.currency.theorem,
             assumptions=tuple(assumptions),
             noise="seeded" if self.seeded else "secure",
+            read_at=self.read_at,
         )
 
     @property

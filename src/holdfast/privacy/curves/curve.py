@@ -20,7 +20,6 @@ from holdfast.privacy.rounding import (
     FixedNumbers,
     Number,
     as_written,
-    epsilon_text,
     number,
     plain_curve,
     round_up,
@@ -28,6 +27,7 @@ from holdfast.privacy.rounding import (
     square_of_mu,
 )
 from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy.wording import epsilon_text, point_text
 
 if TYPE_CHECKING:
     from holdfast.privacy.curves.loss_distribution import LossDistribution
@@ -224,8 +224,26 @@ class PrivacyCurve(metaclass=FixedNumbers):
 
     def summary(self) -> str:
         """The curve in words, at the deltas people ask for."""
-        at = [f"epsilon {epsilon_text(self.epsilon(d))} at delta {d:g}" for d in (1e-5, 1e-6, 1e-9)]
-        return f"{self!r}: {', '.join(at)}"
+        return f"{self!r}: {', '.join(self.point_words(delta) for delta in (1e-5, 1e-6, 1e-9))}"
+
+    def point_words(self, delta: float) -> str:
+        """The epsilon that is proved at this delta, rounded up, as every text says it.
+
+        >>> PureDP(0.5).point_words(0.0)
+        'epsilon 0.5 at delta 0'
+        """
+        return point_text(epsilon_text(self.epsilon(delta)), delta)
+
+    def words(self, delta: float | None = None) -> str:
+        """The curve by one of its points, its own or the one at this delta; by its name where neither is given.
+
+        >>> ApproxDP(2.0, 1e-6).words(), PureDP(0.5).words(1e-6)
+        ('epsilon 2 at delta 1e-06', 'epsilon 0.5 at delta 0')
+        """
+        own = self.as_approximate()
+        if own is not None and not self.has_slack:
+            return point_text(epsilon_text(float(own[0])), float(own[1]))
+        return repr(self) if delta is None else self.point_words(delta)
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from holdfast.data.schema import Schema
 from holdfast.errors import ParameterError, require
 from holdfast.release import Release
+from holdfast.release.certificate import Certificate
 from holdfast.synth.certificate import OVERALL
 from holdfast.synth.contents import SyntheticContents
 from holdfast.synth.evaluation.associations import association, kind_of_pair
@@ -114,8 +115,8 @@ class ReleasedEvidence:
     drowned: tuple[str, ...]
     """Subgroups that are lost in the noise, or that no table speaks of."""
     confidence: float
-    certificate: str | None
-    alpha: float | None
+    claim: Certificate | None
+    """What is claimed of these very rows, with its scope and its own confidence; None where nothing is."""
     rows: int
     method: str
     private: bool
@@ -187,8 +188,7 @@ def released_evidence(
     return ReleasedEvidence(
         tables=tuple(tables), strengths=tuple(strengths), groups=tuple(groups), drowned=tuple(drowned),
         moves=tuple(_moves(measured, own, contents, noise)), confidence=confidence,
-        certificate=None if claim is None or assumption else claim.statement,
-        alpha=None if claim is None or assumption else claim.alpha,
+        claim=None if assumption else claim,
         rows=len(own), method=release.provenance.method, private=release.private,
         unmeasured=tuple(
             f"{a} x {b}" for i, a in enumerate(names) for b in names[i + 1 :] if frozenset((a, b)) not in pairs

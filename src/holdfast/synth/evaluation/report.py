@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from holdfast.errors import ParameterError
-from holdfast.release.certificate import bound_share
+from holdfast.release.certificate import Certificate
 from holdfast.synth.evaluation.against_release import ReleasedEvidence
 from holdfast.synth.evaluation.distances import WARNING
 from holdfast.synth.evaluation.figure import evaluation_figure
@@ -100,6 +100,8 @@ def plain(value: Any) -> Any:
 
     Fields that a dataclass keeps out of its `repr` are about single rows: they never leave.
     """
+    if isinstance(value, Certificate):
+        return value.to_json()  # all digits: a bound is rounded once, where it is shown
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.repr}
     if isinstance(value, Mapping):
@@ -191,12 +193,10 @@ def _of_release(made: ReleasedEvidence, *, alone: bool) -> list[str]:
         distance, noise = made.average(width)
         lines.append(
             f"  {width}-way: average total variation {_shown(distance)} to the noisy tables, whose noise alone makes "
-            f"about {_shown(noise)}: rows and true tables differ by at most about {_shown(distance + noise)}"
+            f"about {_shown(noise)}: rows and true tables differ by about {_shown(min(1.0, distance + noise))} or less"
         )
-    if made.alpha is not None:
-        lines.append(
-            f"  certificate: {made.certificate} within {bound_share(made.alpha)} ({100 * made.confidence:g} %)"
-        )
+    if made.claim is not None:
+        lines.append(f"  certificate: {made.claim.summary()}")
     else:
         lines.append("  no certificate speaks of these rows")
     for one in made.groups:

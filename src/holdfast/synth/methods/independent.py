@@ -69,6 +69,7 @@ METHOD = SynthesisMethod(
     paper="baseline",
     pure=True,
     currency="gdp",
+    tables=SynthesisTask.columns,
     ranks=(
         SynthesisRank(
             place=0.0, reason="one column has nothing to do with any other", when=SynthesisTask.has_one_column

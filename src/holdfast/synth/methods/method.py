@@ -83,6 +83,10 @@ class SynthesisTask:
         """The number of possible records."""
         return math.prod(self.domain.values())
 
+    def columns(self) -> int:
+        """How many there are."""
+        return len(self.domain)
+
     def is_any(self) -> bool:
         """Every task."""
         return True
@@ -155,6 +159,11 @@ class SynthesisTask:
         return len(self.domain) == 1
 
 
+def one_table(task: SynthesisTask) -> int:
+    """A method that chooses what it measures may spend nearly all on one table: the best that noise allows."""
+    return 1
+
+
 @dataclass(frozen=True, kw_only=True)
 class SynthesisRank:
     """A place in the order of `auto`, the smallest first, and why."""
@@ -191,6 +200,8 @@ class SynthesisMethod:
     """How it ranks for `auto`: the first one that is about the task counts. Without any it runs where it is named."""
     seconds: tuple[float, float] = (10.0, 100.0)
     """CPU seconds, for estimates: a fixed part, and one per million cells of the workload."""
+    tables: Callable[[SynthesisTask], int] = one_table
+    """Of single columns that it cannot do without measuring: they share the budget."""
     selects: bool = False
     """Whether it measures only what may stand above the noise, so that a small budget takes less time."""
 
