@@ -17,6 +17,7 @@ from holdfast.errors import ParameterError
 from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import cells_of_columns
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.counted_rows import CountedRows, may_lack
 from holdfast.learn.rows.levels import at_learned_levels
 from holdfast.learn.rows.prepare import (
     Bounds,
@@ -47,6 +48,8 @@ class AdditiveInput:
     from_arrays: bool = False
     levels: Mapping[str, int] | None = None
     """Of hierarchies that left their level to the fit."""
+    counted: CountedRows
+    """Which rows n counts."""
 
 
 def additive_table(
@@ -67,15 +70,20 @@ def additive_table(
 
     def read() -> Iterator[tuple[Batch, Floats]]:
         for batch in table.batches([*columns, name], order=Order.irrelevant()):
-            yield batch, coded.encode_column(batch, name)
+            labels = coded.encode_column(batch, name)
+            known = np.flatnonzero(np.isfinite(labels))
+            # A row without a target is in no cell and has no gradient: one record moves what is summed by what it adds,
+            # which is 0 here, so that every sensitivity holds as it stands, under `replace` too.
+            yield (batch, labels) if len(known) == len(labels) else (batch.take(known), labels[known])
 
     rows = CellRows(
         cells=cells_of_columns([table.schema[column] for column in columns]), read=read, adjacency=table.adjacency,
         unit=table.unit, public_count=count, file=_file(table, columns=len(columns), count=count),
+        may_lack_targets=may_lack(table.schema[name]),
     )  # fmt: skip
     return AdditiveInput(
         rows=rows, coding=coded, schema=table.schema, columns=columns, declared=(*counted, *table.assumptions),
-        levels=levels,
+        levels=levels, counted=CountedRows.of_table(table, name, None if counted else count),
     )  # fmt: skip
 
 
@@ -109,5 +117,6 @@ def additive_arrays(
     )  # fmt: skip
     assumed = (FEATURES_ASSUMED,) if bounds is None else ()
     return AdditiveInput(
-        rows=rows, coding=coding, schema=schema, columns=names, read=(*read, *assumed), from_arrays=True
-    )
+        rows=rows, coding=coding, schema=schema, columns=names, read=(*read, *assumed), from_arrays=True,
+        counted=CountedRows(count=None if counted else count, unit="rows"),
+    )  # fmt: skip

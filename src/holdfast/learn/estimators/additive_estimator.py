@@ -26,6 +26,7 @@ from holdfast.learn.additive.prepare import AdditiveInput, additive_arrays, addi
 from holdfast.learn.additive.shapes import NO_BANDS, explain_rows, isotonic, plot_shapes, shape_table
 from holdfast.learn.estimators.estimator import REFUSED
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.counted_rows import CountedRows
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
@@ -79,6 +80,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
     n_public: int | None
     random_state: Any
     model_: AdditiveModel
+    counted_: CountedRows | None
     release_: Release[Any]
 
     def fit(
@@ -131,11 +133,15 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
                 unpaired=frozenset(data.columns.index(name) for name in directions),
             )  # fmt: skip
         self._take(self._model(data, fit, directions))
+        self.counted_ = data.counted
         PAYERS.paid(self, account)
         self.release_ = Release.of(
             account, self.model_.value(), method=f"{type(self).__name__}, additive",
             parameters=plain_parameters(
-                dict(fit.parameters) | ({} if data.levels is None else {"levels": data.levels})
+                dict(fit.parameters)
+                | ({} if data.levels is None else {"levels": data.levels})
+                | data.counted.parameters
+                | data.coding.parameters
             ),
             schema_hash=None if data.from_arrays else data.schema.hash(),
             assumptions=(*data.read, *data.declared, *chosen_by), theorem=THEOREM,
@@ -272,11 +278,13 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             f"{type(self).__name__}: {len(model.columns)} shape functions and {len(model.pairs)} pairs, "
             "by the spread of what each adds to the score"
         )
-        from holdfast.learn.estimators.recommend import rare_class_advice, told_levels
+        from holdfast.learn.estimators.recommend import facts, rare_class_advice, told_levels
 
         told = rare_class_advice(model.constant) if model.classes is not None else ""
         levels = told_levels(model.schema, self.release_)
-        parts = (head, shape_table(model), levels, told, self.release_.summary())
+        parts = (
+            head, *facts(model.classes, self.counted_), shape_table(model), levels, told, self.release_.summary()
+        )  # fmt: skip
         return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:
@@ -294,6 +302,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         made = cls()
         made.n_features_in_ = len(model.columns)
         made._take(model)
+        made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
         made.release_ = release
         return made
 

@@ -38,6 +38,7 @@ from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.counted_rows import CountedRows
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
@@ -101,6 +102,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     arithmetic: str | None
     random_state: Any
     model_: LinearModel
+    counted_: CountedRows | None
     coef_: Any
     intercept_: Any
     release_: Release[Any] | None
@@ -266,6 +268,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                 {"penalty": problem.penalty, "radius": problem.radius, "row_norm": self.row_norm}
                 | dict(fit.parameters)
                 | ({} if prepared.levels is None else {"levels": prepared.levels})
+                | prepared.parameters
             ),
             schema_hash=prepared.schema_hash,
             assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method), *chosen_by),
@@ -328,6 +331,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             else stored_score(fit.score, unit=unit, origin=origin, constant=constant),
         )  # fmt: skip
         self._take(model)
+        self.counted_ = prepared.counted
         return model
 
     def _take(self, model: LinearModel) -> None:
@@ -356,12 +360,13 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         The interval beside a coefficient holds, with 95 % confidence for each alone, what the same fit would have given
         without noise: privacy noise only. Those of `conf_int` below, where there are any, cover sampling error too.
         """
-        from holdfast.learn.estimators.recommend import advice, told_levels
+        from holdfast.learn.estimators.recommend import advice, facts, told_levels
 
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.summary()
         levels = told_levels(self.model_.schema, self.release_)
+        head = "\n".join([head, *facts(self.model_.classes, self.counted_)])
         last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", None)))
         return "\n".join([head, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)])
 
@@ -383,6 +388,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         if model.feature_names is not None and model.columns is None:
             made.feature_names_in_ = np.array(model.feature_names, dtype=object)
         made._take(model)
+        made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
         made.release_, made.method_ = release, release.provenance.method.split(", ")[-1].partition(" [")[0]
         return made
 

@@ -186,7 +186,7 @@ def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
     if isinstance(source, Table):
         _require_columns(names, source.schema.names, name)
         for batch in source.batches(names, order=Order.irrelevant()):
-            yield Batch(schema=schema, values=batch.values, missing=batch.missing, rows=batch.rows), {}, {}
+            yield replace(batch, schema=schema, present=None), {}, {}
         return
     for columns, rows in _as_stored(source, schema, name):
         yield _encoded(schema, columns, rows)
