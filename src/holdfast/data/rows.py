@@ -40,7 +40,7 @@ class Batch:
 
     `missing` holds a mask for each numeric column whose missing values are a category of their own; their
     place in the values is filled with the column's midpoint. `undeclared` holds a mask for each other column in which
-    some value is missing, or outside the categories, and the column declares nothing for such a value (`without_value`):
+    some value is missing, or outside the categories, and the column declares nothing for it (`without_value`):
     as a feature it is read as the schema says, as a target it is none. `present` is None, or false for the null
     rows that pad a user to the bound: they contribute 0 to whatever is computed.
     """
@@ -118,9 +118,9 @@ def encode_batch(schema: Schema, columns: Mapping[str, object], rows: int) -> Ba
             elif not column.declares_null and mask.any():
                 undeclared[column.name] = mask
         else:
-            values[column.name], mask = declared_cells(column, stored)
-            if mask is not None:
-                undeclared[column.name] = mask
+            values[column.name], absent = declared_cells(column, stored)
+            if absent is not None:
+                undeclared[column.name] = absent
         if len(values[column.name]) != rows:
             raise DataError(f"column {column.name!r} must have as many rows as the others")
     return Batch(schema=schema, values=values, missing=missing, undeclared=undeclared, rows=rows)

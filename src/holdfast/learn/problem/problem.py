@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -160,7 +160,7 @@ def are_sorted(classes: Iterable[Any]) -> bool:
     (True, False, True)
     """
     listed = list(classes)
-    return np.unique(np.asarray(listed)).tolist() == listed
+    return bool(np.unique(np.asarray(listed)).tolist() == listed)
 
 
 class LabelCoding(Protocol):
@@ -254,14 +254,15 @@ class ClassLabels:
         >>> labels.names, labels.places.tolist(), labels.positive_cells
         (('no', 'yes'), [1, 0], (0,))
         """
-        numeric = isinstance(column, Numeric)
-        if numeric and not column._one_cell_per_value:
+        if isinstance(column, Numeric) and not column._one_cell_per_value:
             raise ParameterError(
                 f"target must be categorical, or whole numbers of few values, got column {column.name!r}; "
                 "use a regression, or declare its classes"
             )
         # The cell of missing numbers stands for no number.
-        declared = column.midpoints[: len(column.edges) - 1] if numeric else column.values
+        declared: Sequence[Any] = (
+            column.midpoints[: len(column.edges) - 1] if isinstance(column, Numeric) else column.values
+        )
         if classes is not None and not _repeats(classes, declared, column.labels[: len(declared)]):
             raise ParameterError(
                 f"classes contradict the schema, which declares {len(declared)} of column {column.name!r}; "

@@ -39,7 +39,7 @@ class CountedRows:
 
     >>> counted = CountedRows(count=9276, unit="rows", target="income")
     >>> print(counted.summary())
-    n = 9,276 rows, those without a declared value of 'income' among them: they are left out of the fit, how many is private
+    n = 9,276 rows, those without a declared value of 'income' among them: left out of the fit, how many is private
     """
 
     count: int | None
@@ -72,12 +72,12 @@ class CountedRows:
             return counted
         if self.unit == "rows":
             which = (
-                f"those without a declared value of {self.target!r} among them: they are left out of the fit"
+                f"those without a declared value of {self.target!r} among them: left out of the fit"
             )
         else:
             which = (
-                f"those without any row that has a declared value of {self.target!r} among them: rows without one are left "
-                "out of the fit"
+                f"those of whom no row has a declared value of {self.target!r} among them: rows without one are "
+                "left out of the fit"
             )
         return f"{counted}, {which}, how many is private"
 

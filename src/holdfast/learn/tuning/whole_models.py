@@ -265,4 +265,6 @@ def _read_table(
         labels = coding.classes[coding.places[np.concatenate([batch.codes(target) for batch in batches])]]
     if not absent.any():
         return kept, labels, None
-    return kept, np.where(absent, None, labels.astype(object)), absent
+    known: NDArray[Any] = labels.astype(object)
+    known[absent] = None
+    return kept, known, absent
