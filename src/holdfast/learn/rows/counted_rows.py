@@ -71,9 +71,7 @@ class CountedRows:
         if self.target is None:
             return counted
         if self.unit == "rows":
-            which = (
-                f"those without a declared value of {self.target!r} among them: left out of the fit"
-            )
+            which = f"those without a declared value of {self.target!r} among them: left out of the fit"
         else:
             which = (
                 f"those of whom no row has a declared value of {self.target!r} among them: rows without one are "
