@@ -367,7 +367,8 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.summary()
         levels = told_levels(self.model_.schema, self.release_)
         head = "\n".join([head, *facts(self.model_.classes, self.counted_)])
-        last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", None)))
+        rows = None if self.counted_ is None else self.counted_.count
+        last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", rows)))
         return "\n".join([head, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)])
 
     def to_json(self) -> str:
