@@ -266,7 +266,8 @@ def test_searches(kind: Any) -> None:
 
 
 def test_one_model_of_each_class_and_no_privacy() -> None:
-    for seed, told in enumerate(({"multi_class": "one_vs_all"}, {}, {})):
+    settings: list[dict[str, Any]] = [{"multi_class": "one_vs_all"}, {}, {}]
+    for seed, told in enumerate(settings):
         drawn = Drawn.of(seed, 3 if seed < 2 else 2)
         model = PrivateLogisticRegression(epsilon=8.0 if seed == 0 else np.inf, random_state=1, **told)
         holds(model.fit(open_table(drawn.rows, drawn.schema), target="y"), drawn, drawn.frame)
@@ -306,17 +307,17 @@ def extended(server: postgres.Server) -> Iterator[None]:
 def test_on_a_server(way: str) -> None:
     """Rows that are pulled, and gradients and passes beside the rows."""
     server = postgres.required_server()
-    told = {
+    settings: dict[str, dict[str, Any]] = {
         "auto": {"method": "output", "penalty": 1e-2},
         "sql": {"method": "noisy_gd"},
         "extension": {"method": "bolt_on", "radius": 5.0},
-    }[way]
+    }
     with extended(server) if way == "extension" else nullcontext():
         for seed in (0, 2, 3):
             drawn = Drawn.of(seed, 2)
             server.load(drawn.rows, f"classes {way} {seed}")
             try:
                 url = server.url(f"classes {way} {seed}", way=way)
-                holds(fitted(PrivateLogisticRegression, drawn, url, **told), drawn, drawn.frame)
+                holds(fitted(PrivateLogisticRegression, drawn, url, **settings[way]), drawn, drawn.frame)
             finally:
                 server.run(f'DROP TABLE "classes {way} {seed}"')
