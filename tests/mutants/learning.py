@@ -32,8 +32,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="missing targets: a midpoint in their place",
         target="data:Numeric.declares_null",
-        old="isinstance(self.null, float) or self.null in ('low', 'high')",
-        new="isinstance(self.null, float) or self.null in ('low', 'high', 'midpoint')",
+        old='self.null in ("low", "high")',
+        new='self.null in ("low", "high", "midpoint")',
         tests=(
             "tests/learn/problem/test_labels.py::test_a_number_is_a_target_only_where_somebody_declared_it",
         ),
@@ -59,7 +59,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="missing targets: their constant stays in SQL",
         target="data:FeatureRow.of",
-        old="weight = 'b'",
+        old='weight = "b"',
         new="weight = dialect.number(constant)",
         tests=(
             "tests/contracts/test_missing_targets.py::test_every_engine_sums_over_the_rows_that_have_one",
