@@ -6,6 +6,83 @@ from .fault import Fault
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
+        name="classes: kept in the order of their declaration",
+        target="learn:ClassLabels.__post_init__",
+        old="ordered = np.unique(self.classes)",
+        new="ordered = np.asarray(list(dict.fromkeys(self.classes.tolist())))",
+        tests=(
+            "tests/learn/problem/test_labels.py"
+            "::test_a_class_is_its_place_in_the_sorted_list_in_whatever_order_it_was_declared",
+        ),
+    ),
+    Fault(
+        name="classes: cells of a column taken for places in the sorted list",
+        target="learn:ClassLabels.of_column",
+        old="np.unique(np.asarray(declared), return_inverse=True)[1]",
+        new="np.arange(len(declared))",
+        tests=("tests/contracts/test_classes.py::test_the_order_of_the_declaration_changes_nothing",),
+    ),
+    Fault(
+        name="classes: the second cell is positive in SQL, whichever class it is",
+        target="learn:ClassLabels.positive_cells",
+        old="np.flatnonzero(self.places == 1)",
+        new="np.array([1])",
+        tests=("tests/contracts/test_classes.py::test_on_a_server[sql]",),
+    ),
+    Fault(
+        name="missing targets: a midpoint in their place",
+        target="data:Numeric.declares_null",
+        old='self.null in ("low", "high")',
+        new='self.null in ("low", "high", "midpoint")',
+        tests=(
+            "tests/learn/problem/test_labels.py::test_a_number_is_a_target_only_where_somebody_declared_it",
+        ),
+    ),
+    Fault(
+        name="missing targets: their constant stays",
+        target="learn:LabelledRows.chunk",
+        old="features[null], labels[null] = 0.0, 0.0",
+        new="features[null, :-1], labels[null] = 0.0, 0.0",
+        tests=(
+            "tests/contracts/test_missing_targets.py::test_every_engine_sums_over_the_rows_that_have_one",
+        ),
+    ),
+    Fault(
+        name="missing targets: their squares stay in a moment",
+        target="learn:GramSum.__call__",
+        old="features[self.rows.null(batch)] = 0.0",
+        new="features[~np.ones(len(features), dtype=bool)] = 0.0",
+        tests=(
+            "tests/contracts/test_missing_targets.py::test_every_engine_sums_over_the_rows_that_have_one",
+        ),
+    ),
+    Fault(
+        name="missing targets: their constant stays in SQL",
+        target="data:FeatureRow.of",
+        old='weight = "b"',
+        new="weight = dialect.number(constant)",
+        tests=(
+            "tests/contracts/test_missing_targets.py::test_every_engine_sums_over_the_rows_that_have_one",
+        ),
+    ),
+    Fault(
+        name="missing targets: counted by the additive model's shares",
+        target="learn:_row_count",
+        old="if public and not rows.may_lack_targets:",
+        new="if public:",
+        tests=(
+            "tests/contracts/test_missing_targets.py"
+            "::test_under_replace_the_additive_model_counts_what_is_there",
+        ),
+    ),
+    Fault(
+        name="missing targets: wrong under every model of a search but one",
+        target="learn:WholeModels.rows",
+        old="self.absent is None or",
+        new="True or",
+        tests=("tests/contracts/test_missing_targets.py::test_searches_choose_by_the_rows_that_have_one",),
+    ),
+    Fault(
         name="kernel: a short batch divided by its own size (C)",
         target="kernel:close_batch",
         old="o->batch",

@@ -30,6 +30,8 @@ class Records:
 
     features: Any
     labels: NDArray[Any]
+    left_out: int = 0
+    """How many rows of a file had no label, and are not here."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", np.asarray(self.labels))
@@ -189,5 +191,11 @@ def joined_batches(batches: Sequence[Batch]) -> Batch:
         schema=first.schema,
         values={name: np.concatenate([one.values[name] for one in batches]) for name in first.values},
         missing={name: np.concatenate([one.missing[name] for one in batches]) for name in first.missing},
+        undeclared={
+            name: np.concatenate(
+                [one.undeclared.get(name, np.zeros(one.rows, dtype=np.bool_)) for one in batches]
+            )
+            for name in sorted(set().union(*(one.undeclared for one in batches)))
+        },
         rows=sum(one.rows for one in batches),
     )

@@ -95,13 +95,23 @@ def membership(
     from holdfast.attack import Target
     from holdfast.attack import membership as run
     from holdfast.attack.models.target import read_records
+    from holdfast.attack.records import Records
 
     attacked = Target.of(model)
+
+    def read(name: str, source: str) -> Records:
+        found = read_records(source, label=target, target=attacked)
+        if found.left_out:
+            click.echo(
+                f"{name}: {found.left_out:,} rows have no value of {target}, and are left out", err=True
+            )
+        return found
+
     report = run(
         attacked,
-        members=read_records(members, label=target, target=attacked),
-        non_members=read_records(non_members, label=target, target=attacked),
-        reference=None if reference is None else read_records(reference, label=target, target=attacked),
+        members=read("members", members),
+        non_members=read("non-members", non_members),
+        reference=None if reference is None else read("reference", reference),
         attacks=_named(attacks),
         random_state=seed,
     )

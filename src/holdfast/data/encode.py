@@ -196,3 +196,14 @@ def cells_of(column: Numeric | Categorical, values: Any) -> Codes:
     """
     stored = arrow_column(values)
     return encode_batch(Schema([column]), {column.name: stored}, len(stored)).codes(column.name)
+
+
+def with_value(column: Numeric | Categorical, values: Any) -> NDArray[np.bool_]:
+    """Which values are targets: those that are there and declared, or for which the column declares one.
+
+    >>> with_value(Numeric("income", 0, 9), ["1", "N", None]).tolist()
+    [True, False, False]
+    """
+    stored = arrow_column(values)
+    absent = encode_batch(Schema([column]), {column.name: stored}, len(stored)).without_value(column.name)
+    return np.ones(len(stored), dtype=np.bool_) if absent is None else ~absent

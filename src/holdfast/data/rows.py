@@ -39,13 +39,16 @@ class Batch:
     """Clipped numbers (float64) and category codes (int64), one array per column.
 
     `missing` holds a mask for each numeric column whose missing values are a category of their own; their
-    place in the values is filled with the column's midpoint. `present` is None, or false for the null
+    place in the values is filled with the column's midpoint. `undeclared` holds a mask for each other column in which
+    some value is missing, or outside the categories, and the column declares nothing for it (`without_value`):
+    as a feature it is read as the schema says, as a target it is none. `present` is None, or false for the null
     rows that pad a user to the bound: they contribute 0 to whatever is computed.
     """
 
     schema: Schema
     values: Mapping[str, Floats | Codes]
     missing: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    undeclared: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     present: NDArray[np.bool_] | None = None
     rows: int
 
@@ -70,6 +73,16 @@ class Batch:
             return numeric_cells(column, self.values[name], self.missing.get(name, nowhere))  # type: ignore[arg-type]
         return self.values[name].astype(np.int64)
 
+    def without_value(self, name: str) -> NDArray[np.bool_] | None:
+        """Which rows have no value of this column as a target; None where all have one.
+
+        A number that is missing is a target only where the column declares a number for it, and a category only where
+        the column declares one: a midpoint, or the last category, is nobody's word.
+        """
+        column = self.schema[name]
+        masks = self.missing if isinstance(column, Numeric) and column.has_null_cell else self.undeclared
+        return masks.get(name)
+
     def matrix(self) -> Floats:
         """All columns side by side as float64: numbers as they are, categories as their codes."""
         arrays = [np.asarray(self.values[name], dtype=np.float64) for name in self.names]
@@ -81,6 +94,7 @@ class Batch:
             schema=self.schema,
             values={name: array[index] for name, array in self.values.items()},
             missing={name: mask[index] for name, mask in self.missing.items()},
+            undeclared={name: mask[index] for name, mask in self.undeclared.items()},
             present=None if self.present is None else self.present[index],
             rows=len(np.arange(self.rows)[index]),
         )
@@ -91,6 +105,7 @@ def encode_batch(schema: Schema, columns: Mapping[str, object], rows: int) -> Ba
     schema.confirmed()
     values: dict[str, Floats | Codes] = {}
     missing: dict[str, NDArray[np.bool_]] = {}
+    undeclared: dict[str, NDArray[np.bool_]] = {}
     for column in schema.columns:
         if isinstance(column, Identifier):
             continue
@@ -101,11 +116,15 @@ def encode_batch(schema: Schema, columns: Mapping[str, object], rows: int) -> Ba
             values[column.name], mask = numeric_values(column, stored)
             if column.has_null_cell:
                 missing[column.name] = mask
+            elif not column.declares_null and mask.any():
+                undeclared[column.name] = mask
         else:
-            values[column.name] = categorical_cells(column, stored)
+            values[column.name], absent = declared_cells(column, stored)
+            if absent is not None:
+                undeclared[column.name] = absent
         if len(values[column.name]) != rows:
             raise DataError(f"column {column.name!r} must have as many rows as the others")
-    return Batch(schema=schema, values=values, missing=missing, rows=rows)
+    return Batch(schema=schema, values=values, missing=missing, undeclared=undeclared, rows=rows)
 
 
 # Values.
@@ -238,6 +257,22 @@ def categorical_cells(column: Categorical, values: Any) -> NDArray[np.int64]:
     if kind in (Kind.floating, Kind.decimal):
         return _numeral_cells(column, numbers(values))
     return _text_cells(column, texts(values), whole=kind is Kind.integer)
+
+
+def declared_cells(column: Categorical, values: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
+    """The cell of each value, and which values the column declares no cell for; None where there is none.
+
+    >>> import pyarrow as pa
+    >>> cells, mask = declared_cells(Categorical("ill", ["no", "yes"]), pa.array(["no", None, "maybe", "yes"]))
+    >>> cells.tolist(), mask.tolist()
+    ([0, 1, 1, 1], [False, True, True, False])
+    """
+    if column.null is not None and column.other is not None:
+        return categorical_cells(column, values), None
+    wide, narrow, cells_of_none = column.widened
+    cells = categorical_cells(wide, values)
+    absent = np.isin(cells, cells_of_none)
+    return np.asarray(narrow)[cells], absent if absent.any() else None
 
 
 def _text_cells(column: Categorical, words: Any, *, whole: bool) -> NDArray[np.int64]:

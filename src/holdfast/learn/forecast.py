@@ -186,19 +186,23 @@ def rehearse(
 ) -> tuple[Rehearsal, ...]:
     """Fit `PrivateLogisticRegression` to data that the user declares public, and score it on held-out rows.
 
+    Rows without a value of the target are left out of both.
+
     NOT PRIVATE: noise is seeded, and the scores are exact. The last line, epsilon = inf, is without privacy.
     """
     from scipy.linalg import LinAlgWarning
     from sklearn.exceptions import ConvergenceWarning
 
-    from holdfast.data.encode import cells_of
+    from holdfast.data.encode import cells_of, with_value
     from holdfast.data.engines import open_table
     from holdfast.learn.estimators.classifiers import PrivateLogisticRegression
 
     schema.confirmed()
     require(fits >= 1, "fits", fits, ">= 1")
     require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
-    order = np.random.default_rng(0).permutation(len(next(iter(columns.values()))))
+    labelled = np.flatnonzero(with_value(schema[target], columns[target]))
+    require(labelled.size >= 2, "rows", int(labelled.size), f">= 2 with a value of {target!r}")
+    order = labelled[np.random.default_rng(0).permutation(labelled.size)]
     held = max(1, int(holdout * order.size))
     parts = [
         {name: values[chosen] for name, values in columns.items()} for chosen in (order[held:], order[:held])

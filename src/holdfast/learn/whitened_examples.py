@@ -228,6 +228,7 @@ class WhitenedExamples(DerivedExamples):
         return ArrayExamples(
             features=np.concatenate([x for x, _ in parts]), labels=np.concatenate([y for _, y in parts]),
             adjacency=self.adjacency, public_count=self.public_count, unit=self.unit,
+            lacking=self.may_lack_targets,
         )  # fmt: skip
 
     def _mapped(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:

@@ -59,6 +59,8 @@ def test_every_method_has_a_fault_for_every_trial_that_it_undergoes() -> None:
     missing = [
         (name, test)
         for name in {_bare(one.name) for one in subject_names() if not _of_a_law(one.name)}
+        # Fits of tables are the methods' own fits, which have faults of theirs; what is new there is how rows are read.
+        if name != "table_fits"
         for test in (
             "replay",
             "freshness",

@@ -78,7 +78,7 @@ def test_several_classes_and_numbers() -> None:
     test = frame(seed=1)
     table = open_table(frame(), schema(LEVEL))
     model = PrivateAdditiveClassifier(8.0, 1e-6, random_state=1).fit(table, target="level")
-    assert model.classes_.tolist() == ["low", "mid", "high"]
+    assert model.classes_.tolist() == ["high", "low", "mid"]
     assert np.mean(model.predict(test) == test["level"]) > 0.72
     assert model.predict_proba(test).sum(axis=1) == pytest.approx(1.0)
     numbers = open_table(frame(), schema(SCORE))

@@ -5,23 +5,63 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.data import Categorical, Numeric
+from holdfast.data import Categorical, Numeric, Schema
+from holdfast.data.rows import encode_batch
 from holdfast.errors import DataError, ParameterError
 from holdfast.learn.problem.problem import ClassLabels, NumberLabels
 
 
 @given(st.permutations(["a", "b", "c", "d"]), st.integers(2, 4), st.lists(st.integers(0, 3), max_size=20))
-def test_a_class_is_its_place_in_the_list_whatever_the_order(
+def test_a_class_is_its_place_in_the_sorted_list_in_whatever_order_it_was_declared(
     names: list[str], k: int, places: list[int]
 ) -> None:
     target = ClassLabels(classes=np.array(names[:k]))
-    places = [place % k for place in places]
-    found = target.encode(np.array([names[place] for place in places], dtype="<U1"))
-    assert found.tolist() == [2.0 * place - 1.0 if k == 2 else float(place) for place in places]
+    drawn = [names[place % k] for place in places]
+    ranks = [sorted(names[:k]).index(name) for name in drawn]
+    wanted = [2.0 * rank - 1.0 if k == 2 else float(rank) for rank in ranks]
+    assert target.names == tuple(sorted(names[:k]))
+    assert target.encode(np.array(drawn, dtype="<U1")).tolist() == wanted
+    column = Categorical("x", names[:k])
+    table = encode_batch(Schema([column]), {"x": pa.array(drawn, pa.string())}, len(drawn))
+    assert ClassLabels.of_column(column).encode_column(table, "x").tolist() == wanted
+
+
+@given(
+    st.permutations(["a", "b", "c"]),
+    st.sampled_from([None, "a", "(other)"]),
+    st.sampled_from([None, "b", "(none)"]),
+    st.lists(st.sampled_from(["a", "b", "c", "elsewhere", "n/a", None]), max_size=20),
+)
+def test_a_row_has_a_label_only_where_somebody_declared_one(
+    names: list[str], other: str | None, null: str | None, values: list[str | None]
+) -> None:
+    column = Categorical("x", names, other=other, null=null, nulls=["n/a"])
+    labels = ClassLabels.of_column(column)
+    batch = encode_batch(Schema([column]), {"x": pa.array(values, pa.string())}, len(values))
+    meant = {"elsewhere": other, "n/a": null, None: null}
+    wanted = [meant.get(value, value) for value in values]
+    found = labels.encode_column(batch, "x")
+    assert [None if math.isnan(code) else labels.names[int(code)] for code in found] == wanted
+
+
+@given(
+    st.sampled_from(["low", "midpoint", "high", "category", 3.0]),
+    st.lists(st.sampled_from(["1", "9", "-9", "none", None, "nan"]), max_size=20),
+)
+def test_a_number_is_a_target_only_where_somebody_declared_it(
+    null: str | float, values: list[str | None]
+) -> None:
+    column = Numeric("x", 0, 10, null=null, nulls=[-9])
+    batch = encode_batch(Schema([column]), {"x": pa.array(values, pa.string())}, len(values))
+    found = NumberLabels(low=0.0, high=10.0, centred=False).encode_column(batch, "x")
+    said = {"low": 0.0, "high": 10.0, 3.0: 3.0}.get(null, math.nan)
+    wanted = [float(value) if value in ("1", "9") else said for value in values]
+    np.testing.assert_allclose(found * 10.0, wanted)
 
 
 def test_a_label_that_is_not_listed_is_refused_and_not_named() -> None:
@@ -37,11 +77,14 @@ def test_a_label_that_is_not_listed_is_refused_and_not_named() -> None:
 
 
 def test_a_column_declares_its_classes() -> None:
-    assert ClassLabels.of_column(Categorical("x", ["b", "a"], other="?")).names == ("b", "a", "?")
+    assert ClassLabels.of_column(Categorical("x", ["b", "a"], other="?")).names == ("?", "a", "b")
     assert ClassLabels.of_column(Numeric("x", 0, 1, integer=True)).names == (0.0, 1.0)
     assert ClassLabels.of_column(Categorical("x", ["b", "a"]), ["b", "a"]).binary
-    with pytest.raises(ParameterError, match="contradict"):
-        ClassLabels.of_column(Categorical("x", ["b", "a"]), ["a", "b"])
+    assert ClassLabels.of_column(Categorical("x", ["b", "a"]), ["a", "b"]).binary
+    assert ClassLabels.of_column(Numeric("x", 0, 1, integer=True, null="category")).names == (0.0, 1.0)
+    for wrong in (["a", "c"], ["a"], ["a", "b", "b"], ["a", "b", "c"]):
+        with pytest.raises(ParameterError, match="contradict"):
+            ClassLabels.of_column(Categorical("x", ["b", "a"]), wrong)
     with pytest.raises(ParameterError, match="must be categorical"):
         ClassLabels.of_column(Numeric("x", 0, 1))
 

@@ -52,7 +52,7 @@ def test_bad_targets_are_refused() -> None:
     with pytest.raises(ParameterError, match="target must be one of the columns"):
         predictions(REAL, REAL, "height")
     few = read_compared(people(30), PLAIN, name="rows")
-    with pytest.raises(ParameterError, match="for a target"):
+    with pytest.raises(ParameterError, match="rows with a value of 'ill' must be"):
         predictions(few, few, "ill")
 
 

@@ -54,7 +54,15 @@ def test_a_public_report_holds_nothing_of_real_rows(public: EvaluationReport) ->
 def test_nothing_about_single_rows_leaves(internal: EvaluationReport) -> None:
     said = internal.to_json()
     predicted = said["against_real"]["predictions"]
-    assert set(predicted) == {"target", "measure", "models", "baseline", "trained", "tested"}
+    assert set(predicted) == {
+        "target",
+        "measure",
+        "models",
+        "baseline",
+        "trained",
+        "tested",
+        "without_target",
+    }
     assert "test_rows" not in json.dumps(said)
     assert len(json.dumps(said, allow_nan=False)) < 60_000
 

@@ -106,6 +106,8 @@ def attribute_risk(
     proof = game.seen.guarantee if proved is None else proved
     curve, notes = _comparable(proof, Adjacency.of(adjacency))
     whose = words_about(chosen, REGISTRY)
+    if game.left_out:
+        notes["target"] = f"{game.left_out:,} people have no value of {game.target!r}, and are left out"
     whole_people = _disclosure(game, confidence, random_state) if disclosure else None
     made: list[AttributeRisk] = []
     for columns in _secrets(sensitive, game):
@@ -151,6 +153,8 @@ class _Arranged:
     target: str | None
     trained_on: int
     coins: Game
+    left_out: int
+    """How many people have no value of the target: no model learned from them."""
 
 
 def _arranged(
@@ -164,6 +168,9 @@ def _arranged(
     whole = seen.schema is not None and (target is None or target in seen.schema.names)
     inside = People.of(table, seen.schema if whole else schema)
     outside = People.of(fresh, inside.schema)
+    predicted, given = _predicted(target, seen, inside), inside.count + outside.count
+    if predicted is not None:
+        inside, outside = inside.having(predicted), outside.having(predicted)
     # Two thirds of the fresh people serve the attacker, as long as they are no more than a third of all.
     own = min(2 * outside.count // 3, (inside.count + outside.count) // 3)
     order = random.permutation(outside.count)
@@ -172,7 +179,8 @@ def _arranged(
     return _Arranged(
         seen=seen, own=outside.take(order[:own]), fresh=outside.take(others),
         members=inside.take(random.permutation(inside.count)[:targets]),
-        target=_predicted(target, seen, inside), trained_on=inside.count, coins="given",
+        target=predicted, trained_on=inside.count, coins="given",
+        left_out=given - inside.count - outside.count,
     )  # fmt: skip
 
 
@@ -181,6 +189,9 @@ def _coins(
     targets: int, random: np.random.Generator,
 ) -> _Arranged:  # fmt: skip
     everybody = People.of(table, schema)
+    given = everybody.count
+    if target is not None and target in everybody.schema.names:
+        everybody = everybody.having(target)
     require(everybody.count >= 30, "table", everybody.count, "30 people or more")
     third = everybody.count // 3
     own, inside, outside = (
@@ -191,7 +202,7 @@ def _coins(
     return _Arranged(
         seen=seen, own=own, members=inside.take(np.arange(min(targets, third))),
         fresh=outside.take(np.arange(min(targets, third))), target=_predicted(target, seen, everybody),
-        trained_on=third, coins="flipped",
+        trained_on=third, coins="flipped", left_out=given - everybody.count,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from holdfast.attack.records import arrow_of, joined_batches
 from holdfast.data.encode import Encoder
-from holdfast.data.rows import Batch, arrow_columns, encode_batch
+from holdfast.data.rows import Batch, arrow_columns, encode_batch, texts
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
@@ -76,9 +76,21 @@ class People:
 
     def lacks(self, name: str) -> bool:
         """Whether a value of this column is missing."""
+        return any(one is None or one != one for one in self._listed(name))
+
+    def having(self, name: str) -> People:
+        """Those who have a value of this column as a target: a fit leaves the others out."""
+        absent = self.batch.without_value(name)
+        absent = np.zeros(self.count, dtype=np.bool_) if absent is None else absent
+        if self.schema[name].taken_from_data:  # read from values: nobody declared one for those who have none
+            absent = absent | np.array([one is None or one != one for one in self._listed(name)])
+        return self.take(np.flatnonzero(~absent)) if absent.any() else self
+
+    def _listed(self, name: str) -> list[Any]:
+        """The values of a column as they are."""
         column = self.raw[name]
-        values = column.to_pylist() if self.container == "arrow" else np.asarray(column).tolist()
-        return any(one is None or one != one for one in values)
+        listed: list[Any] = column.to_pylist() if self.container == "arrow" else np.asarray(column).tolist()
+        return listed
 
     def take(self, rows: NDArray[Any]) -> People:
         """Some of them, by row numbers."""
@@ -184,6 +196,8 @@ def schema_from_values(table: Any) -> Schema:
 
     >>> schema_from_values({"age": list(range(20)), "sex": ["f", "m"] * 10}).domain
     {'age': 20, 'sex': 2}
+    >>> schema_from_values({"ill": [True, False]})["ill"].labels
+    ('false', 'true')
     """
     names = (
         list(table.keys())
@@ -211,9 +225,10 @@ def schema_from_values(table: Any) -> Schema:
                     )
                 )  # fmt: skip
                 continue
-        texts = sorted({str(one.as_py()) for one in kinds})
+        # As a schema reads them: truth values and moments have texts of their own.
+        words = sorted(word for word in set(texts(kinds).to_pylist()) if word is not None)
         missing = "(missing)" if values.null_count else None
-        columns.append(Categorical(name, texts or ["(missing)"], null=missing, taken_from_data=True))
+        columns.append(Categorical(name, words or ["(missing)"], null=missing, taken_from_data=True))
     return Schema(columns)
 
 

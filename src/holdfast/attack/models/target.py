@@ -25,10 +25,11 @@ from holdfast.attack.models.answers import (
     require_numbers,
 )
 from holdfast.attack.records import Records
-from holdfast.data.encode import Encoder
+from holdfast.data.encode import Encoder, with_value
 from holdfast.data.engines import rows_of_source
 from holdfast.data.engines.files import numeric_column
-from holdfast.data.rows import Kind, kind_of
+from holdfast.data.rows import Kind, arrow_column, encode_batch, kind_of
+from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require, withholding
 from holdfast.privacy.guarantee import Guarantee
 
@@ -204,7 +205,11 @@ class Target:
 
 
 def read_records(source: Path | str, *, label: str, target: Target) -> Records:
-    """The records of a file or a database's table: the columns that the model names, or all but the label, in order."""
+    """The records of a file or a database's table: the columns that the model names, or all but the label, in order.
+
+    Rows without a label are left out, as a fit leaves them out; a model that was fitted to a table knows what its
+    column declares for them.
+    """
     table = rows_of_source(source)
     read = columns_read(target.model)
     columns = read or tuple(name for name in table.column_names if name != label)
@@ -212,17 +217,48 @@ def read_records(source: Path | str, *, label: str, target: Target) -> Records:
     if missing:
         named = "the table of the URL" if "://" in str(source) else Path(source).name
         raise DataError(f"{named} lacks the columns {', '.join(missing)}")
+    declared = _declared(target.model, label)
+    known = _present(table.column(label)) if declared is None else with_value(declared, table.column(label))
+    if not known.any():
+        raise DataError(f"no row has a value of {label!r}: there is nobody to attack")
+    left_out, table = int((~known).sum()), table.filter(known)
     values = table.column(label)
     labels = (
-        numeric_column(values, label)
+        _labels_as_declared(declared, values)
+        if declared is not None
+        else numeric_column(values, label)
         if target.task == "regression"
         else _class_labels(values, label, target.classes)
     )
     chosen = table.select(list(columns))
     if read_as_table(target.model):
-        return Records(features=chosen, labels=labels)
+        return Records(features=chosen, labels=labels, left_out=left_out)
     rows = np.column_stack([numeric_column(chosen.column(name), name) for name in columns])
-    return Records(features=rows, labels=labels)
+    return Records(features=rows, labels=labels, left_out=left_out)
+
+
+def _declared(model: Any, label: str) -> Numeric | Categorical | None:
+    """What the table that a model was fitted to declares of its target, if the model says so."""
+    stored = getattr(getattr(model, "model_", None), "schema", None)
+    schema = None if stored is None else Schema.from_dict(stored)
+    return schema[label] if schema is not None and label in schema.names else None
+
+
+def _present(values: Any) -> NDArray[np.bool_]:
+    """Which values are neither null nor no number."""
+    import pyarrow.compute as pc
+
+    missing = pc.is_null(values, nan_is_null=True)
+    return ~np.asarray(missing.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _labels_as_declared(column: Numeric | Categorical, values: Any) -> Any:
+    """Labels as the model met them: its classes, or numbers within their bounds."""
+    stored = arrow_column(values)
+    batch = encode_batch(Schema([column]), {column.name: stored}, len(stored))
+    if isinstance(column, Numeric):
+        return np.asarray(batch.values[column.name], dtype=np.float64)
+    return np.asarray(column.values)[batch.codes(column.name)]
 
 
 def _class_labels(values: Any, label: str, classes: Sequence[Any]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class TableNeighbours:
     n_public: int | None = None
     number: str = ""
     """The name of a column of numbers in [0, 1], if there is one."""
+    lacking: str = ""
+    """A column, as the target of a fit, in which rows may have no value, nor one that is declared; none if empty."""
 
     @property
     def unit(self) -> PrivacyUnit:
@@ -60,7 +63,27 @@ class TableNeighbours:
         return opened
 
     def pairs(self, random: np.random.Generator) -> Iterator[tuple[World, World]]:
-        """Crowds in one cell or spread, against one who is alone, one in a rare cell, one who goes."""
+        """Crowds in one cell or spread, against one who is alone, one in a rare cell, one who goes.
+
+        Where a target may lack, every second pair is of one who has none.
+        """
+        usual = self._usual(random)
+        for pair in self._without_target(random) if self.lacking else ():
+            yield pair
+            yield from islice(usual, 1)
+        yield from usual
+
+    def _without_target(self, random: np.random.Generator) -> Iterator[tuple[World, World]]:
+        """One who has a target against one who has none, and who may differ from the other in nothing else."""
+        low, high = ({name: values[end] for name, values in self.cells.items()} for end in (0, -1))
+        for crowd in (self._thinned(self._spread(random)), self._crowd(low), self._nobody()):
+            for mine in (high, low):
+                yield self._pair(crowd, mine, {**high, self.lacking: None})
+                yield self._pair(crowd, {**mine, self.lacking: None}, high)
+                yield self._pair(crowd, {**mine, self.lacking: "elsewhere"}, mine)
+
+    def _usual(self, random: np.random.Generator) -> Iterator[tuple[World, World]]:
+        """Pairs in which everybody has values of all columns."""
         names = list(self.cells)
         low, high = ({name: self.cells[name][end] for name in names} for end in (0, -1))
         for crowd in (self._crowd(low), self._spread(random), self._crowd(high), self._nobody()):
@@ -91,7 +114,7 @@ class TableNeighbours:
         return World(rows=made, identifiers=np.arange(rows))
 
     def touched(self, world: World, place: int) -> list[World]:
-        """A row without values."""
+        """A row without values, its target's among them."""
         rows = {name: list(values) for name, values in world.rows.items()}
         for name in rows:
             if name != OWNER:
@@ -100,7 +123,7 @@ class TableNeighbours:
 
     # Their parts.
 
-    def _cell(self, random: np.random.Generator) -> dict[str, str]:
+    def _cell(self, random: np.random.Generator) -> dict[str, Any]:
         return {name: values[int(random.integers(len(values)))] for name, values in self.cells.items()}
 
     def _crowd(self, cell: Mapping[str, str]) -> Columns:
@@ -111,6 +134,11 @@ class TableNeighbours:
         count = self.others if count is None else count
         cells = [self._cell(random) for _ in range(count)]
         return self._owned({name: [cell[name] for cell in cells] for name in self.cells}, count)
+
+    def _thinned(self, rows: Columns) -> Columns:
+        """Every other row without a value in the column that may lack them."""
+        values = rows[self.lacking]
+        return {**rows, self.lacking: [value if place % 2 else None for place, value in enumerate(values)]}
 
     def _nobody(self) -> Columns:
         # Where the number of units is public, an empty crowd would be another table altogether.
@@ -125,7 +153,7 @@ class TableNeighbours:
         return {**rows, **numbers, OWNER: [f"unit{place}" for place in range(count)]}
 
     def _pair(
-        self, crowd: Columns, mine: Mapping[str, str], theirs: Mapping[str, str]
+        self, crowd: Columns, mine: Mapping[str, Any], theirs: Mapping[str, Any]
     ) -> tuple[World, World]:
         size = 1 if self.max_rows == 1 else 2 * self.max_rows
         number = {self.number: (1.0, 0.0)} if self.number else {}
@@ -145,6 +173,6 @@ class TableNeighbours:
 def _value(
     cell: Mapping[str, Any] | None, name: str, number: Mapping[str, tuple[float, float]], side: int
 ) -> Any:
-    if name in number:
-        return number[name][side]
-    return None if cell is None else cell.get(name)
+    if cell is not None and name in cell:
+        return cell[name]
+    return number[name][side] if name in number else None

@@ -53,12 +53,16 @@ class MemoryTable(Table):
         self._kept: Kept | None = None
         if schema.confirmed_unit.column is not None:
             masks = [array for name in schema.names for array in _distinguish(encoded, name)]
+            # As in SQL (`Statements`): behind all values, whether a row has them as a target.
+            last = [encoded.undeclared[name] for name in schema.names if name in encoded.undeclared]
             ties = [
                 np.unique(np.asarray(identifiers[n], dtype=object), return_inverse=True)[1]
                 for n in identifiers
             ]
             unit = schema.confirmed_unit
-            kept = keep_rows(identifiers[str(unit.column)], [*masks, *ties], max_rows=unit.max_rows, key=key)
+            kept = keep_rows(
+                identifiers[str(unit.column)], [*masks, *ties, *last], max_rows=unit.max_rows, key=key
+            )
             encoded = encoded.take(kept.row)
             identifiers = {name: [texts[row] for row in kept.row] for name, texts in identifiers.items()}
             self._kept = kept
@@ -82,6 +86,9 @@ class MemoryTable(Table):
             schema=schema,
             values={name: self._encoded.values[name] for name in schema.names},
             missing={name: mask for name, mask in self._encoded.missing.items() if name in schema.names},
+            undeclared={
+                name: mask for name, mask in self._encoded.undeclared.items() if name in schema.names
+            },
         )
         if isinstance(order, PerRecordBatches):
             for members in order.members(len(whole)):

@@ -14,7 +14,7 @@ import math
 import numbers
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -168,6 +168,11 @@ class Numeric:
         middle = self.low + (self.high - self.low) / 2
         middle = math.floor(middle + 0.5) if self.integer else middle
         return {"low": self.low, "high": self.high}.get(str(self.null), float(middle))
+
+    @property
+    def declares_null(self) -> bool:
+        """Whether somebody said which number stands for a missing one; `"midpoint"` is only where features are put."""
+        return isinstance(self.null, float) or self.null in ("low", "high")
 
     @property
     def _one_cell_per_value(self) -> bool:
@@ -341,6 +346,27 @@ class Categorical:
         """The cell of a missing value."""
         return self.other_code if self.null is None else self.labels.index(self.null)
 
+    @cached_property
+    def widened(self) -> tuple[Categorical, tuple[int, ...], tuple[int, ...]]:
+        """The column with a cell of its own for each value that it declares none for.
+
+        Then the cell here of each of those cells, and which of them are for what is declared nowhere: values outside
+        the list where there is no `other`, missing ones where there is no `null`.
+
+        >>> wide, narrow, nowhere = Categorical("paid", ["no", "yes"], other="(other)").widened
+        >>> wide.cells, narrow, nowhere
+        (4, (0, 1, 2, 2), (3,))
+        """
+        names: dict[str, str] = {}
+        for place in ("other", "null"):
+            if getattr(self, place) is None:
+                names[place] = _unused(f"(no {place})", self)
+        wide = replace(self, **names)  # type: ignore[arg-type]  # the two names of cells, which are texts
+        known = {label: code for code, label in enumerate(self.labels)}
+        known |= {names[place]: getattr(self, f"{place}_code") for place in names}
+        narrow = tuple(known[label] for label in wide.labels)
+        return wide, narrow, tuple(wide.labels.index(name) for name in names.values())
+
     def to_dict(self) -> dict[str, Any]:
         """The declaration as plain values, for files."""
         record: dict[str, Any] = {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
@@ -355,6 +381,13 @@ class Categorical:
             f"{self.name}: one of {len(self.categories)} categories{ordered}, {self.cells} cells; "
             f"anything else -> {self.labels[self.other_code]!r}, missing -> {self.labels[self.null_code]!r}"
         )
+
+
+def _unused(name: str, column: Categorical) -> str:
+    """The name, longer where the column uses it already."""
+    while name in column.labels or column.spelled(name) in column.spellings:
+        name += "_"
+    return name
 
 
 def typed_labels(labels: Sequence[str]) -> tuple[str | int | bool, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,9 @@ class Feature:
 class FeatureRow:
     """The features of an encoder before clipping (`features`), and what clipping multiplies them with (`scale`).
 
-    `constant` is put behind the features after clipping, as the column of an intercept; 0 for none.
+    `constant` is put behind the features after clipping, as the column of an intercept; 0 for none. `weight` is how
+    it is written in a sum: where some rows are null records, it is a name that is 0 in them, as `scale` is. Linear and
+    quadratic forms of a null record are no numbers of it: whatever they go into is multiplied by one of the two.
     """
 
     layers: tuple[Layer, ...]
@@ -48,10 +50,16 @@ class FeatureRow:
     dialect: Dialect
     constant: float = 0.0
     scale: str = "s"
+    weight: str = ""
 
     @classmethod
-    def of(cls, encoder: Any, row: CodedRow, *, constant: float = 0.0) -> FeatureRow | None:
-        """The rows of this encoder; None for another kind, or norms so extreme that SQL could not multiply them."""
+    def of(
+        cls, encoder: Any, row: CodedRow, *, constant: float = 0.0, null: str | None = None
+    ) -> FeatureRow | None:
+        """The rows of this encoder; None for another kind, or norms so extreme that SQL could not multiply them.
+
+        `null` says which rows are null records.
+        """
         from holdfast.data.encode import Encoder
 
         if type(encoder) is not Encoder:
@@ -86,14 +94,16 @@ class FeatureRow:
         if encoder.intercept:
             add(dialect.number(1.0))
         made = cls(layers=(), features=tuple(features), width=width, dialect=dialect, constant=constant)
-        scale = (("s", made._clip(norm)),)
-        return cls(
-            layers=(tuple(numbers), scale),
-            features=tuple(features),
-            width=width,
-            dialect=dialect,
-            constant=constant,
-        )
+        scale, weight = made._clip(norm), dialect.number(constant)
+        layer: Layer = (("s", scale),)
+        if null is not None:
+            zero = dialect.number(0.0)
+            layer = tuple(
+                (name, f"CASE WHEN {null} THEN {zero} ELSE {number} END")
+                for name, number in (("s", scale), ("b", weight))
+            )
+            weight = "b"
+        return replace(made, layers=(tuple(numbers), layer), weight=weight)
 
     @property
     def dimension(self) -> int:

@@ -141,6 +141,8 @@ class Statements:
             ties.append(f"v{i}")
             if isinstance(column, Numeric) and column.has_null_cell:
                 ties.append(f"(r{i} IS NULL)")
+        # Last, so that no row that a schema tells apart by values is placed by it: whether it has them as a target.
+        ties += filter(None, map(self._undeclared, self.schema.names))
         placed = (
             f"SELECT {', '.join([*fields, f'{owner} AS u'])}, "
             f"row_number() OVER (PARTITION BY {owner} ORDER BY {', '.join(ties)}) AS place "
@@ -260,6 +262,24 @@ class Statements:
         """The rows that take part: each column read (`rI`), clipped or coded (`vI`), in its cell (`kI`)."""
         cells = ", ".join(["*", *map(self._cell, names)])
         return f"SELECT {cells} FROM {self._over(self._values(names, self._rows(names)))}"
+
+    def without_value(self, name: str) -> str | None:
+        """Whether a row read so far has no value of this column as a target (`Batch.without_value`)."""
+        i, column = self._column(name)
+        if isinstance(column, Numeric):
+            return None if column.declares_null else f"(r{i} IS NULL)"
+        return self._undeclared(name)
+
+    def _undeclared(self, name: str) -> str | None:
+        """Whether a value is missing, or outside the categories, and the column declares nothing for it."""
+        i, column = self._column(name)
+        if isinstance(column, Numeric):
+            return None if column.declares_null or column.has_null_cell else f"(r{i} IS NULL)"
+        if not isinstance(column, Categorical) or (column.other is not None and column.null is not None):
+            return None
+        wide, _, nowhere = column.widened
+        cell = self.dialect.category_cell(wide, f"r{i}", self.kinds[name])
+        return f"({cell} IN ({', '.join(map(str, nowhere))}))"
 
     def place(self, name: str) -> int:
         """The number I of a column."""

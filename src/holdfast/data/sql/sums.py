@@ -59,6 +59,9 @@ class CodedRow(Protocol):
     def cell(self, name: str) -> str:
         """The cell in a count."""
 
+    def without_value(self, name: str) -> str | None:
+        """Whether the row has no value of this column as a target; None where every row has one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
@@ -122,6 +125,10 @@ class StatementRow:
     def cell(self, name: str) -> str:
         """`kI`."""
         return f"k{self.statements.place(name)}"
+
+    def without_value(self, name: str) -> str | None:
+        """In terms of `rI` (`Batch.without_value`)."""
+        return self.statements.without_value(name)
 
 
 def sum_in_sql(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data.encode import with_value
 from holdfast.data.schema import Schema
 from holdfast.dossier.comparison.releases import Comparison
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
@@ -42,8 +43,10 @@ class HeldOut:
             columns = {name: columns[name].to_numpy() for name in names if name in schema}
         require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
         require(target in schema.names, "target", target, f"one of the columns {list(schema.names)}")
-        order = np.random.default_rng(seed).permutation(len(next(iter(columns.values()))))
-        require(order.size >= 2, "rows", int(order.size), ">= 2")
+        # Only where there is a label, something can be learned or tested.
+        labelled = np.flatnonzero(with_value(schema[target], columns[target]))
+        order = labelled[np.random.default_rng(seed).permutation(labelled.size)]
+        require(order.size >= 2, "rows", int(order.size), f">= 2 with a value of {target!r}")
         held = max(1, int(holdout * order.size))
         train, test = (
             {name: values[chosen] for name, values in columns.items()}

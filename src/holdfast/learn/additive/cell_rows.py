@@ -41,6 +41,8 @@ class CellRows:
     unit: PrivacyUnit
     public_count: int
     kept_bytes: int = KEPT_BYTES
+    may_lack_targets: bool = False
+    """Whether rows of the table may be left out because they have no target."""
     file: PrivateFile | None = None
     """Where chunks go beyond `kept_bytes`, if they may."""
     _kept: list[CodedChunk] | None = None

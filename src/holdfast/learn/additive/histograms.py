@@ -29,6 +29,8 @@ FINE_NOISE = 0.025
 it is worth having."""
 BRANCHES, FEW_CELLS = 4, 24
 """A cell of the next coarser histogram holds so many; a line of few cells is counted once."""
+CERTAIN = 3.0
+"""Deviations of its noise from which on a lack of rows is believed."""
 USUAL_EVENNESS = 0.7
 """Classes are as good as even from here on: 78 rows of one in a hundred, of two classes."""
 USUAL_SQUARE, ITS_SPREAD = 0.1, 0.1
@@ -97,7 +99,8 @@ def release_histograms(
     noisy = np.asarray(account.release(mechanism, values, label="additive: histograms"), dtype=np.float64)
     *flat, seen = np.split(noisy, np.cumsum([len(part) for part in counted]))
     parts = [[flat.pop(0) for _ in each] for each in widths]
-    total, noise_std = _row_count(parts, rows), float(mechanism.sigma)
+    noise_std = float(mechanism.sigma)
+    total = _row_count(parts, rows, noise_std=noise_std)
     shares = (_share(cells, part, total, noise_std) for cells, part in zip(rows.cells, parts, strict=True))
     noise = noise_std / total
     if classes is not None:
@@ -206,13 +209,17 @@ def _seen_below(noisy: Sequence[Floats], noise_std: float) -> list[tuple[Floats,
     return made
 
 
-def _row_count(parts: list[list[Floats]], rows: CellRows) -> float:
+def _row_count(parts: list[list[Floats]], rows: CellRows, *, noise_std: float) -> float:
     """The public number of rows; where it is not public, what the released counts say, within what is possible.
+
+    Where rows without a target are left out, their number is not public, and it is what the counts lack of the public
+    one; so little that it may be their noise is taken for none.
 
     Each column counts every row, so the sums of several columns are estimates of one number; that of a column with
     fewer cells, at its coarsest, has less noise and counts more.
     """
-    if rows.unit.column is None and rows.adjacency.count_is_public:
+    public = rows.unit.column is None and rows.adjacency.count_is_public
+    if public and not rows.may_lack_targets:
         return float(rows.public_count)
     coarse = [
         [*part[-1], *(part[0][len(column.middles) :] if len(part) > 1 else ())]
@@ -220,4 +227,6 @@ def _row_count(parts: list[list[Floats]], rows: CellRows) -> float:
     ]
     weights = np.array([1.0 / len(part) for part in coarse])
     estimate = float(np.array([sum(part) for part in coarse]) @ weights / weights.sum())
+    if public and estimate >= rows.public_count - CERTAIN * noise_std / float(np.sqrt(weights.sum())):
+        return float(rows.public_count)
     return float(np.clip(estimate, 1.0, rows.largest_count()))

@@ -16,6 +16,7 @@ from holdfast.data.schema import Schema
 from holdfast.errors import FormatError, require
 from holdfast.kernel.lookup import CellPlan
 from holdfast.learn.additive.cells import COARSE_GRID, ColumnCells, cells_of_columns, code_rows
+from holdfast.learn.problem.problem import POSITIVE, are_sorted
 
 Floats = NDArray[np.float64]
 FORMAT = "holdfast-additive-model/1"
@@ -61,6 +62,11 @@ class AdditiveModel:
             "(levels^2 a pair, outputs)",
         )
         require(self.shares.shape == (cells,) == np.shape(self.levels), "shares", "...", "one per cell")
+
+    @property
+    def positive(self) -> Any:
+        """The class of two that a score above 0 stands for; None where there are not two."""
+        return self.classes[1] if self.classes is not None and len(self.classes) == 2 else None
 
     @cached_property
     def declared(self) -> Schema:
@@ -114,6 +120,8 @@ class AdditiveModel:
         """The model of a release's value; `FormatError` for a release of something else."""
         if not holds_additive(value):
             raise FormatError(f"the release does not hold a model of the format {FORMAT}")
+        if value.get("classes") is not None and not are_sorted(value["classes"]):
+            raise FormatError("the stored model must list its classes in sorted order, and does not")
         try:
             # Models that were stored before grids could be finer do not say theirs.
             stored: dict[str, Any] = {"grid": COARSE_GRID} | dict(value)
@@ -144,7 +152,7 @@ class AdditiveModel:
             {
                 "format": FORMAT, "rule": RULE, "model": self.model, "constant": self.constant.tolist(),
                 "classes": self.classes, "columns": shapes, "pairs": pairs,
-            } | more,
+            } | ({} if self.positive is None else {POSITIVE: self.positive}) | more,
             indent=1, allow_nan=False, default=lambda value: value.item(),
         )  # fmt: skip
 

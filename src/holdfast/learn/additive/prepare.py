@@ -17,6 +17,7 @@ from holdfast.errors import ParameterError
 from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn.additive.cells import cells_of_columns
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.counted_rows import CountedRows, may_lack
 from holdfast.learn.rows.levels import at_learned_levels
 from holdfast.learn.rows.prepare import (
     Bounds,
@@ -49,6 +50,8 @@ class AdditiveInput:
     """Of hierarchies that left their level to the fit."""
     count_is_public: bool = True
     """Whether the number of units is: declared, or the same in all neighbours."""
+    counted: CountedRows
+    """Which rows n counts."""
 
 
 def additive_table(
@@ -69,15 +72,21 @@ def additive_table(
 
     def read() -> Iterator[tuple[Batch, Floats]]:
         for batch in table.batches([*columns, name], order=Order.irrelevant()):
-            yield batch, coded.encode_column(batch, name)
+            labels = coded.encode_column(batch, name)
+            known = np.flatnonzero(np.isfinite(labels))
+            # A row without a target is in no cell and has no gradient: one record moves what is summed by what it adds,
+            # which is 0 here, so that every sensitivity holds as it stands, under `replace` too.
+            yield (batch, labels) if len(known) == len(labels) else (batch.take(known), labels[known])
 
     rows = CellRows(
         cells=cells_of_columns([table.schema[column] for column in columns]), read=read, adjacency=table.adjacency,
         unit=table.unit, public_count=count, file=_file(table, columns=len(columns), count=count),
+        may_lack_targets=may_lack(table.schema[name]),
     )  # fmt: skip
     return AdditiveInput(
         rows=rows, coding=coded, schema=table.schema, columns=columns, declared=(*counted, *table.assumptions),
-        levels=levels, count_is_public=not counted,
+        levels=levels, counted=CountedRows.of_table(table, name, None if counted else count),
+        count_is_public=not counted,
     )  # fmt: skip
 
 
@@ -117,5 +126,6 @@ def additive_arrays(
         columns=names,
         read=(*read, *assumed),
         from_arrays=True,
+        counted=CountedRows(count=None if counted else count, unit="rows"),
         count_is_public=not counted,
     )

@@ -34,6 +34,7 @@ from holdfast.learn.additive.shapes import NO_BANDS, explain_rows, isotonic, plo
 from holdfast.learn.estimators.estimator import REFUSED
 from holdfast.learn.estimators.rare_classes import RareClass
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.counted_rows import CountedRows
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
@@ -88,6 +89,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
     n_public: int | None
     random_state: Any
     model_: AdditiveModel
+    counted_: CountedRows | None
     release_: Release[Any]
 
     def fit(
@@ -142,11 +144,15 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
                 unpaired=frozenset(data.columns.index(name) for name in directions),
             )  # fmt: skip
         self._take(self._model(data, fit, directions))
+        self.counted_ = data.counted
         PAYERS.paid(self, account)
         self.release_ = Release.of(
             account, self.model_.value(), method=f"{type(self).__name__}, additive",
             parameters=plain_parameters(
-                dict(fit.parameters) | ({} if data.levels is None else {"levels": data.levels})
+                dict(fit.parameters)
+                | ({} if data.levels is None else {"levels": data.levels})
+                | data.counted.parameters
+                | data.coding.parameters
             ),
             schema_hash=None if data.from_arrays else data.schema.hash(),
             assumptions=(*data.read, *data.declared, *chosen_by), theorem=THEOREM,
@@ -291,13 +297,14 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             f"{type(self).__name__}: {len(model.columns)} shape functions and {len(model.pairs)} pairs, "
             "by the spread of what each adds to the score"
         )
-        from holdfast.learn.estimators.recommend import rare_class_advice, told_levels
+        from holdfast.learn.estimators.recommend import facts, rare_class_advice, told_levels
         from holdfast.learn.estimators.schema_lines import schema_lines
 
         told = rare_class_advice(model.constant) if model.classes is not None else ""
         levels = told_levels(model.schema, self.release_)
         first = (*self.release_.first_lines, head, self._untrusted(), *schema_lines(model.schema))
-        parts = (*first, shape_table(model), levels, told, self.release_.description())
+        counted = facts(model.classes, self.counted_)
+        parts = (*first, *counted, shape_table(model), levels, told, self.release_.description())
         return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:
@@ -315,6 +322,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         made = cls()
         made.n_features_in_ = len(model.columns)
         made._take(model)
+        made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
         made.release_ = release
         return made
 

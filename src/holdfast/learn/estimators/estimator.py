@@ -38,6 +38,7 @@ from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.counted_rows import CountedRows
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
@@ -102,6 +103,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     arithmetic: str | None
     random_state: Any
     model_: LinearModel
+    counted_: CountedRows | None
     coef_: Any
     intercept_: Any
     release_: Release[Any] | None
@@ -269,6 +271,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                 {"penalty": problem.penalty, "radius": problem.radius, "row_norm": self.row_norm}
                 | dict(fit.parameters)
                 | ({} if prepared.levels is None else {"levels": prepared.levels})
+                | prepared.parameters
             ),
             schema_hash=prepared.schema_hash,
             assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method), *chosen_by),
@@ -337,6 +340,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             else stored_score(fit.score, unit=unit, origin=origin, constant=constant),
         )  # fmt: skip
         self._take(model)
+        self.counted_ = prepared.counted
         return model
 
     def _take(self, model: LinearModel) -> None:
@@ -365,7 +369,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         The interval beside a coefficient holds, with 95 % confidence for each alone, what the same fit would have given
         without noise: privacy noise only. Those of `conf_int` below, where there are any, cover sampling error too.
         """
-        from holdfast.learn.estimators.recommend import advice, told_levels
+        from holdfast.learn.estimators.recommend import advice, facts, told_levels
         from holdfast.learn.estimators.schema_lines import schema_lines
 
         check_is_fitted(self, "model_")
@@ -373,8 +377,9 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         first = () if self.release_ is None else self.release_.first_lines
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.description()
         levels = told_levels(self.model_.schema, self.release_)
-        last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", None)))
-        lines = [*first, head, *schema_lines(self.model_.schema)]
+        rows = None if self.counted_ is None else self.counted_.count
+        last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", rows)))
+        lines = [*first, head, *facts(self.model_.classes, self.counted_), *schema_lines(self.model_.schema)]
         return "\n".join(
             [*lines, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)]
         )
@@ -397,6 +402,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         if model.feature_names is not None and model.columns is None:
             made.feature_names_in_ = np.array(model.feature_names, dtype=object)
         made._take(model)
+        made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
         made.release_, made.method_ = release, release.provenance.method.split(", ")[-1].partition(" [")[0]
         return made
 

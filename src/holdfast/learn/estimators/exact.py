@@ -18,9 +18,17 @@ Floats = NDArray[np.float64]
 def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: bool = False) -> Floats:
     """The minimiser of the mean loss and its penalty, by scikit-learn's solvers; over the ball if there is one.
 
+    Null records, which have no feature and no constant, add the same to the loss of all weights and are no labels: they
+    are left out, and the mean is that of all rows all the same, as in the private fit.
+
     With `l1` the radius is that of the L1 ball. Where the free minimiser is outside the ball, projected
     gradient steps find the one inside.
     """
+    null = ~features.any(axis=1)
+    if null.any() and not null.all():
+        share = float(np.mean(~null))
+        features, labels = features[~null], labels[~null]
+        problem = dataclasses.replace(problem, penalty=problem.penalty / share)
     if problem.loss.name in _CLASSES and len(np.unique(labels)) < max(2, problem.predictions):
         raise DataError("the labels lack a class; a comparison with the exact model needs all of them")
     if not l1:

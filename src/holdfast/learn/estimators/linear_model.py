@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import FormatError, require
+from holdfast.learn.problem.problem import POSITIVE, are_sorted
 
 Floats = NDArray[np.float64]
 FORMAT = "holdfast-linear-model/1"
@@ -66,6 +67,11 @@ class LinearModel:
         return {name: value for name, value in made.items() if name not in LATER or value is not None}
 
     @property
+    def positive(self) -> Any:
+        """The class of two that a score above 0 stands for; None where there are not two."""
+        return self.classes[1] if self.classes is not None and len(self.classes) == 2 else None
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Of the coefficients, as intervals are asked for; the intercept comes last."""
         names = self.feature_names or tuple(f"x{place}" for place in range(self.coef.shape[1]))
@@ -76,6 +82,8 @@ class LinearModel:
         """The model of a release's value; `FormatError` for a release of something else."""
         if not isinstance(value, Mapping) or value.get("format") != FORMAT:
             raise FormatError(f"the release does not hold a model of the format {FORMAT}")
+        if value.get("classes") is not None and not are_sorted(value["classes"]):
+            raise FormatError("the stored model must list its classes in sorted order, and does not")
         try:
             needed = (name for name in cls.__dataclass_fields__ if name not in LATER)
             later: dict[str, Any] = {name: value.get(name) for name in LATER}
@@ -86,6 +94,8 @@ class LinearModel:
     def to_json(self, **more: Any) -> str:
         """Plain JSON: weights and the rule that uses them; needs no holdfast to read."""
         plain = self._fields() | {"coef": self.coef.tolist(), "intercept": self.intercept.tolist()}
+        if self.positive is not None:
+            plain[POSITIVE] = self.positive
         return json.dumps(
             {"format": FORMAT, "rule": RULE} | plain | more, indent=1, allow_nan=False, default=_item
         )

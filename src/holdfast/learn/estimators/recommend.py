@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.estimators.rare_classes import RareClass
+from holdfast.learn.rows.counted_rows import CountedRows
 from holdfast.privacy.account.request import limit_of
 from holdfast.release import Release
 
@@ -238,6 +239,22 @@ def rare_class_advice(constant: Any) -> str:
         f"a class seems rarer than {100 * RARE:.0f} %: on such tables a linear model (PrivateLogisticRegression) was "
         f"ahead in {ahead} of {len(tries)} tries (holdfast.learn.recommend)"
     )
+
+
+def facts(classes: Sequence[Any] | None, counted: CountedRows | None) -> list[str]:
+    """Lines of a summary: of two classes which one scores speak for, and which rows n counts.
+
+    >>> facts(["ill", "well"], None)
+    ["positive class: 'well'; what is above 0 among scores, coefficients and shapes speaks for it, against 'ill'"]
+    """
+    lines = []
+    if classes is not None and len(classes) == 2:
+        first, positive = classes
+        lines.append(
+            f"positive class: {positive!r}; what is above 0 among scores, coefficients and shapes speaks for it, "
+            f"against {first!r}"
+        )
+    return lines if counted is None else [*lines, counted.summary()]
 
 
 def told_levels(schema: Mapping[str, Any] | None, release: Release[Any] | None) -> str:

@@ -67,8 +67,13 @@ def ssp(
     pilot = account.release(first, upper_triangle(exact[:d, :d]), label="ssp: rows, for the decision")
     joint = account.release(second, upper_triangle(exact), label="ssp: rows and targets")
     s = float(second.sigma)
+    released, count = from_upper_triangle(np.asarray(joint), d + 1), examples.public_count
+    if examples.may_lack_targets and problem.constant:
+        # Rows without a target are null records, and the released sum of the constant's square counts the others: the
+        # variance around the line is theirs.
+        count = rows_with_targets(float(released[d - 1, d - 1]), problem.constant, most=count)
     score = squared_score(
-        from_upper_triangle(np.asarray(joint), d + 1), omega=omega, noise_std=s, count=examples.public_count,
+        released, omega=omega, noise_std=s, count=count,
         pilot=from_upper_triangle(np.asarray(pilot), d), pilot_noise=float(first.sigma),
     )  # fmt: skip
     weights = solve_noisy(
@@ -85,6 +90,15 @@ def ssp(
         assumptions=assumptions,
         score=score if plain else None,
     )
+
+
+def rows_with_targets(square: float, constant: float, *, most: int) -> int:
+    """How many rows add the square of their constant to a noisy sum: of all the public number, at least one.
+
+    >>> rows_with_targets(25.0, 0.5, most=1000), rows_with_targets(300.0, 0.5, most=1000)
+    (100, 1000)
+    """
+    return int(min(most, max(1.0, math.floor(square / constant**2))))
 
 
 def squared_score(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -149,34 +149,59 @@ class Problem:
 Floats = NDArray[np.float64]
 
 
+POSITIVE = "positive_class"
+"""The parameter of a release that names it."""
+
+
+def are_sorted(classes: Iterable[Any]) -> bool:
+    """Whether classes are in the order of scikit-learn's `classes_`, each once.
+
+    >>> are_sorted(["no", "yes"]), are_sorted([1, 0]), are_sorted([False, True])
+    (True, False, True)
+    """
+    listed = list(classes)
+    return bool(np.unique(np.asarray(listed)).tolist() == listed)
+
+
 class LabelCoding(Protocol):
     """What a loss is told about a label."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """What a release says of the labels."""
 
     def encode(self, y: Any) -> Floats:
         """Labels from an array."""
 
     def encode_column(self, batch: Batch, name: str) -> Floats:
-        """Labels from a column of a table."""
+        """Labels from a column of a table; NaN where a row has none."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassLabels:
     """One of a public list of classes: -1 and +1 if there are two, else their places in the list.
 
-    >>> ClassLabels(classes=np.array(["no", "yes"])).encode(["yes", "no"]).tolist()
+    The list is sorted as scikit-learn sorts `classes_`, in whatever order it was declared, so that every scorer finds
+    the probability of a class where it looks for it. Of two classes the last is the positive one.
+
+    >>> ClassLabels(classes=np.array(["yes", "no"])).encode(["yes", "no"]).tolist()
     [1.0, -1.0]
     """
 
     classes: NDArray[Any]
+    places: NDArray[np.int64] | None = None
+    """Of a table's column: the place of each of its cells in `classes`, -1 for a cell that is no class."""
 
     def __post_init__(self) -> None:
         known = len(self.classes)
-        if len(np.unique(self.classes)) < known:
+        ordered = np.unique(self.classes)
+        if len(ordered) < known:
             raise ParameterError(f"classes must differ, got {known} of which some are equal")
         if known < 2:
             raise ParameterError(
                 "a classifier needs at least two classes, got one class; declare them: classes=[...]"
             )
+        object.__setattr__(self, "classes", ordered)
 
     @property
     def names(self) -> tuple[Any, ...]:
@@ -184,45 +209,78 @@ class ClassLabels:
         return tuple(self.classes.tolist())
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """What a release says of the classes: of two, which one scores and coefficients speak for."""
+        return {POSITIVE: self.names[-1]} if self.binary else {}
+
+    @property
     def binary(self) -> bool:
         """Whether there are two."""
         return len(self.classes) == 2
 
+    @property
+    def positive_cells(self) -> tuple[int, ...]:
+        """The cells of a table's column that are the positive class of two."""
+        return () if self.places is None else tuple(np.flatnonzero(self.places == 1).tolist())
+
     def encode(self, y: Any) -> Floats:
         """The labels; one that is not in the list is an error, which is not private (no label is named)."""
         y = np.asarray(y)
-        order = np.argsort(self.classes)
-        ranked = self.classes[order]
-        place = np.minimum(np.searchsorted(ranked, y), len(ranked) - 1)
-        if not bool(np.all(ranked[place] == y)):
+        places = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        if not bool(np.all(self.classes[places] == y)):
             raise DataError(
                 f"labels must be among the {len(self.classes)} declared classes, and some are not; "
                 "declare them all, or leave those rows out"
             )
-        return self._labels(order[place])
+        return self._labels(places)
 
     def encode_column(self, batch: Batch, name: str) -> Floats:
-        """The labels of a column whose cells are the classes."""
-        return self._labels(batch.codes(name))
+        """The labels of a column whose cells are the classes; NaN where a row has none of them."""
+        codes = batch.codes(name)
+        places = codes if self.places is None else self.places[codes]
+        absent = batch.without_value(name)
+        return np.where(
+            (places < 0) if absent is None else absent | (places < 0), np.nan, self._labels(places)
+        )
 
-    def _labels(self, codes: NDArray[Any]) -> Floats:
-        return 2.0 * codes - 1.0 if self.binary else codes.astype(np.float64)
+    def _labels(self, places: NDArray[Any]) -> Floats:
+        return 2.0 * places - 1.0 if self.binary else places.astype(np.float64)
 
     @classmethod
     def of_column(cls, column: Numeric | Categorical, classes: Any = None) -> ClassLabels:
-        """The cells of a schema's column; `classes` may only repeat them."""
-        declared = column.midpoints if isinstance(column, Numeric) else column.values
+        """The cells of a schema's column; `classes` may only repeat them, in any order.
+
+        >>> labels = ClassLabels.of_column(Categorical("ill", ["yes", "no"]))
+        >>> labels.names, labels.places.tolist(), labels.positive_cells
+        (('no', 'yes'), [1, 0], (0,))
+        """
         if isinstance(column, Numeric) and not column._one_cell_per_value:
             raise ParameterError(
                 f"target must be categorical, or whole numbers of few values, got column {column.name!r}; "
                 "use a regression, or declare its classes"
             )
-        if classes is not None and list(classes) not in (list(declared), list(column.labels)):
+        # The cell of missing numbers stands for no number.
+        declared: Sequence[Any] = (
+            column.midpoints[: len(column.edges) - 1] if isinstance(column, Numeric) else column.values
+        )
+        if classes is not None and not _repeats(classes, declared, column.labels[: len(declared)]):
             raise ParameterError(
                 f"classes contradict the schema, which declares {len(declared)} of column {column.name!r}; "
                 "leave classes out"
             )
-        return cls(classes=np.asarray(declared))
+        places = np.full(column.cells, -1, dtype=np.int64)
+        places[: len(declared)] = np.unique(np.asarray(declared), return_inverse=True)[1]
+        return cls(classes=np.asarray(declared), places=places)
+
+
+def _repeats(classes: Any, *declared: Any) -> bool:
+    """Whether the classes are these values, or those, in any order.
+
+    >>> _repeats([1, 0], (0, 1), ("0", "1")), _repeats(["1", "0"], (0, 1), ("0", "1")), _repeats([0], (0, 1))
+    (True, True, False)
+    """
+    given = np.asarray(classes, dtype=object).ravel().tolist()
+    return any(len(given) == len(values) and set(given) == set(values) for values in declared)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,6 +307,11 @@ class NumberLabels:
         )
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """Nothing: the bounds are in the schema, or among the estimator's own."""
+        return {}
+
+    @property
     def centre(self) -> float:
         """What is subtracted."""
         return self.low + (self.high - self.low) / 2 if self.centred else 0.0
@@ -264,5 +327,6 @@ class NumberLabels:
         return np.clip((values - self.centre) / self.scale, -1.0, 1.0)
 
     def encode_column(self, batch: Batch, name: str) -> Floats:
-        """Clipped and scaled, from a column of a table."""
-        return self.encode(batch.column(name))
+        """Clipped and scaled, from a column of a table; NaN where a row has no number."""
+        labels, absent = self.encode(batch.column(name)), batch.without_value(name)
+        return labels if absent is None else np.where(absent, np.nan, labels)

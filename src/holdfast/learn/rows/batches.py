@@ -87,6 +87,7 @@ def partition(examples: Examples, source: Source, *, sizes: Sequence[int]) -> tu
         ArrayExamples(
             features=features[part == number], labels=labels[part == number],
             adjacency=examples.adjacency, public_count=size, unit=examples.unit, origin=records[part == number],
+            lacking=examples.may_lack_targets,
         )
         for number, size in enumerate(sizes)
     )  # fmt: skip

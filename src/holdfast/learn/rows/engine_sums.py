@@ -64,18 +64,36 @@ class LabelledRows:
         return int(self.encoder.width) + (self.intercept != 0)
 
     def chunk(self, batch: Batch) -> tuple[Floats, Floats]:
-        """Features and labels; a null record contributes 0, its constant included."""
+        """Features and labels; a null record (`null`) contributes 0, its constant included."""
         features = np.empty((len(batch), self.dimension))
         features[:, self.dimension - 1] = self.intercept
         self.encoder.encode(batch, into=features[:, : self.encoder.width])
         labels = self.coding.encode_column(batch, self.target)
-        if batch.present is not None:
-            features[~batch.present], labels[~batch.present] = 0.0, 0.0
+        null = self.null(batch, labels)
+        features[null], labels[null] = 0.0, 0.0
         return features, labels
+
+    def null(self, batch: Batch, labels: Floats | None = None) -> NDArray[np.bool_]:
+        """Which rows are null records: those that pad a user, and those without a target.
+
+        A row is read as (x, y) with |x| <= R if it has a target, else as (0, 0), which is one of the records that every
+        sensitivity here is taken over. So it is left out with the proof as it stands, in each adjacency: `replace`
+        exchanges two such records, `zero_out` one for (0, 0), `add_remove` leaves one out. The number of rows and of
+        users that is declared or public counts it all the same, or one record could change that number.
+        """
+        if labels is None:
+            labels = self.coding.encode_column(batch, self.target)
+        null = ~np.isfinite(labels)
+        return null if batch.present is None else null | ~batch.present
+
+    def features(self, row: CodedRow) -> FeatureRow | None:
+        """The features in SQL, null records among them."""
+        null = row.without_value(self.target)
+        return FeatureRow.of(self.encoder, row, constant=self.intercept, null=null)
 
     def spelled(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
         """The same in SQL: the features, and a layer with the label `y`."""
-        features = FeatureRow.of(self.encoder, row, constant=self.intercept)
+        features = self.features(row)
         labelled = sql_label(self.coding, self.target, row)
         return None if features is None or labelled is None else (features, (("y", labelled),))
 
@@ -144,7 +162,7 @@ class GradientSum:
             (("g", slope),),
             (("gg", flushed("g", dialect)),),
             (("t", f"{clip} / greatest(abs(gg) * l, {clip})"),),
-            (("c", "t * gg * s"), ("d", f"t * gg * {dialect.number(self.rows.intercept)}")),
+            (("c", "t * gg * s"), ("d", f"t * gg * {features.weight}")),
         )
         return Spelling(
             layers=layers, terms=features.terms("c", "d"), bound=self.bound, assemble=features.spread
@@ -167,8 +185,8 @@ class GramSum:
 
     @property
     def columns(self) -> Sequence[str]:
-        """The columns it reads; the label is none of them."""
-        return tuple(self.rows.encoder.columns_)
+        """The columns it reads; of the label only whether there is one."""
+        return self.rows.columns
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -178,8 +196,7 @@ class GramSum:
     def __call__(self, batch: Batch) -> Floats:
         """The sum over these rows."""
         features = with_intercept(self.rows.encoder.encode(batch), self.rows.intercept)
-        if batch.present is not None:
-            features[~batch.present] = 0.0
+        features[self.rows.null(batch)] = 0.0
         made = np.zeros(self.shape)
         for x, _ in _blocks(features, features):
             if self.form is not None:
@@ -191,14 +208,14 @@ class GramSum:
 
     def spelled(self, row: CodedRow) -> Spelling | None:
         """Products of numbers, numbers by cell, pairs of cells; and what the constant adds."""
-        features = FeatureRow.of(self.rows.encoder, row, constant=self.rows.intercept)
+        features = self.rows.features(row)
         if features is None or (
             self.form is not None and not ordinary(self.form, self.norm, 1.0 / self.norm)
         ):
             return None
         number = row.dialect.number
         layers: tuple[Layer, ...] = features.layers
-        weight, constant = "", number(self.rows.intercept)
+        weight, constant = "", features.weight
         if self.form is not None:
             length = f"sqrt(greatest(q + {number(self.margin)}, {number(0.0)}))"
             layers = (
@@ -259,7 +276,7 @@ class CrossSum:
             return None
         features, labelled = made
         y = within("y", -self.target_bound, self.target_bound, row.dialect)
-        weights = (("c", f"{y} * s"), ("d", f"{y} * {row.dialect.number(self.rows.intercept)}"))
+        weights = (("c", f"{y} * s"), ("d", f"{y} * {features.weight}"))
         return Spelling(
             layers=(*features.layers, labelled, weights), terms=features.terms("c", "d"), bound=self.bound,
             assemble=features.spread,

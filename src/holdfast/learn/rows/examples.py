@@ -98,6 +98,11 @@ class Examples:
         return False
 
     @property
+    def may_lack_targets(self) -> bool:
+        """Whether some rows may be null records because they have no target; public, from the declaration alone."""
+        return False
+
+    @property
     def repeats(self) -> bool:
         """Whether every further pass over `chunks` meets equal numbers in the same order and the same chunks."""
         return self.resident
@@ -188,6 +193,11 @@ class DerivedExamples(Examples):
         """As of the others."""
         return self.examples.unit
 
+    @property
+    def may_lack_targets(self) -> bool:
+        """As of the others."""
+        return self.examples.may_lack_targets
+
     def records(self, start: int, size: int) -> NDArray[np.int64]:
         """As of the others."""
         return self.examples.records(start, size)
@@ -204,6 +214,8 @@ class ArrayExamples(Examples):
     unit: PrivacyUnit = PrivacyUnit()  # noqa: RUF009 - immutable
     origin: NDArray[np.int64] | None = None
     """Where these rows lay in a larger table, if they are a part of one."""
+    lacking: bool = False
+    """Whether some may be null records because they have no target."""
 
     def __post_init__(self) -> None:
         require(self.features.ndim == 2, "features.ndim", self.features.ndim, "2")
@@ -216,6 +228,11 @@ class ArrayExamples(Examples):
     def dimension(self) -> int:
         """Columns, the intercept included."""
         return int(self.features.shape[1])
+
+    @property
+    def may_lack_targets(self) -> bool:
+        """As whoever made the arrays says."""
+        return self.lacking
 
     @property
     def resident(self) -> bool:

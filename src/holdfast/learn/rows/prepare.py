@@ -26,6 +26,7 @@ from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import BudgetWarning, DataError, ParameterError, require
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.counted_rows import CountedRows
 from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.learn.rows.levels import at_learned_levels
 from holdfast.learn.rows.table_examples import TableExamples
@@ -75,11 +76,18 @@ class Prepared:
     """Of hierarchies that left their level to the fit."""
     count_is_public: bool = True
     """Whether the number of units is: declared, or the same in all neighbours."""
+    counted: CountedRows
+    """Which rows n counts."""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the promise rests on."""
         return (*self.read, *self.declared)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a release says of rows and labels."""
+        return {**self.counted.parameters, **self.coding.parameters}
 
 
 @contextmanager
@@ -146,6 +154,7 @@ def of_arrays(
         schema=None if schema is None else schema.to_dict(),
         schema_hash=None if schema is None else schema.hash(),
         count_is_public=not counted,
+        counted=CountedRows(count=None if counted else count, unit="rows"),
     )
 
 
@@ -213,6 +222,7 @@ def of_table(
         schema_hash=table.schema.hash(),
         levels=levels,
         count_is_public=not counted,
+        counted=CountedRows.of_table(table, target, None if counted else count),
     )
 
 

@@ -18,8 +18,11 @@ def within(expression: str, low: float, high: float, dialect: Dialect) -> str:
 
 
 def _class_label(coding: Any, name: str, row: CodedRow) -> str | None:
-    """-1 or +1 from the cell; None for several classes."""
-    return f"CAST(2 * {row.cell(name)} - 1 AS {row.dialect.double})" if coding.binary else None
+    """+1 where the cell is the positive class, else -1; None for several classes."""
+    if not coding.binary:
+        return None
+    tests = " OR ".join(f"{row.cell(name)} = {cell}" for cell in coding.positive_cells)
+    return f"CASE WHEN {tests} THEN {row.dialect.number(1.0)} ELSE {row.dialect.number(-1.0)} END"
 
 
 def _number_label(coding: Any, name: str, row: CodedRow) -> str:

@@ -16,6 +16,7 @@ from holdfast.errors import DataError, ParameterError
 from holdfast.kernel import SgdOptions
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.counted_rows import may_lack
 from holdfast.learn.rows.engine_sums import EngineSums, LabelledRows, engine_sums
 from holdfast.learn.rows.examples import BLOCK, ArrayExamples, Chunk, Examples, Floats
 from holdfast.noise.source import Source
@@ -69,6 +70,11 @@ class TableExamples(Examples):
     def unit(self) -> PrivacyUnit:
         """As the schema declares."""
         return self.table.unit
+
+    @property
+    def may_lack_targets(self) -> bool:
+        """As the column declares."""
+        return may_lack(self.table.schema[self.target])
 
     @property
     def labelled(self) -> LabelledRows:
@@ -135,6 +141,7 @@ class TableExamples(Examples):
             adjacency=self.adjacency,
             public_count=self.public_count,
             unit=self.unit,
+            lacking=self.may_lack_targets,
         )
 
     def _copied(self) -> Examples:

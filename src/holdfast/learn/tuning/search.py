@@ -176,6 +176,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             parameters=plain_parameters(
                 {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
                 | dict(chosen.fit.parameters)
+                | prepared.parameters
             ),
             schema_hash=prepared.schema_hash,
             assumptions=(
@@ -258,6 +259,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             parameters=plain_parameters(
                 {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
                 | dict(own.provenance.parameters)
+                | rows.counted.parameters
             ),
             schema_hash=own.provenance.schema_hash if rows.table is None else rows.table.schema.hash(),
             assumptions=tuple(
@@ -267,6 +269,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             prospects=useless,
         )
         model = model_of(best)
+        model.counted_ = rows.counted
         mine = dataclasses.replace(self.release_.provenance, method=model.release_.provenance.method)
         model.release_ = dataclasses.replace(self.release_, value=model.release_.value, provenance=mine)
         for paid in (

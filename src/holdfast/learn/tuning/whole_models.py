@@ -28,6 +28,7 @@ from holdfast.learn.estimators.estimator import PrivateLinearEstimator
 from holdfast.learn.estimators.paid_score import row_scores
 from holdfast.learn.estimators.pipeline import ADVICE
 from holdfast.learn.methods.method import Fit
+from holdfast.learn.rows.counted_rows import CountedRows
 from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.learn.rows.prepare import count_of_array
 from holdfast.learn.steps.projection import RandomProjection
@@ -73,6 +74,9 @@ class WholeModels:
     features: Any
     labels: Any
     examples: Examples
+    counted: CountedRows
+    absent: NDArray[np.bool_] | None = None
+    """Which rows of a table have no label: no model learns from them, and none is scored by them."""
     table: Table | None = None
     target: str = ""
     read: tuple[str, ...] = ()
@@ -84,6 +88,7 @@ class WholeModels:
         model = model_of(base)
         features: Any
         read: tuple[str, ...]
+        absent = None
         if isinstance(X, Table):
             require(y is None and base is model, "X", "a Table", "rows X and labels y for a Pipeline")
             if target is None:
@@ -93,8 +98,9 @@ class WholeModels:
                     "X must protect single rows to search more than method, options, penalty and radius, got a Table "
                     f"of {X.unit.summary()}; search those, or a table with one row for each {X.unit.column} and no unit"
                 )
-            features, labels = _read_table(X, target, model._column(X.schema[target]))
+            features, labels, absent = _read_table(X, target, model._column(X.schema[target]))
             count, read = X.public_count()
+            counted = CountedRows.of_table(X, target, None if read else count)
             adjacency, unit = X.adjacency, X.unit
         else:
             require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
@@ -105,6 +111,7 @@ class WholeModels:
             )  # fmt: skip
             adjacency = resolve_adjacency(model.adjacency, None if account is None else account.adjacency)
             count, read = count_of_array(labels.size, model.n_public, adjacency)
+            counted = CountedRows(count=None if read else count, unit="rows")
             if hasattr(model, "classes") and model.classes is None:
                 base, read = clone(base), (*read, LABELS_READ)
                 model_of(base).set_params(classes=np.unique(labels).tolist())
@@ -113,7 +120,8 @@ class WholeModels:
             public_count=count, unit=unit,
         )  # fmt: skip
         return cls(
-            base=base, features=features, labels=labels, examples=examples, read=tuple(read),
+            base=base, features=features, labels=labels, examples=examples, read=tuple(read), counted=counted,
+            absent=absent,
             table=X if isinstance(X, Table) else None, target=target or "",
         )  # fmt: skip
 
@@ -143,7 +151,12 @@ class WholeModels:
         if not len(features):
             return np.zeros(0)
         X, y = self._rows(features)
-        return 1.0 - row_scores(self.fitted[int(weights[0])], X, y, unit=self._unit())
+        errors = 1.0 - row_scores(self.fitted[int(weights[0])], X, y, unit=self._unit())
+        places = features[:, 0].astype(np.intp) - 1
+        # A row without a label has error 0 under every model: within [0, 1], as the sensitivity of the choice wants it.
+        return (
+            errors if self.absent is None or places.min() < 0 else np.where(self.absent[places], 0.0, errors)
+        )
 
     # Rows.
 
@@ -222,8 +235,10 @@ def _declared(schema: Schema | None, names: Sequence[str], rows: int) -> dict[st
     return made
 
 
-def _read_table(table: Table, target: str, coding: Any) -> tuple[dict[str, Any], NDArray[Any]]:
-    """The rows of a table as plain values, and its labels as the model predicts them."""
+def _read_table(
+    table: Table, target: str, coding: Any
+) -> tuple[dict[str, Any], NDArray[Any], NDArray[np.bool_] | None]:
+    """The rows of a table as plain values, its labels as the model predicts them, and which rows have none."""
     columns = [table.schema[name] for name in table.schema.names]
     for column in columns:
         if type(column) not in (Numeric, Categorical):
@@ -244,6 +259,12 @@ def _read_table(table: Table, target: str, coding: Any) -> tuple[dict[str, Any],
             )
         kept[column.name] = values
     labels = kept.pop(target)
+    coded = np.concatenate([coding.encode_column(batch, target) for batch in batches])
+    absent = ~np.isfinite(coded)
     if hasattr(coding, "classes"):
-        labels = coding.classes[np.concatenate([batch.codes(target) for batch in batches])]
-    return kept, labels
+        labels = coding.classes[coding.places[np.concatenate([batch.codes(target) for batch in batches])]]
+    if not absent.any():
+        return kept, labels, None
+    known: NDArray[Any] = labels.astype(object)
+    known[absent] = None
+    return kept, known, absent

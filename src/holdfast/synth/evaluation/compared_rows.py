@@ -57,6 +57,8 @@ class ComparedRows:
     codes: Codes
     values: Floats
     """Clipped numbers of numeric columns (NaN where missing values have a cell of their own), codes of others."""
+    absent: NDArray[np.bool_]
+    """Which rows of the sample have no value of which column as a target (`Batch.without_value`)."""
     undeclared: Mapping[str, int]
     """How many values, not missing, no declared number or category stands for; they were read as the schema says."""
 
@@ -81,11 +83,16 @@ class ComparedRows:
         """The cells of a column in the sample."""
         return self.codes[:, self.names.index(name)]
 
+    def with_target(self, name: str) -> ComparedRows:
+        """The rows of the sample that have a value of this column as a target."""
+        absent = self.absent[:, self.names.index(name)]
+        return self.take(np.flatnonzero(~absent)) if absent.any() else self
+
     def take(self, index: NDArray[Any]) -> ComparedRows:
         """Some rows of the sample, for what looks at single rows; the counts stay those of all rows."""
         return ComparedRows(
             schema=self.schema, rows=self.rows, counts=self.counts, codes=self.codes[index],
-            values=self.values[index], undeclared=self.undeclared,
+            values=self.values[index], absent=self.absent[index], undeclared=self.undeclared,
         )  # fmt: skip
 
 
@@ -137,7 +144,7 @@ class _Counting:
         for pair in combinations(schema.names, 2):
             if schema.cells(*pair) <= MOST_PAIR_CELLS:
                 self._counts[pair] = np.zeros(schema.shape(*pair))
-        self._kept: list[tuple[Floats, Codes, Floats]] = []
+        self._kept: list[tuple[Floats, Codes, Floats, NDArray[np.bool_]]] = []
         # Which rows are kept depends on their number alone.
         self._coins = np.random.default_rng(0)
 
@@ -151,7 +158,12 @@ class _Counting:
             if one in batch.missing:
                 values[batch.missing[one], place] = np.nan
         stacked = np.stack(list(codes.values()), axis=1).astype(np.int32)
-        self._kept.append((self._coins.random(len(batch)), stacked, values))
+        absent = np.zeros(stacked.shape, dtype=np.bool_)
+        for place, one in enumerate(self.schema.names):
+            nowhere = batch.without_value(one)
+            if nowhere is not None:
+                absent[:, place] = nowhere
+        self._kept.append((self._coins.random(len(batch)), stacked, values, absent))
         self.rows += len(batch)
         if sum(len(part[0]) for part in self._kept) > 2 * self.most_rows:
             self._kept = [self._thinned()]
@@ -159,18 +171,18 @@ class _Counting:
             self.undeclared[one] += undeclared.get(one, 0)
             self.present[one] += present.get(one, 0)
 
-    def _thinned(self) -> tuple[Floats, Codes, Floats]:
+    def _thinned(self) -> tuple[Floats, Codes, Floats, NDArray[np.bool_]]:
         """The rows with the smallest coins: a uniform sample, in the order of the rows."""
-        coins, codes, values = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        coins, codes, values, absent = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
         if len(coins) > self.most_rows:
             chosen = np.sort(np.argpartition(coins, self.most_rows)[: self.most_rows])
-            coins, codes, values = coins[chosen], codes[chosen], values[chosen]
-        return coins, codes, values
+            coins, codes, values, absent = coins[chosen], codes[chosen], values[chosen], absent[chosen]
+        return coins, codes, values, absent
 
     def done(self) -> ComparedRows:
-        _, codes, values = self._thinned()
+        _, codes, values, absent = self._thinned()
         return ComparedRows(
-            schema=self.schema, rows=self.rows, counts=self._counts, codes=codes, values=values,
+            schema=self.schema, rows=self.rows, counts=self._counts, codes=codes, values=values, absent=absent,
             undeclared={one: wrong for one, wrong in self.undeclared.items() if wrong},
         )  # fmt: skip
 
@@ -186,7 +198,7 @@ def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
     if isinstance(source, Table):
         _require_columns(names, source.schema.names, name)
         for batch in source.batches(names, order=Order.irrelevant()):
-            yield Batch(schema=schema, values=batch.values, missing=batch.missing, rows=batch.rows), {}, {}
+            yield replace(batch, schema=schema, present=None), {}, {}
         return
     for columns, rows in _as_stored(source, schema, name):
         yield _encoded(schema, columns, rows)

@@ -54,6 +54,8 @@ class Predictions:
     baseline: MeanScore
     trained: int
     tested: int
+    without_target: tuple[int, int]
+    """Of the real and of the synthetic sample, how many rows have no target: nothing learns from them, or is tested."""
     test_rows: ComparedRows = field(repr=False)
     gains: Mapping[str, tuple[Floats, Floats]] = field(repr=False)
     """For each model and test row what it scored, trained on real and on synthetic rows. About single people."""
@@ -68,11 +70,16 @@ class Predictions:
 
 
 def predictions(real: ComparedRows, synthetic: ComparedRows, target: str) -> Predictions:
-    """Accuracy where the target is a category, R2 where it is a number."""
+    """Accuracy where the target is a category, R2 where it is a number; of the rows that have one."""
     require(target in real.names, "target", target, f"one of the columns {list(real.names)}")
     require(len(real.names) > 1, "target", target, "a column beside others that predict it")
+    all_rows = len(real.codes), len(synthetic.codes)
+    real, synthetic = real.with_target(target), synthetic.with_target(target)
     for name, rows in (("real", len(real.codes)), ("synthetic", len(synthetic.codes))):
-        require(rows >= LEAST_ROWS, f"{name} rows", rows, f">= {LEAST_ROWS} for a target", "leave target out")
+        require(
+            rows >= LEAST_ROWS, f"{name} rows with a value of {target!r}", rows, f">= {LEAST_ROWS}",
+            "leave target out",
+        )  # fmt: skip
     coins = np.random.default_rng(0)
     order = coins.permutation(len(real.codes))
     half = len(order) // 2
@@ -93,6 +100,7 @@ def predictions(real: ComparedRows, synthetic: ComparedRows, target: str) -> Pre
         )
     return Predictions(
         target=target, measure=task.measure, models=tuple(models), trained=size, tested=len(truth), test_rows=test,
+        without_target=(all_rows[0] - len(real.codes), all_rows[1] - len(synthetic.codes)),
         baseline=_score(task.gains(truth, train, task.constant(train, len(truth)))), gains=gains,
     )  # fmt: skip
 
@@ -169,10 +177,7 @@ class _Numbers(_Classes):
     measure = "R2"
 
     def truth(self, rows: ComparedRows) -> NDArray[Any]:
-        column = rows.schema[self.target]
-        assert isinstance(column, Numeric)
-        values = rows.values[:, rows.names.index(self.target)]
-        return np.where(np.isnan(values), column.fill, values)
+        return rows.values[:, rows.names.index(self.target)]
 
     def constant(self, train: ComparedRows, rows: int) -> NDArray[Any]:
         return np.full(rows, self.truth(train).mean())

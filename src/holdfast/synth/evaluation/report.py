@@ -143,6 +143,11 @@ def _of_real(real: RealComparison) -> list[str]:
             f"  {made.measure} for {made.target} on {made.tested:,} held-out real rows, trained on {made.trained:,} "
             f"real | synthetic rows (without a model {made.baseline.value:.3f}):"
         )
+        if any(made.without_target):
+            lines.append(
+                f"    {made.without_target[0]:,} real and {made.without_target[1]:,} synthetic rows have no value of "
+                f"{made.target}, and are left out"
+            )
         for one in made.models:
             lines.append(
                 f"    {one.model}: {one.on_real.value:.3f} | {one.on_synthetic.value:.3f}, lost {one.gap.value:+.3f} "

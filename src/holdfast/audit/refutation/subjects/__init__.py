@@ -11,6 +11,7 @@ from holdfast.audit.refutation.subjects.data import data_subjects
 from holdfast.audit.refutation.subjects.learners import learner_subjects
 from holdfast.audit.refutation.subjects.steps import step_subjects
 from holdfast.audit.refutation.subjects.synthesisers import synthesiser_subjects
+from holdfast.audit.refutation.subjects.table_fits import table_fit_subjects
 from holdfast.audit.refutation.subjects.tuning import tuning_subjects
 
 REGISTRY: tuple[Callable[[], Iterable[NamedSubject]], ...] = (
@@ -19,6 +20,7 @@ REGISTRY: tuple[Callable[[], Iterable[NamedSubject]], ...] = (
     sound_claims,
     learner_subjects,
     additive_subjects,
+    table_fit_subjects,
     step_subjects,
     synthesiser_subjects,
     tuning_subjects,

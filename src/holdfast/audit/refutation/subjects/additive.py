@@ -62,16 +62,16 @@ class AdditiveSetting:
 def additive_settings(adjacency: Adjacency) -> Iterator[AdditiveSetting]:
     """Every loss for rows; users and pairs for two classes."""
 
-    def near(units: int = UNITS, max_rows: int = 1) -> TableNeighbours:
+    def near(units: int = UNITS, max_rows: int = 1, lacking: str = "") -> TableNeighbours:
         declared = None if adjacency.count_is_public else units
         return TableNeighbours(
             cells=CELLS, number=NUMBER, adjacency=adjacency, others=(units - 1) * max_rows, max_rows=max_rows,
-            n_public=declared,
+            n_public=declared, lacking=lacking,
         )  # fmt: skip
 
     for target in ("c", "b", NUMBER):
-        yield AdditiveSetting(target=target, near=near(), monotone=target == "c")
-    yield AdditiveSetting(target="c", near=near(max_rows=ROWS_PER_USER))
+        yield AdditiveSetting(target=target, near=near(lacking=target), monotone=target == "c")
+    yield AdditiveSetting(target="c", near=near(max_rows=ROWS_PER_USER, lacking="c"))
     yield AdditiveSetting(target="c", near=near(MANY), limit=LARGE)
 
 

@@ -177,7 +177,7 @@ def dense(features: FeatureRow) -> str:
         else:
             entries.append(f"{scale} * {feature.name}")
     if features.constant:
-        entries.append(number(features.constant))
+        entries.append(features.weight)
     return f"ARRAY[{', '.join(entries)}]"
 
 

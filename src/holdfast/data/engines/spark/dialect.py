@@ -116,14 +116,17 @@ class SparkStatements(Statements):
 
     @property
     def _coded(self) -> list[str]:
-        """Coded values and which of them were missing: rows that agree in all of them are equal to every method."""
+        """Coded values, which of them were missing, and which no declaration stands for (they are no targets).
+
+        Rows that agree in all of them are equal to every method.
+        """
         made = []
         for name in self.schema.names:
             i, column = self._column(name)
             made.append(f"v{i}")
             if isinstance(column, Numeric) and column.has_null_cell:
                 made.append(f"(r{i} IS NULL)")
-        return made
+        return [*made, *filter(None, map(self._undeclared, self.schema.names))]
 
     @property
     def _shared(self) -> str:
