@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.declared_schema import UNIT, declared_schema
-from holdfast.cli.paths import READ, REPLACED, SOURCE, Group
+from holdfast.cli.paths import READ, REPLACED, SOURCE, CommandGroup
 
 if TYPE_CHECKING:
     from holdfast.attack.attributes.result import AttributeReport
@@ -41,7 +41,7 @@ def _with_common_options(*, without: str = "") -> Callable[[Callable[..., None]]
     return lambda command: reduce(lambda made, option: option(made), reversed(chosen), command)
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def attack() -> None:
     """Attacks on a model or on synthetic rows by their owner. What they print is about real people and stays inside."""
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from holdfast.cli.declared_schema import UNIT, declared_schema
-from holdfast.cli.paths import LEDGER, NEW, READ, REPLACED, Group
+from holdfast.cli.paths import LEDGER, NEW, READ, REPLACED, CommandGroup
 
 PATH = click.argument("path", type=LEDGER)
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def ledger() -> None:
     """Open, show and verify a budget ledger, and close accounts.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from holdfast.cli.paths import Group
+from holdfast.cli.paths import CommandGroup
 
 URL = click.argument("url")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def postgres() -> None:
     """Put the extension for training inside PostgreSQL into a database, or take it out.
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli.paths import READ, SOURCE, WRITTEN, Group
+from holdfast.cli.paths import READ, SOURCE, WRITTEN, CommandGroup
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def schema() -> None:
     """Declare what is public about a table: columns, bounds, categories, unit and adjacency."""
 

@@ -11,8 +11,8 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from holdfast.data.irreplaceable import LEDGER_ID
 from holdfast.errors import LedgerError
-from holdfast.irreplaceable import LEDGER_ID
 from holdfast.ledger.entry import BEGINNING, Kind, LedgerEntry, now
 from holdfast.privacy.account.journal import shares_above
 

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data.irreplaceable import require_replaceable
 from holdfast.errors import FormatError, ParameterError
-from holdfast.irreplaceable import require_replaceable
 from holdfast.release.tables import is_table, table_bytes, table_of
 
 FAMILY = "holdfast-release"

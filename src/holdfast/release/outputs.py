@@ -16,8 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.data.irreplaceable import LEDGER_PARTS, require_replaceable
 from holdfast.errors import ParameterError
-from holdfast.irreplaceable import LEDGER_PARTS, require_replaceable
 from holdfast.release.archive import beside
 
 PARTS = (*LEDGER_PARTS, ".wal")

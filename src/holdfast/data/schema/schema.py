@@ -17,13 +17,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from holdfast.data.irreplaceable import require_replaceable
 from holdfast.data.schema.columns import Categorical, Numeric
 from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.data.schema.hierarchy import Hierarchy
 from holdfast.data.schema.kinds import KINDS, REGISTRY, Column, Identifier
 from holdfast.data.schema.unit import ROW, DeclaredUnit, UnconfirmedUnit, read_unit
 from holdfast.errors import FormatError, ParameterError, require
-from holdfast.irreplaceable import require_replaceable
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 
 __all__ = ["FORMAT", "Categorical", "Column", "CsvFormat", "Identifier", "Numeric", "Schema"]
