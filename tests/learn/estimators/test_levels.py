@@ -45,6 +45,7 @@ def level_of(model: Any) -> int | None:
     return declared.level
 
 
+@pytest.mark.filterwarnings("ignore::holdfast.errors.ProbabilityWarning")
 @pytest.mark.parametrize("estimator", [PrivateLogisticRegression, PrivateAdditiveClassifier])
 def test_the_level_follows_from_public_numbers_alone(estimator: Any) -> None:
     """Whatever the rows hold: the budget, the declared column and how many rows there are decide."""
