@@ -168,7 +168,7 @@ class Dialect:
         return f"CASE {' '.join(branches)} END"
 
     def _looked_up(self, key: str, meanings: Mapping[str, str], *, none: str) -> str:
-        """The two digits that a short text stands for: one text is searched, because a CASE of many branches is slow."""
+        """The two digits that a short text stands for; searched in one text, as a CASE of many branches is slow."""
         listed = self.literal(none * 8 + "".join(f"|{name}={digits}" for name, digits in meanings.items()))
         place = self.find.format(listed, f"('|' || {key} || '=')")
         return f"substr({listed}, {place} + length({key}) + 2, 2)"
