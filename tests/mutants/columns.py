@@ -86,6 +86,36 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/data/draft/test_round_bounds.py::test_labels_are_short_and_differ",),
     ),
     Fault(
+        name="columns: blanks around texts are forgotten by a draft",
+        target="data/draft/guesses:_categories",
+        old="elif trim or evidence.blanks:",
+        new="elif False:",
+        tests=("tests/data/draft/test_written_files.py::test_the_fit_reads_what_the_draft_read",),
+    ),
+    Fault(
+        name="columns: a file of which only the beginning is UTF-8 is read as UTF-8",
+        target="data/draft/sniff:_first_that_is_not_utf8",
+        old="block = file.read(_BLOCK_BYTES)",
+        new="block = b''",
+        tests=("tests/data/draft/test_written_files.py::test_a_late_letter_decides_the_encoding",),
+    ),
+    Fault(
+        name="columns: numbers that say why there is no answer are measured",
+        target="data/draft/codes:special_numbers",
+        old="marks[order[found]] = True",
+        new="pass",
+        tests=("tests/data/draft/test_layouts.py::test_a_draft_is_what_the_documentation_says",),
+    ),
+    Fault(
+        name="columns: an hour after noon is one before it in SQL",
+        target="data/sql/dialect:_hour",
+        old='("P", 12)',
+        new='("P", 0)',
+        tests=(
+            "tests/data/schema/test_kinds.py::test_months_by_name_and_hours_after_noon_are_one_in_databases",
+        ),
+    ),
+    Fault(
         name="columns: numbers of policies are categories of a draft",
         target="data/draft/guesses:_code",
         old="or text_guesses.serial(evidence.counted)",

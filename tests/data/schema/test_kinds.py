@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from holdfast.data import Categorical, DateTime, Hierarchy, Numeric, Schema, open_table
 from holdfast.data.moments import as_dates, moment_numbers
-from holdfast.data.schema.calendar import UNITS, starts, unit_of_seconds
+from holdfast.data.schema.calendar import UNITS, read_moment, starts, unit_of_seconds
 from holdfast.data.schema.schema import to_toml
 from holdfast.errors import FormatError, ParameterError
 
@@ -101,6 +101,56 @@ def test_databases_read_any_text_as_memory_does(texts: list[str | None]) -> None
         connection.register("t", rows)
         counts = open_table(connection, schema, table="t").counts([["x", "y"]])[0]
     np.testing.assert_array_equal(counts, open_table(rows, schema).counts([["x", "y"]])[0])
+
+
+FORMS = (
+    "%d-%b-%Y",
+    "%b %Y",
+    "%d. %b %y",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%d%b%Y",
+    "%Y-%m",
+    "%Y年%m月%d日",
+    "%m%d%Y",
+)
+NAMES = st.sampled_from("jan Feb MÄR mars Mai june Jul août SEPT. Okt November dez feber x ma".split())
+PARTS = st.tuples(
+    st.integers(0, 32),
+    st.one_of(NAMES, st.integers(0, 13).map(str), st.integers(1, 12).map("{:02d}".format)),
+    st.one_of(st.integers(1960, 2040), st.integers(0, 99)),
+    st.integers(0, 13),
+    st.integers(0, 60),
+    st.sampled_from(["AM", "pm", "P.M.", "a.m.", "xm", ""]),
+)
+
+
+def written(form: str, parts: tuple[int, str, int, int, int, str]) -> str:
+    """A text that looks like one of the format, and is one if its parts are."""
+    day, month, year, hour, minute, half = parts
+    signs = {"%d": f"{day:02d}", "%b": month, "%m": month, "%Y": str(year), "%y": str(year), "%I": str(hour)}
+    signs |= {"%M": f"{minute:02d}", "%S": "07", "%p": half}
+    for sign, text in signs.items():
+        form = form.replace(sign, text)
+    return form
+
+
+@given(st.lists(st.tuples(st.sampled_from(FORMS), PARTS), min_size=5, max_size=40))
+@settings(max_examples=2, deadline=None)
+def test_months_by_name_and_hours_after_noon_are_one_in_databases(drawn: list[Any]) -> None:
+    """One text alone, a column of them, and SQL read the same moment, or none."""
+    for form in FORMS:
+        column = DateTime("x", "1960-01-01", "2040-12-31", unit="day", bins=20, format=form, null="category")
+        texts = [written(form, parts) for _, parts in drawn] + [None, "2001-02-03"]
+        rows = pa.table({"x": pa.array(texts, pa.string())})
+        read = moment_numbers(column, rows["x"])
+        alone = [float("nan") if text is None else read_moment(text, "day", form) for text in texts]
+        np.testing.assert_array_equal(read, alone)
+        with duckdb.connect() as connection:
+            connection.register("t", rows)
+            counts = open_table(connection, Schema([column]), table="t").counts([["x"]])[0]
+        np.testing.assert_array_equal(counts, open_table(rows, Schema([column])).counts([["x"]])[0])
+    assert read_moment("3-Mai-2021", "day", "%d-%b-%Y") == read_moment("2021-05-03", "day", "iso")
+    assert read_moment("12/31/2020 12:30:00 AM", "hour", "%m/%d/%Y %I:%M:%S %p") == 447048
 
 
 @st.composite

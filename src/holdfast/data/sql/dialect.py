@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from holdfast.data.rows import NUMERAL, Kind, category_numbers, category_texts
 from holdfast.data.schema import Categorical, DateTime, Numeric
 from holdfast.data.schema.amounts import form_of
-from holdfast.data.schema.calendar import AFTERNOON, ISO, MONTHS, SECONDS, pattern_of
+from holdfast.data.schema.calendar import ISO, MONTHS, SECONDS, pattern_of
 from holdfast.data.schema.spelling import BLANKS, letters_of
 
 
@@ -32,6 +32,8 @@ class Dialect:
     translate: str = "translate({0}, {1}, {2})"
     #: What group {2} of a regular expression took of a text that the whole of it matches.
     group: str = "regexp_extract({0}, '^(?:' || {1} || ')$', {2})"
+    #: The place of {1} in {0}, counted from 1; 0 where it is not there.
+    find: str = "strpos({0}, {1})"
     digits: str = "CAST({0} AS DOUBLE)"
     utc: str = "({0} AT TIME ZONE 'UTC')"
     sha256: str = "sha256({0})"
@@ -165,26 +167,24 @@ class Dialect:
             branches.append(f"WHEN {self.matches.format(word, self.literal(pattern))} THEN {digits}")
         return f"CASE {' '.join(branches)} END"
 
+    def _looked_up(self, key: str, meanings: Mapping[str, str], *, none: str) -> str:
+        """The two digits that a short text stands for; searched in one text, as a CASE of many branches is slow."""
+        listed = self.literal(none * 8 + "".join(f"|{name}={digits}" for name, digits in meanings.items()))
+        place = self.find.format(listed, f"('|' || {key} || '=')")
+        return f"substr({listed}, {place} + length({key}) + 2, 2)"
+
     def _month(self, word: str) -> str:
         """The two digits of a month's name."""
-        written = {month: [name for name, one in MONTHS.items() if one == month] for month in range(1, 13)}
-        tests = " ".join(
-            f"WHEN {word} IN ({', '.join(map(self.literal, names))}) THEN '{month:02d}'"
-            for month, names in written.items()
-        )
-        return f"CASE {tests} ELSE '00' END"
+        return self._looked_up(word, {name: f"{month:02d}" for name, month in MONTHS.items()}, none="00")
 
     def _hour(self, hour: str, half: str) -> str:
         """The two digits of an hour before or after noon; 99 is none."""
-
-        def of(later: int) -> str:
-            tests = " ".join(
-                f"WHEN '{twelve:02d}' THEN '{twelve % 12 + later:02d}'" for twelve in range(1, 13)
-            )
-            return f"CASE lpad({hour}, 2, '0') {tests} ELSE '99' END"
-
-        afternoon = ", ".join(map(self.literal, AFTERNOON))
-        return f"CASE WHEN {half} IN ({afternoon}) THEN {of(12)} ELSE {of(0)} END"
+        hours = {
+            f"{letter}{hour:02d}": f"{hour % 12 + later:02d}"
+            for letter, later in (("a", 0), ("A", 0), ("p", 12), ("P", 12))
+            for hour in range(1, 13)
+        }
+        return self._looked_up(f"(substr({half}, 1, 1) || lpad({hour}, 2, '0'))", hours, none="99")
 
     def moment(self, column: DateTime, packed: str) -> str:
         """The unit of a packed moment (`calendar.unit_numbers`), NULL where there is no such day or time."""

@@ -63,6 +63,7 @@ class SparkDialect(Dialect):
     is_nan: str = "isnan({0})"
     matches: str = f"({{0}} RLIKE ('^(?:' || {{1}} || {_hexadecimal(')' + chr(92) + 'z')}))"
     trim: str = "btrim({0}, {1})"
+    find: str = "instr({0}, {1})"
     digits: str = "try_cast({0} AS DOUBLE)"
     trim_end: str = "TRIM(TRAILING {1} FROM {0})"
     utc: str = "dateadd(MICROSECOND, unix_micros({0}), TIMESTAMP_NTZ '1970-01-01 00:00:00')"
