@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from holdfast.data.schema import Schema
 from holdfast.dossier.comparison.methods import NOTES, HeldOut
 from holdfast.dossier.section import visible
-from holdfast.errors import missing_extra, require
+from holdfast.errors import require
+from holdfast.extras import optional
 from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
@@ -140,11 +141,9 @@ class EpsilonComparison:
 
     def plot(self) -> Any:
         """Accuracy against epsilon, with intervals and the line without privacy (a matplotlib figure)."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise missing_extra("matplotlib", "plot") from error
-        figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+        figure = optional("matplotlib.figure", instead="summary() and to_html()").Figure(
+            figsize=(6.4, 4.4), layout="constrained"
+        )
         axis = figure.subplots()
         for name in self.methods:
             points = self.of(name)
