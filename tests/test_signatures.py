@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,8 @@ def test_classes_of_fixed_numbers_show_the_parameters_of_their_constructors() ->
             inspect.Parameter.VAR_KEYWORD,
             inspect.Parameter.VAR_POSITIONAL,
         }, kind
-        code = getattr(kind.__init__, "__code__", None)
+        made: Any = kind
+        code = getattr(made.__init__, "__code__", None)
         taken = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if code else ()
         assert {one.name for one in shown} == set(taken), kind
 

@@ -39,7 +39,7 @@ def test_every_claim_gets_a_verdict(kind: str, bound: str) -> None:
         claim = claim_of(draw, float(size))
         noise = float(draw.choice([0.0, 1.0, 100.0]))
         found = audit(
-            lambda rows, noise=noise: rows.sum(axis=0) + noise * draw.normal(size=rows.shape[1]),  # type: ignore[misc]
+            lambda rows, noise=noise: rows.sum(axis=0) + noise * draw.normal(size=rows.shape[1]),
             np.zeros((3, int(draw.choice([4, 40])))),
             claim=claim,
             kind=kind,  # type: ignore[arg-type]

@@ -30,13 +30,17 @@ def drawn(seed: int) -> tuple[dict[str, Any], Schema, str]:
         "kind": np.array(labels, dtype=object)[rank],
         "cost": np.round(8 * age + draw.normal(0, 50, ROWS), 2),
     }
-    schema = [Numeric("age", 0, 100), Categorical("kind", labels), Numeric("cost", 0, 1000)]
+    schema: list[Numeric | Categorical | Identifier] = [
+        Numeric("age", 0, 100),
+        Categorical("kind", labels),
+        Numeric("cost", 0, 1000),
+    ]
     if draw.random() < 0.7:
         columns["who"] = np.array([f"P{one}" for one in draw.integers(0, 80, ROWS)])
-        schema.insert(int(draw.integers(0, 4)), Identifier("who"))  # type: ignore[arg-type]
+        schema.insert(int(draw.integers(0, 4)), Identifier("who"))
     if draw.random() < 0.5:
         columns["visit"] = np.arange(ROWS)
-        schema.insert(int(draw.integers(0, 4)), Identifier("visit"))  # type: ignore[arg-type]
+        schema.insert(int(draw.integers(0, 4)), Identifier("visit"))
     target = str(draw.choice(["kind", "cost"]))
     if draw.random() < 0.5:
         columns[target] = columns[target].astype(object)
