@@ -17,9 +17,7 @@ from tests.paths import ROOT
 FILES = [path for folder in ("benchmarks", "reproductions") for path in sorted((ROOT / folder).glob("*.py"))]
 READS_DATA = (
     "reproductions.001_model_inversion",
-    "reproductions.001_bolt_on",
     "benchmarks.additive_size",
-    "benchmarks.synth_held_out",
 )
 """Some that need data before they do anything else."""
 

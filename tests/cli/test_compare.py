@@ -96,8 +96,10 @@ def test_a_schema_with_identifiers_is_no_obstacle(tmp_path: Path, command: str) 
         "ill": np.where(age > 50, "yes", "no"),
     }
     parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
-    schema = [Numeric("age", 0, 100), Identifier("who"), Categorical("ill", ["yes", "no"])]
-    Schema(schema, unit=PrivacyUnit.user("who", max_rows=2)).save(tmp_path / "t.toml")
+    who, ill = Identifier("who"), Categorical("ill", ["yes", "no"])
+    Schema([Numeric("age", 0, 100), who, ill], unit=PrivacyUnit.user("who", max_rows=2)).save(
+        tmp_path / "t.toml"
+    )
     given = "--data" if command == "compare" else "--public-data"
     more = ("--methods", "auto,additive", "--fits", "1", "--delta", "1e-4") if command == "compare" else ()
     shown = run(
