@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from benchmarks.learning_data import COVERTYPE_RANGES, data_folder
+from benchmarks.learning_data import COVERTYPE_RANGES
+from benchmarks.public_data import data_file, package
 
 from holdfast.data import Categorical, Numeric, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = package("pandas")
 
 FRIEDMAN_ROWS = 20_000
 
@@ -42,7 +47,7 @@ def adult() -> AdditiveTable:
     """32,561 rows to train, 16,281 to test, 14 columns; the schema that ships with holdfast."""
     from holdfast.data.datasets import adult as bundled
 
-    frames = [pd.read_parquet(data_folder() / f"adult_{part}.parquet") for part in ("train", "test")]
+    frames = [pd.read_parquet(data_file(f"adult_{part}.parquet")) for part in ("train", "test")]
     return AdditiveTable(
         name="Adult", target="income", schema=_zeroed(bundled().schema), train=frames[0], test=frames[1]
     )
@@ -50,7 +55,7 @@ def adult() -> AdditiveTable:
 
 def covertype() -> AdditiveTable:
     """Class 2 against the rest: 100,000 rows to train, the next 50,000 to test."""
-    frame = pd.read_parquet(data_folder() / "covertype.parquet")
+    frame = pd.read_parquet(data_file("covertype.parquet"))
     frame["two"] = np.where(frame.pop("Cover_Type") == 2, "yes", "no")
     numbers = list(frame.columns[: len(COVERTYPE_RANGES)])
     columns: list[Any] = [
@@ -75,7 +80,7 @@ WARFARIN_CATEGORIES = (
 
 def warfarin() -> AdditiveTable:
     """The dose, clipped to [0, 100] mg a week, from age, height, weight and nine categories; 70 / 30."""
-    frame = pd.read_parquet(data_folder() / "warfarin_iwpc_clean.parquet")
+    frame = pd.read_parquet(data_file("warfarin_iwpc_clean.parquet"))
     frame = frame[["age_decade", "height_cm", "weight_kg", *WARFARIN_CATEGORIES, "dose_mg_per_week"]].copy()
     for name in WARFARIN_CATEGORIES:
         frame[name] = [None if pd.isna(value) else _text(value) for value in frame[name]]
@@ -123,7 +128,7 @@ TUNED: dict[str, Callable[[], AdditiveTable]] = {
 
 def pima() -> AdditiveTable:
     """768 rows, 70 / 30; zeros that stand for missing values are declared missing."""
-    frame = pd.read_parquet(data_folder() / "pima_diabetes.parquet")
+    frame = pd.read_parquet(data_file("pima_diabetes.parquet"))
     frame["label"] = frame["label"].astype(str)
     holes = ("glucose", "blood_pressure", "skin_thickness", "insulin", "bmi")
     for name in holes:
@@ -144,9 +149,7 @@ def pima() -> AdditiveTable:
 
 def protein() -> AdditiveTable:
     """KDD 2004, 74 match scores with declared ranges of round numbers, 0.9 % positive; 70 / 30."""
-    frame = pd.read_parquet(data_folder() / "kddcup04_protein.parquet").drop(
-        columns=["block_id", "example_id"]
-    )
+    frame = pd.read_parquet(data_file("kddcup04_protein.parquet")).drop(columns=["block_id", "example_id"])
     frame["label"] = frame["label"].astype(str)
     # What a score can be is known roughly: the next power of ten either way.
     columns: list[Any] = [
@@ -165,13 +168,13 @@ def _power(size: float, *, least: float = 0.0) -> float:
 
 def nist() -> AdditiveTable:
     """PINCP_DECILE of the NIST excerpts: eleven classes, categories from the data dictionary; 70 / 30."""
-    folder = data_folder() / "nist_acs" / "national"
+    folder = data_file("nist_acs") / "national"
     frame = pd.read_csv(folder / "national2019.csv", dtype=str).drop(
         columns=["PUMA", "PINCP"], errors="ignore"
     )
     listed = (
-        json.loads((data_folder() / "nist_acs" / "data_dictionary.json").read_text())
-        if (data_folder() / "nist_acs" / "data_dictionary.json").exists()
+        json.loads((data_file("nist_acs") / "data_dictionary.json").read_text())
+        if (data_file("nist_acs") / "data_dictionary.json").exists()
         else json.loads((folder / "data_dictionary.json").read_text())
     )
     ranges = {
@@ -196,7 +199,7 @@ def nist() -> AdditiveTable:
 
 def gss() -> AdditiveTable:
     """hapmar of the General Social Survey; 70 / 30."""
-    frame = pd.read_parquet(data_folder() / "gss.parquet")
+    frame = pd.read_parquet(data_file("gss.parquet"))
     columns: list[Any] = []
     for name in frame.columns:
         if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].nunique() > 12 and name != "hapmar":

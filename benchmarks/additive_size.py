@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
-from benchmarks.learning_data import data_folder
+from benchmarks.public_data import data_file
 
 RESULTS = Path(__file__).parent / "results" / "additive_size.md"
 
 
 def write(path: Path, rows: int) -> None:
     """Adult's rows again and again, a row group at a time."""
-    adult = parquet.read_table(data_folder() / "adult_train.parquet")
+    adult = parquet.read_table(data_file("adult_train.parquet"))
     with parquet.ParquetWriter(path, adult.schema) as writer:
         for start in range(0, rows, len(adult)):
             writer.write_table(adult.slice(0, min(len(adult), rows - start)))

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 import sklearn
-from benchmarks.learning_data import adult, data_folder, environment
+from benchmarks.learning_data import adult, environment
+from benchmarks.public_data import data_file
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -110,7 +111,7 @@ def _mean(values: list[float]) -> str:
 
 def location30() -> tuple[Pair, Pair, Pair]:
     """1,600 members, 1,600 non-members, 1,810 others, by a permutation of seed 0."""
-    file = parquet.read_table(data_folder() / "location30.parquet")
+    file = parquet.read_table(data_file("location30.parquet"))
     names = [name for name in file.column_names if name != "label"]
     X = np.column_stack([file[name].to_numpy() for name in names]).astype(np.float64)
     y = file["label"].to_numpy().astype(int)

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 
 from holdfast.audit.canaries.design import BLOCK, GAMMA, LAST_SHIFT, MIX, Block, Floats, as_vector, stream_key
 from holdfast.audit.canaries.random_directions import SIGNS, RademacherCanaries
-from holdfast.errors import missing_extra, require
+from holdfast.errors import require
+from holdfast.extras import optional
 
 GROUP = 1024
 """Canaries whose packed bits are in device memory at a time: 13 MB at 100,000 dimensions."""
@@ -84,11 +85,7 @@ class DeviceCanaries:
     @cached_property
     def _device(self) -> SimpleNamespace:
         """The two compiled products."""
-        try:
-            jax = import_module("jax")
-            jnp = import_module("jax.numpy")
-        except ImportError:
-            raise missing_extra("jax", "gan") from None
+        jax, jnp = optional("jax"), optional("jax.numpy")
         width, key = self.host.words_per_row, stream_key(self.host.seed, SIGNS)
         groups = -(-self.count // GROUP)
 

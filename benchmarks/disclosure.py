@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 import pyarrow.csv as csv
 import pyarrow.parquet as parquet
-from benchmarks.learning_data import data_folder, environment
+from benchmarks.learning_data import environment
+from benchmarks.public_data import data_file
 
 from holdfast.attack import DISCLOSURES, synthetic_disclosure
 from holdfast.data.datasets import adult_schema
@@ -41,7 +42,7 @@ SEED = 7
 
 def tables() -> dict[str, Any]:
     """Members, a control group, and three releases of the members: copies, a private synthesis, other people."""
-    everybody = parquet.read_table(data_folder() / "adult_train.parquet", columns=list(COLUMNS))
+    everybody = parquet.read_table(data_file("adult_train.parquet"), columns=list(COLUMNS))
     order = np.random.default_rng(SEED).permutation(everybody.num_rows)
     members, control, others = (everybody.take(order[ROWS * k : ROWS * (k + 1)]) for k in range(3))
     with warnings.catch_warnings():

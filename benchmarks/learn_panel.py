@@ -21,18 +21,23 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from benchmarks.learn_panel_page import FACTS, LARGE, page, verdict
 from benchmarks.learn_panel_tables import TABLES, PanelTable, load
 from benchmarks.learn_panel_worker import measure
+from benchmarks.public_data import package
 
 from holdfast.data.encode import Encoder, cells_of
 from holdfast.data.engines import open_table
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn import METHODS, PrivateLasso, PrivateLinearRegression, PrivateLogisticRegression
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = package("pandas")
 
 HERE = Path(__file__).resolve().parent
 STORE, PAGE = HERE / "results" / "learn_panel.json", HERE / "results" / "learn_panel.md"

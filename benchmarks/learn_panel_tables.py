@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import benchmarks.additive_data as additive
 import numpy as np
-import pandas as pd
 import pyarrow.parquet as parquet
-from benchmarks.learning_data import data_folder
+from benchmarks.public_data import data_file, package
 
 from holdfast.data import Categorical, Numeric, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = package("pandas")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,7 +83,7 @@ def _shares(load: Callable[[], additive.AdditiveTable]) -> PanelTable:
 
 def mnist() -> PanelTable:
     """784 grey values, ten classes; 60,000 to train, 10,000 to test."""
-    files = [parquet.read_table(data_folder() / f"mnist_{part}.parquet") for part in ("train", "test")]
+    files = [parquet.read_table(data_file(f"mnist_{part}.parquet")) for part in ("train", "test")]
     pixels = np.concatenate(
         [
             np.frombuffer(b"".join(file["image"].to_pylist()), "uint8").reshape(len(file), 784)

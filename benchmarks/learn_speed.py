@@ -24,12 +24,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psutil
 from benchmarks.learn_panel_tables import load
 from benchmarks.learning_data import adult
+from benchmarks.public_data import package
 
 from holdfast.data import Schema
 from holdfast.data.engines import open_table
@@ -47,6 +47,11 @@ from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.noise.source import Source
 from holdfast.noise.uniform import permutation
 from holdfast.privacy import Account, Adjacency, ApproxDP
+
+if TYPE_CHECKING:
+    import psutil
+else:
+    psutil = package("psutil")
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "learn_speed.md"

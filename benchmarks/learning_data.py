@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as parquet
+from benchmarks.public_data import data_file
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -43,12 +43,6 @@ class Split:
         return float(np.mean((self.test @ weights > 0) == (self.test_labels > 0)))
 
 
-def data_folder() -> Path:
-    """HOLDFAST_DATA, or the folder beside the checkout."""
-    named = os.environ.get("HOLDFAST_DATA")
-    return Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
-
-
 def environment(folder: Path, packages: Sequence[str]) -> Path:
     """The interpreter of the peers' environment, made if it is not there."""
     python = folder / "bin" / "python"
@@ -60,7 +54,7 @@ def environment(folder: Path, packages: Sequence[str]) -> Path:
 
 def adult() -> Split:
     """32,561 rows, 108 columns: five numbers in [0, 1], eight one-hot categories, a constant."""
-    files = [parquet.read_table(data_folder() / f"adult_{part}.parquet") for part in ("train", "test")]
+    files = [parquet.read_table(data_file(f"adult_{part}.parquet")) for part in ("train", "test")]
     known = {c: sorted(set().union(*(f[c].unique().to_pylist() for f in files))) for c in ADULT_CATEGORIES}
     parts = []
     for file in files:
@@ -76,7 +70,7 @@ def adult() -> Split:
 
 def covertype() -> Split:
     """464,809 rows, 55 columns: class 2 against the rest, ten numbers in [-1, 1], 44 bits, a constant."""
-    file = parquet.read_table(data_folder() / "covertype.parquet")
+    file = parquet.read_table(data_file("covertype.parquet"))
     values = [file[name].to_numpy().astype(np.float64) for name in file.column_names]
     for place, (low, high) in enumerate(COVERTYPE_RANGES):
         values[place] = 2.0 * _unit(values[place], low, high) - 1.0

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
-from benchmarks.learning_data import data_folder
+from benchmarks.public_data import data_file
 from numpy.typing import NDArray
 
 from holdfast.data import Categorical, Numeric, Schema, Table, open_table
@@ -39,7 +39,7 @@ Test = Callable[[str], bool]
 
 def folder() -> Path:
     """The scorer's own layout of files."""
-    return data_folder() / "nist_acs"
+    return data_file("nist_acs")
 
 
 def dictionary() -> dict[str, Any]:

@@ -19,16 +19,21 @@ from contextlib import suppress
 from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psutil
+from benchmarks.public_data import package
 from tests.servers.postgres import Server, start
 
 from holdfast.data import Categorical, Encoder, Numeric, Order, Schema, Table, open_table
 from holdfast.learn.problem.losses import Logistic
 from holdfast.learn.problem.problem import ClassLabels
 from holdfast.learn.rows.engine_sums import GradientSum, GramSum, LabelledRows
+
+if TYPE_CHECKING:
+    import psutil
+else:
+    psutil = package("psutil")
 
 NUMBERS, KINDS, CELLS = 10, 5, 8
 ROUNDS = 3

@@ -19,13 +19,13 @@ import math
 import subprocess
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from benchmarks.additive_made import MADE
 from benchmarks.learn_panel import score
 from benchmarks.learn_panel_tables import TABLES, PanelTable, load
+from benchmarks.public_data import package
 
 from holdfast.data.engines import open_table
 from holdfast.errors import DataError
@@ -36,6 +36,11 @@ from holdfast.learn import (
     PrivateLogisticRegression,
 )
 from holdfast.learn.estimators.recommend import FILE, PanelTry, _features
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = package("pandas")
 
 EPSILONS = (0.1, 1.0, 4.0)
 REPETITIONS = 2

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.public_data import data_file
 
 RESULTS = Path(__file__).parent / "results" / "stored_fits.md"
 COLUMNS, AT_ONCE, SEED = 20, 500_000, 0
@@ -94,9 +95,8 @@ def in_memory(rows: int) -> Callable[[], Any]:
 def mnist() -> Callable[[], Any]:
     """All 784 pixels, in [0, 1], rows clipped to the norm 10 (about the median length)."""
     import pyarrow.parquet as parquet
-    from benchmarks.learning_data import data_folder
 
-    table = parquet.read_table(data_folder() / "mnist_train.parquet")
+    table = parquet.read_table(data_file("mnist_train.parquet"))
     pixels = np.frombuffer(b"".join(table["image"].to_pylist()), dtype=np.uint8).reshape(-1, 784)
     return array_fit(pixels / 255.0, table["label"].to_numpy(), row_norm=10.0)
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pyarrow.parquet as parquet
-from benchmarks.learning_data import data_folder
+from benchmarks.public_data import data_file
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.data.table import Table
@@ -22,7 +22,7 @@ MARGINALS = 64
 
 def adult_domain() -> dict[str, int]:
     """Columns in order, with their numbers of cells. The edges of the bins came from the data, for everybody."""
-    domain: dict[str, int] = json.loads((data_folder() / "adult_domain.json").read_text())
+    domain: dict[str, int] = json.loads((data_file("adult_domain.json")).read_text())
     return domain
 
 
@@ -37,7 +37,7 @@ def adult_schema() -> Schema:
 def adult_table(adjacency: str = "add_remove") -> Table:
     """48,842 rows of 14 columns in memory; its number of rows is public."""
     schema = adult_schema()
-    frame = parquet.read_table(data_folder() / "adult_discrete.parquet").select(list(schema.names))
+    frame = parquet.read_table(data_file("adult_discrete.parquet")).select(list(schema.names))
     if adjacency != "add_remove":
         schema = Schema(schema.columns, adjacency=adjacency)
     with warnings.catch_warnings():

@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
-from benchmarks.learning_data import COVERTYPE_RANGES, data_folder
+from benchmarks.learning_data import COVERTYPE_RANGES
+from benchmarks.public_data import data_file
 from benchmarks.synth_data import adult_schema, adult_table, adult_workload
 
 from holdfast.data import Categorical, Schema, open_table
@@ -68,7 +69,7 @@ def of_codes(columns: dict[str, tuple[Any, int]]) -> Table:
 
 def covertype() -> Table:
     """50,000 rows of seed 0; ten numbers in 16 bins of equal width between their public bounds, area and cover."""
-    file = parquet.read_table(data_folder() / "covertype.parquet")
+    file = parquet.read_table(data_file("covertype.parquet"))
     picked = np.random.RandomState(0).choice(file.num_rows, COVERTYPE_ROWS, replace=False)
     columns: dict[str, tuple[Any, int]] = {}
     for place, (low, high) in enumerate(COVERTYPE_RANGES):
@@ -83,7 +84,7 @@ def covertype() -> Table:
 
 def location() -> Table:
     """Location-30: 5,010 rows, its first 20 binary columns."""
-    file = parquet.read_table(data_folder() / "location30.parquet")
+    file = parquet.read_table(data_file("location30.parquet"))
     return of_codes(
         {f"f{place:03d}": (file[f"f{place:03d}"].to_numpy(), 2) for place in range(LOCATION_COLUMNS)}
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow.csv as csv
 import pyarrow.parquet as parquet
-from benchmarks.learning_data import data_folder
+from benchmarks.public_data import data_file
 from benchmarks.synth_data import adult_schema, adult_table, adult_workload
 from benchmarks.synth_held_out import COVERTYPE_ROWS, covertype, of_codes, triples
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ def latent(columns: int, seed: int = 0, factors: int = FACTORS) -> Table:
 
 def mnist() -> Table:
     """60,000 digits as 7 x 7 bits: whether the mean of 4 x 4 pixels is at least 64."""
-    images = parquet.read_table(data_folder() / "mnist_train.parquet")["image"].combine_chunks()
+    images = parquet.read_table(data_file("mnist_train.parquet"))["image"].combine_chunks()
     pixels = np.frombuffer(b"".join(images.to_pylist()), dtype=np.uint8).reshape(-1, 7, 4, 7, 4)
     bits = pixels.mean(axis=(2, 4)).reshape(len(pixels), 49) >= 64
     return of_codes({f"p{place:02d}": (bits[:, place], 2) for place in range(49)})
@@ -46,7 +46,7 @@ def mnist() -> Table:
 
 def protein() -> Table:
     """KDD Cup 2004: its first 40 features in four bins of equal size each."""
-    file = parquet.read_table(data_folder() / "kddcup04_protein.parquet")
+    file = parquet.read_table(data_file("kddcup04_protein.parquet"))
     return of_codes(
         {f"f{place:02d}": (_quantiles(file[f"f{place:02d}"].to_numpy(), 4), 4) for place in range(1, 41)}
     )
@@ -54,19 +54,19 @@ def protein() -> Table:
 
 def location(columns: int) -> Table:
     """Location-30: 5,010 rows, its first binary columns."""
-    file = parquet.read_table(data_folder() / "location30.parquet")
+    file = parquet.read_table(data_file("location30.parquet"))
     return of_codes({f"f{place:03d}": (file[f"f{place:03d}"].to_numpy(), 2) for place in range(columns)})
 
 
 def gss() -> Table:
     """The 12 columns of the General Social Survey's table; numbers in eight bins."""
-    file = parquet.read_table(data_folder() / "gss.parquet")
+    file = parquet.read_table(data_file("gss.parquet"))
     return of_codes({name: _coded(file[name].to_pylist()) for name in file.column_names})
 
 
 def nist() -> Table:
     """The first 18 columns of the national excerpt; what has more than twelve labels in eight bins."""
-    file = csv.read_csv(data_folder() / "nist_acs" / "national" / "national2019.csv")
+    file = csv.read_csv(data_file("nist_acs") / "national" / "national2019.csv")
     return of_codes({name: _coded(file[name].to_pylist()) for name in file.column_names[:NIST_COLUMNS]})
 
 

@@ -418,7 +418,8 @@ def main() -> None:
     parser.add_argument("--png", type=Path, help="also write pictures to look at into this folder")
     chosen = parser.parse_args()
     if "HOLDFAST_DATA" not in os.environ:
-        sys.exit("HOLDFAST_DATA must name the folder of the benchmark data")
+        print("HOLDFAST_DATA must name the folder of the benchmark data (docs/data.md)", file=sys.stderr)
+        sys.exit(2)
     warnings.simplefilter("ignore")
     folder = Path(os.environ["HOLDFAST_DATA"])
     lines = [*warfarin_part(folder, chosen.png), *rows_part(folder), *gss_part(folder, chosen.png)]

@@ -1,19 +1,18 @@
 """The tables that the reproductions train on: read, scaled by public constants, split by a fixed seed.
 
-The folder is HOLDFAST_DATA, or `../shared/data` beside the repository. Every split and projection is drawn from
+The folder is HOLDFAST_DATA (docs/data.md). Every split and projection is drawn from
 a seed that has nothing to do with the noise.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.public_data import data_file
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -51,10 +50,7 @@ def read(name: str, columns: Sequence[str] | None = None) -> Any:
     """A file of the data folder as a pyarrow table; leaves with a message where there is none."""
     import pyarrow.parquet as parquet
 
-    folder = Path(os.environ.get("HOLDFAST_DATA", ROOT.parent / "shared" / "data"))
-    path = folder / f"{name}.parquet"
-    if not path.is_file():
-        sys.exit(f"{name}.parquet is not there: set HOLDFAST_DATA to the folder of benchmark data")
+    path = data_file(f"{name}.parquet")
     return parquet.read_table(path, columns=None if columns is None else list(columns))
 
 

@@ -11,10 +11,17 @@ import tarfile
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
+from runpy import run_path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import holdfast
+from tests.docs.insurer import insurer
+from tests.installed import environment
+
+if TYPE_CHECKING:
+    from tests.servers.postgres import Server
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
@@ -136,3 +143,67 @@ def test_a_wheel_without_the_kernel_says_so_by_its_name(tmp_path: Path, environm
     assert not [name for name in names_in(wheel) if name.endswith((".so", ".pyd"))]
     (record,) = (name for name in names_in(wheel) if name.endswith(".dist-info/WHEEL"))
     assert b"Root-Is-Purelib: true" in zipfile.ZipFile(wheel).read(record)
+
+
+# The pages that a new reader types from, after the installation that they name.
+
+RUN_PAGES = ROOT / "docs" / "run_pages.py"
+BLOCKS_OF: Any = run_path(str(RUN_PAGES))["blocks_of"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "start.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+SERVED = ROOT / "docs" / "tutorials" / "claims.md"
+
+
+def run_pages(
+    python: Path, pages: list[Path], folder: Path, extras: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The pages in this environment, from a folder that is not the clone, which could be imported from."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        [str(python), str(RUN_PAGES), "--extras", extras, *map(str, pages)],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def needs(page: Path) -> set[str]:
+    """The extras that a page says it needs somewhere."""
+    return set().union(*(block.needs for block in BLOCKS_OF(page)))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="packages are linked")
+def test_pages_run_in_an_environment_with_nothing_but_the_wheel_and_what_it_requires(
+    archives: tuple[Path, Path], tmp_path: Path
+) -> None:
+    python = environment(tmp_path / "empty", archives[1])
+    for extra in ("pandas", "polars", "matplotlib", "cryptography", "psycopg", "pytest"):
+        gone = subprocess.run([str(python), "-c", f"import {extra}"], capture_output=True, check=False)
+        assert gone.returncode != 0, f"{extra} is there"
+    done = run_pages(python, PAGES, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(": runs\n") == len(PAGES)
+    wrong = tmp_path / "page.md"
+    wrong.write_text("```python\nimport pandas\n```\n", encoding="utf-8")
+    assert "No module named 'pandas'" in run_pages(python, [wrong], tmp_path).stdout
+    wrong.write_text("```sh\nholdfast fit nothing.csv\n```\n", encoding="utf-8")
+    assert "FAILS" in run_pages(python, [wrong], tmp_path).stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="packages are linked")
+def test_pages_that_need_extras_run_with_those_they_name(
+    archives: tuple[Path, Path], tmp_path: Path, postgres_server: Server
+) -> None:
+    with insurer(postgres_server):
+        for page in PAGES:
+            if needs(page):
+                python = environment(tmp_path / page.stem, archives[1], needs(page))
+                done = run_pages(python, [page], tmp_path, ",".join(needs(page)))
+                assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_only_pages_that_say_so_need_an_extra() -> None:
+    """README and the first page need none at all; most of the walks run without."""
+    assert not needs(PAGES[0])
+    assert not needs(PAGES[1])
+    whole = [
+        page.stem for page in PAGES if (blocks := list(BLOCKS_OF(page))) and all(one.needs for one in blocks)
+    ]
+    assert whole == ["claims", "scientist"]

@@ -152,11 +152,6 @@ def withholding(who: str, doing: str) -> Iterator[None]:
         ) from None
 
 
-def missing_extra(package: str, extra: str) -> MissingExtra:
-    """The error for an optional dependency that is not installed."""
-    return MissingExtra(f"{package} is not installed; install it with: pip install 'holdfast[{extra}]'")
-
-
 def require_rational(
     name: str, value: Fraction, *, least: Fraction, most: Fraction, range_text: str
 ) -> Fraction:

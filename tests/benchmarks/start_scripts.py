@@ -22,6 +22,8 @@ from typing import Any
 def started(script: str) -> dict[str, Any]:
     """What `python -m SCRIPT --help` says, here and now."""
     sys.argv = [script, "--help"]
+    for package in filter(None, os.environ.get("HOLDFAST_TEST_WITHOUT", "").split(",")):
+        sys.modules[package] = None  # type: ignore[assignment]  # as if it were not installed
     out, err = io.StringIO(), io.StringIO()
     code: Any = 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.app import app
-from holdfast.data import Categorical, Numeric, Schema
+from holdfast.data import Categorical, Identifier, Numeric, Schema
+from holdfast.privacy import PrivacyUnit
 from tests.dossier.dossier_samples import counts, model
 
 
@@ -83,3 +84,28 @@ def test_several_epsilons_draw_a_curve(tmp_path: Path) -> None:
     assert "Accuracy against epsilon" in page
     for wrong in (("--epsilon", "1,many"), ("--epsilon", "1,2", "--fits", "1"), ("--accuracy", "2")):
         assert run(*data, *wrong).exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["compare", "plan"])
+def test_a_schema_with_identifiers_is_no_obstacle(tmp_path: Path, command: str) -> None:
+    draw = np.random.default_rng(3)
+    age = draw.integers(0, 100, 300)
+    columns = {
+        "who": [f"P{row // 2}" for row in range(300)],
+        "age": age,
+        "ill": np.where(age > 50, "yes", "no"),
+    }
+    parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
+    who, ill = Identifier("who"), Categorical("ill", ["yes", "no"])
+    Schema([Numeric("age", 0, 100), who, ill], unit=PrivacyUnit.user("who", max_rows=2)).save(
+        tmp_path / "t.toml"
+    )
+    given = "--data" if command == "compare" else "--public-data"
+    more = ("--methods", "auto,additive", "--fits", "1", "--delta", "1e-4") if command == "compare" else ()
+    shown = run(
+        command, given, tmp_path / "t.parquet", "--schema", tmp_path / "t.toml", "--target", "ill", *more
+    )
+    assert shown.exit_code == 0, shown.output
+    if command == "compare":
+        assert "AUC" in shown.output
+        assert "log loss" in shown.output

@@ -22,7 +22,7 @@ from holdfast.attack.models.target import Target, read_records
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Schema, open_table
 from holdfast.data.schema.kinds import Column
 from holdfast.data.table import Table
-from holdfast.dossier.comparison.methods import HeldOut
+from holdfast.dossier.comparison.held_out import HeldOut
 from holdfast.errors import HoldfastError
 from holdfast.learn import (
     PrivateAdditiveRegressor,
@@ -379,7 +379,7 @@ def test_comparisons_and_rehearsals_split_the_rows_that_have_one() -> None:
     for seed in range(3):
         found, wanted = (HeldOut.of(each, schema, "works", holdout=0.3, seed=seed) for each in (rows, known))
         np.testing.assert_array_equal(found.wanted, wanted.wanted)
-        assert found.majority() == wanted.majority()
+        assert found.constant() == wanted.constant()
     told: dict[str, Any] = {"target": "works", "epsilons": [8.0], "delta": 1e-6, "fits": 1}
     assert rehearse(rows, schema, **told) == rehearse(known, schema, **told)
 

@@ -295,4 +295,18 @@ FAULTS: tuple[Fault, ...] = (
             "tests/audit/refutation/test_suite.py::test_a_replay_without_power_is_called_weak_and_counted",
         ),
     ),
+    Fault(
+        name="the path's level: no union bound where the recursion is rounded up to 1",
+        target="audit/guess_path:level",
+        old="return smallest",
+        new="smallest = smallest",
+        tests=("tests/audit/test_any_claim.py::test_a_level_of_the_path_is_valid_or_that_of_a_union_bound",),
+    ),
+    Fault(
+        name="the Gaussian of a claim is looked for below 100 only",
+        target="audit/signal:gaussian_parameter",
+        old="high *= 10.0",
+        new="break",
+        tests=("tests/audit/test_any_claim.py::test_the_gaussian_of_a_claim_just_keeps_it",),
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .fault import Fault
 
 ROWS = "tests/synth/evaluation/"
+HELD_OUT = "tests/dossier/comparison/test_held_out.py"
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
@@ -204,5 +205,26 @@ FAULTS: tuple[Fault, ...] = (
         old='audience="public" if data_are_public else "internal"',
         new='audience="public"',
         tests=("tests/dossier/comparison/test_epsilons.py::test_more_epsilon_is_more_accuracy",),
+    ),
+    Fault(
+        name="held-out rows: of a user some rows are learned from and others scored",
+        target="dossier/held_out:HeldOut.of",
+        old="held = chosen if people is None else chosen[people]",
+        new="held = np.resize(chosen, len(rows[target]))",
+        tests=(HELD_OUT + "::test_people_without_a_target_are_left_out_and_users_are_held_out_whole",),
+    ),
+    Fault(
+        name="held-out rows: who has no target is scored as if they had one",
+        target="dossier/held_out:HeldOut.of",
+        old="{name: values[present] for name, values in rows.items()}",
+        new="dict(rows)",
+        tests=(HELD_OUT + "::test_people_without_a_target_are_left_out_and_users_are_held_out_whole",),
+    ),
+    Fault(
+        name="held-out rows: probabilities in the model's order taken for the schema's",
+        target="dossier/held_out:HeldOut._scores_of",
+        old="cells = cells_of(column, np.asarray(model.classes_))",
+        new="cells = np.arange(column.cells)",
+        tests=(HELD_OUT + "::test_measures_are_those_of_scikit_learn_whatever_the_order_of_classes",),
     ),
 )

@@ -470,6 +470,15 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/privacy/mechanisms/test_mechanisms.py",),
     ),
     Fault(
+        name="signatures: what the metaclass takes is shown",
+        target="privacy:FixedNumbers.__signature__",
+        old="signature(kind.__init__)",
+        new="signature(type(cls).__call__)",
+        tests=(
+            "tests/test_signatures.py::test_classes_of_fixed_numbers_show_the_parameters_of_their_constructors",
+        ),
+    ),
+    Fault(
         name="curve: parameters of any size",
         target="privacy:FixedNumbers.__call__",
         old="largest < abs(value) < math.inf",

@@ -15,6 +15,7 @@ from holdfast.data.rows import Batch
 from holdfast.data.schema import DateTime, Numeric
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
+from holdfast.extras import optional
 
 LEAVE_OUT = "leave the rows out whose label is not known"
 
@@ -123,9 +124,7 @@ Container = tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]
 
 
 def _joined_frames(first: Any, second: Any) -> Any:
-    import pandas as pd
-
-    return pd.concat([first, second], ignore_index=True)
+    return optional("pandas").concat([first, second], ignore_index=True)
 
 
 def _joined_tables(first: Any, second: Any) -> Any:

@@ -14,7 +14,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import missing_extra, require
+from holdfast.errors import require
+from holdfast.extras import optional
 from holdfast.privacy.tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
 
 Floats = NDArray[np.float64]
@@ -181,11 +182,9 @@ class Drawable(Protocol):
 
 def roc_figure(results: Sequence[Drawable], *, proved: TradeOff | None = None) -> Any:
     """The ROC of every attack as a matplotlib figure, marked as internal."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise missing_extra("matplotlib", "plot") from error
-    figure = Figure(figsize=(8.6, 5.2), layout="constrained")
+    figure = optional("matplotlib.figure", instead="summary()").Figure(
+        figsize=(8.6, 5.2), layout="constrained"
+    )
     axes = figure.subplots()
     draw_roc(axes, results, proved=proved)
     axes.set_title("internal: computed from real members", loc="left", fontsize=10)

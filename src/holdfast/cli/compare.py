@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 @click.option("--schema", "schema_file", type=READ, help="What is public about DATA.")
 @UNIT
 @click.option("--target", help="The column to predict.")
-@click.option("--methods", help="Names of methods, separated by commas; for example noisy_gd,output.")
+@click.option(
+    "--methods",
+    help="Methods of linear models, or additive, separated by commas; for example noisy_gd,output,additive.",
+)
 @click.option(
     "--epsilon",
     "epsilons",
@@ -37,7 +40,9 @@ if TYPE_CHECKING:
 )
 @click.option("--delta", type=float, default=1e-6, show_default=True, help="At which methods are tried.")
 @click.option("--fits", type=int, default=3, show_default=True, help="Seeded fits per method and epsilon.")
-@click.option("--accuracy", type=float, help="Which epsilon does this accuracy need? Tries several.")
+@click.option(
+    "--accuracy", type=float, help="Which epsilon does this accuracy need? Tries several; of a number, R2."
+)
 @click.option(
     "--data-are-public", is_flag=True, help="You declare that DATA may be shown: the curve is then public."
 )
@@ -64,6 +69,8 @@ def compare(
     With --data, try methods on your own table instead. That is not private: noise is seeded, scores are exact,
     nothing is charged, and the result is for internal use only. With several epsilons (0.1,1,4) or --accuracy it draws
     accuracy against epsilon, beside no privacy, and says which epsilon the accuracy needs and how sure that is.
+    Classes are measured by accuracy, AUC and log loss, numbers by R2 and root mean squared error. Where the schema
+    protects users, whole users are held out.
 
     \b
     Examples:

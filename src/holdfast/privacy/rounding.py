@@ -26,6 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,15 @@ class FixedNumbers(ABCMeta):
     Arrays without a dimension and NumPy's numbers become Python's, whatever the constructor does with them. A class
     with a `LARGEST` refuses numbers above it: where arithmetic overflows, nothing that is computed can be trusted.
     """
+
+    @property
+    def __signature__(cls) -> Signature:
+        """What the constructor takes, for `help` and `inspect.signature`."""
+        kind: Any = cls
+        if kind.__init__ is object.__init__:
+            return Signature()
+        own = signature(kind.__init__)
+        return own.replace(parameters=[*own.parameters.values()][1:], return_annotation=Signature.empty)
 
     if not TYPE_CHECKING:
 

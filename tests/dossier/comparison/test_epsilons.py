@@ -13,6 +13,7 @@ from holdfast.dossier.comparison.epsilons import (
     compare_epsilons,
     first_reached,
 )
+from holdfast.dossier.comparison.held_out import HeldOut
 from holdfast.errors import ParameterError
 
 BANNER = '<aside class="banner"'
@@ -27,10 +28,14 @@ def columns(rows: int = 400) -> dict[str, np.ndarray]:
 
 def made(*points: tuple[float, float, float], fits: int = 1000) -> EpsilonComparison:
     return EpsilonComparison(
-        title="t", without_privacy=EpsilonPoint(method="without privacy", epsilon=math.inf, accuracy=0.9, error=0.0),
-        points=tuple(EpsilonPoint(method="auto", epsilon=e, accuracy=a, error=s) for e, a, s in points),
-        majority=0.5, fits=fits, held=100, notes=(),
-    )  # fmt: skip
+        title="t",
+        without_privacy=EpsilonPoint(method="without privacy", epsilon=math.inf, score=0.9, error=0.0),
+        points=tuple(EpsilonPoint(method="auto", epsilon=e, score=a, error=s) for e, a, s in points),
+        constant=EpsilonPoint(method="majority class", epsilon=0.0, score=0.5, error=0.0),
+        fits=fits,
+        held=100,
+        notes=(),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +55,8 @@ def found() -> EpsilonComparison:
 def test_more_epsilon_is_more_accuracy(found: EpsilonComparison) -> None:
     low, high = found.of("output")
     assert (low.epsilon, high.epsilon) == (0.05, 8.0)
-    assert found.majority < high.accuracy <= found.without_privacy.accuracy + 0.1
-    assert low.accuracy < high.accuracy
+    assert found.constant.score < high.score <= found.without_privacy.score + 0.1
+    assert low.score < high.score
     assert found.audience == "internal"
     assert "NOT PRIVATE" in found.summary()
     assert "without privacy" in found.summary()
@@ -118,10 +123,10 @@ def test_few_fits_are_less_sure() -> None:
 
 
 def test_the_standard_error_is_of_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = iter([0.6, 0.8, 0.9, 0.9])
-    monkeypatch.setattr("holdfast.dossier.comparison.methods.HeldOut.accuracy", lambda *_, **__: next(scores))
+    scores = iter([{"accuracy": one} for one in (0.6, 0.8, 0.9, 0.9)])
+    monkeypatch.setattr(HeldOut, "scores", lambda *_, **__: next(scores))
     found = compare_epsilons(columns(50), SCHEMA, target="ill", epsilons=[1.0], delta=1e-6, fits=2)
-    assert found.points[0].accuracy == pytest.approx(0.7)
+    assert found.points[0].score == pytest.approx(0.7)
     assert found.points[0].error == pytest.approx(0.1)
 
 

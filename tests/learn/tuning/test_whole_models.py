@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -147,12 +148,14 @@ def test_a_search_with_secure_noise_warns_of_no_seed() -> None:
     assert search.release_.private
 
 
-def test_frames_behind_an_encoder() -> None:
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+def test_frames_behind_an_encoder(kind: str) -> None:
+    frame = FRAME if kind == "pandas" else pa.Table.from_pandas(FRAME)
     whole = piped(("encode", Encoder(SCHEMA, ["a", "b"], intercept=False)))
     search = PrivateSearch(whole, {"encode__row_norm": [0.001, 1.5]}, epsilon=8.0, random_state=3).fit(
-        FRAME, Y
+        frame, Y
     )
-    assert search.score(FRAME, Y) > 0.6
+    assert search.score(frame, Y) > 0.6
     assert search.release_.value["names"] == ["encode", "model"]
 
 

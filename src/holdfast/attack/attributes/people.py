@@ -19,6 +19,7 @@ from holdfast.data.rows import Batch, arrow_columns, encode_batch, texts
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
+from holdfast.extras import optional
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -130,9 +131,7 @@ class People:
             for name in columns
         }
         if self.container == "frame":
-            import pandas as pd
-
-            return pd.DataFrame(made)
+            return optional("pandas").DataFrame(made)
         if self.container == "arrow":
             import pyarrow as pa
 
@@ -145,9 +144,7 @@ class People:
         if self.container == "array":
             return np.full(self.count, value)
         if self.container == "frame":
-            import pandas as pd
-
-            return pd.Series([value] * self.count, dtype=self.raw[name].dtype)
+            return optional("pandas").Series([value] * self.count, dtype=self.raw[name].dtype)
         import pyarrow as pa
 
         scalar = value if isinstance(value, pa.Scalar) else pa.scalar(value, self.raw[name].type)
@@ -179,9 +176,7 @@ def _read(table: Any, schema: Schema) -> Batch:
 
 def _one_after_the_other(container: str, first: Any, second: Any) -> Any:
     if container == "frame":
-        import pandas as pd
-
-        return pd.concat([first, second], ignore_index=True)
+        return optional("pandas").concat([first, second], ignore_index=True)
     if container == "arrow":
         import pyarrow as pa
 

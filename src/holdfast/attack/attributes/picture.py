@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from holdfast.attack.roc import COLOURS
-from holdfast.errors import missing_extra
+from holdfast.extras import optional
 
 if TYPE_CHECKING:
     from holdfast.attack.attributes.result import AttributeRisk
@@ -18,11 +18,9 @@ _GREY = "#5b6875"
 
 def attribute_figure(risks: Sequence[AttributeRisk]) -> Any:
     """One column: accuracy by the attacker's own people, and members against fresh people. Several: one line each."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise missing_extra("matplotlib", "plot") from error
-    figure = Figure(figsize=(9.2, 4.9 if len(risks) == 1 else 1.6 + 0.42 * len(risks)), layout="constrained")
+    figure = optional("matplotlib.figure", instead="summary()").Figure(
+        figsize=(9.2, 4.9 if len(risks) == 1 else 1.6 + 0.42 * len(risks)), layout="constrained"
+    )
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [1.15, 1.0]})
     if len(risks) == 1:
         draw_sizes(left, risks[0])

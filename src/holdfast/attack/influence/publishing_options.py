@@ -33,7 +33,8 @@ from holdfast.attack.records import Records, arrow_of
 from holdfast.attack.result import NOTICE
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
-from holdfast.errors import missing_extra, require
+from holdfast.errors import require
+from holdfast.extras import optional
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -103,10 +104,7 @@ class PublishingOptions:
 
     def plot(self) -> Any:
         """Advantage against loss, one point per option (a matplotlib figure)."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise missing_extra("matplotlib", "plots") from None
+        plt = optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.4, 4.4), layout="constrained")
         for place, each in enumerate(self.options):
             value, (low, high) = each.found.advantage.value, each.found.advantage.limits

@@ -10,7 +10,8 @@ from holdfast.attack.influence.columns import Column
 from holdfast.attack.influence.finite_domain import mean_limits
 from holdfast.attack.influence.two_worlds import Advantage
 from holdfast.attack.result import NOTICE
-from holdfast.errors import ParameterError, missing_extra
+from holdfast.errors import ParameterError
+from holdfast.extras import optional
 
 NOT_LIMITED = "epsilon does not limit this: it bounds what a model says about its training data, no more"
 
@@ -102,10 +103,7 @@ class InvertibilityReport:
 
     def plot(self) -> Any:
         """For each column how often it is guessed, without the model and with it (a matplotlib figure)."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise missing_extra("matplotlib", "plots") from None
+        plt = optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.2, 1.2 + 0.34 * len(self.columns)), layout="constrained")
         for place, each in enumerate(reversed(self.columns)):
             blind, gain = each.advantage.simulated_gain, each.advantage.gain

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Literal
 
 from holdfast.attack.result import NOTICE
 from holdfast.attack.roc import Rate
-from holdfast.errors import ParameterError, missing_extra, require
+from holdfast.errors import ParameterError, require
+from holdfast.extras import optional
 
 DEPENDENT = "limits hold for people drawn independently given the rows; one release is one draw of its noise"
 
@@ -126,10 +127,7 @@ class DisclosureReport:
 
     def plot(self) -> Any:
         """For each attack the three rates, with limits (a matplotlib figure)."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise missing_extra("matplotlib", "plots") from None
+        plt = optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.2, 1.4 + 0.5 * len(self.results)), layout="constrained")
         looks = {"members": ("#0072b2", "o"), "control": ("#e69f00", "D"), "blind": ("#5b6875", "x")}
         for place, result in enumerate(reversed(self.results)):

@@ -78,6 +78,9 @@ def level(looks: ArrayLike, *, epsilon: float, beta: float) -> float:
     if crossing(beta, times, epsilon=epsilon) <= beta:
         return beta
     smallest = beta / times.size * (1.0 - 1e-9)
+    if crossing(smallest, times, epsilon=epsilon) > beta:
+        # A union bound holds here whatever is computed: near q = 1 the recursion is rounded up to 1.
+        return smallest
     return safe_side(
         lambda a: crossing(a, times, epsilon=epsilon) - beta, unsafe=beta, safe=smallest, tolerance=1e-7
     )

@@ -77,13 +77,25 @@ def gaussian_parameter(claim: PrivacyCurve, *, delta: float) -> float:
     0.5
     """
     from scipy.optimize import brentq
+    from scipy.special import ndtri
 
     if isinstance(claim, GaussianDP):
         return float(claim.mu)
     epsilon = claim.epsilon(delta)
     if delta == 0.0 or math.isinf(epsilon):
         return math.inf
-    return float(brentq(lambda mu: GaussianDP(mu).epsilon(delta) - epsilon, 1e-6, 100.0, xtol=1e-9))
+    if epsilon == 0.0:  # 2 Phi(mu / 2) - 1 = delta
+        return 2.0 * float(ndtri(0.5 + 0.5 * delta))
+
+    def excess(mu: float) -> float:
+        return GaussianDP(mu).epsilon(delta) - epsilon
+
+    low, high = 1e-6, 100.0
+    while excess(low) > 0.0:
+        low /= 10.0
+    while excess(high) < 0.0:
+        high *= 10.0
+    return float(brentq(excess, low, high, xtol=1e-9 * min(1.0, 1e6 * low)))
 
 
 def simulated_guesses(canaries: int, guesses: int, signal: Signal) -> NDArray[np.bool_]:

@@ -111,6 +111,8 @@ def keep_probability(epsilon: float) -> float:
     >>> keep_probability(0.0)
     0.5
     """
+    if epsilon < 0.0:
+        return math.exp(epsilon) / (1.0 + math.exp(epsilon))
     return 1.0 / (1.0 + math.exp(-epsilon))
 
 

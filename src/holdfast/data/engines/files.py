@@ -80,16 +80,16 @@ def _labels(values: Any) -> Any:
 
 
 def read_columns(source: Any, schema: Schema, *, name: str) -> dict[str, Any]:
-    """The schema's columns of a file or an Arrow table, which must hold them, as arrays."""
+    """The schema's columns of a file or an Arrow table, identifiers too, which must hold them, as arrays."""
     table = source
     if isinstance(source, Path):
         table = read_table(source, name=name, csv=schema.csv, numbers=number_names(schema))
-    missing = [column for column in schema.names if column not in table.column_names]
+    missing = [column.name for column in schema.columns if column.name not in table.column_names]
     if missing:
         raise ParameterError(f"{name} must hold the schema's columns, {', '.join(missing)} are not there")
     found = {}
-    for one in schema.names:
-        column = schema[one]
+    for column in schema.columns:
+        one = column.name
         if isinstance(column, Numeric) and not isinstance(column, DateTime):
             found[one] = column_numbers(column, table[one])
         else:

@@ -142,9 +142,11 @@ def epsilon_chart(
     *,
     ceiling: float,
     floor: float,
+    measure: str,
+    floor_name: str,
     asked: float | None = None,
 ) -> str:
-    """Accuracy against epsilon on a logarithmic scale: (epsilon, mean, reach) of each method, beside no privacy."""
+    """A measure against epsilon on a logarithmic scale: (epsilon, mean, reach) of each method, beside no privacy."""
     every = [point for points in methods.values() for point in points]
     tops = [
         ceiling,
@@ -153,11 +155,14 @@ def epsilon_chart(
         *(m - r for _, m, r in every),
         *([asked] if asked else []),
     ]
-    low, high = max(0.0, min(tops)), min(1.0, max(tops))
+    # What is far below a model without features is cut off: a picture of it would show nothing else.
+    low, high = max(floor - 1.0, min(tops)), min(1.0, max(tops))
+    if measure == "accuracy":
+        low = max(0.0, low)
     margin = 0.08 * ((high - low) or 0.1)
     first, last = min(e for e, _, _ in every), max(e for e, _, _ in every)
     x = Axis(low=first / 1.25, high=last * 1.25, start=LEFT, end=WIDTH - RIGHT, label="epsilon", log=True)
-    y = Axis(low=low - margin, high=high + margin, start=HEIGHT - BOTTOM, end=TOP, label="accuracy")
+    y = Axis(low=low - margin, high=high + margin, start=HEIGHT - BOTTOM, end=TOP, label=measure)
     series = [
         Series(name=name, x=np.array([p[0] for p in points]), y=np.array([p[1] for p in points]))
         for name, points in methods.items()
@@ -172,7 +177,7 @@ def epsilon_chart(
                 f'<line class="whisker" x1="{at:.1f}" x2="{at:.1f}" y1="{up:.1f}" y2="{down:.1f}"/>'
                 f'<circle class="dot" cx="{at:.1f}" cy="{middle:.1f}" r="3.2"/>'
             )
-    for value, words in ((ceiling, "without privacy"), (floor, "majority class"), (asked, "asked")):
+    for value, words in ((ceiling, "without privacy"), (floor, floor_name), (asked, "asked")):
         if value is not None:
             at = float(y.place(np.array([value]))[0])
             body.append(f'<line class="coin" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
@@ -184,5 +189,5 @@ def epsilon_chart(
         for name, points in methods.items()
     )
     return frame(
-        title, f"{said}; without privacy {ceiling:.3f}; majority class {floor:.3f}", x, y, "".join(body)
+        title, f"{said}; without privacy {ceiling:.3f}; {floor_name} {floor:.3f}", x, y, "".join(body)
     )

@@ -1,4 +1,4 @@
-"""Accuracy against epsilon on the owner's own data, and back: which epsilon an accuracy needs.
+"""Accuracy (of numbers, R2) against epsilon on the owner's own data, and back: which epsilon an accuracy needs.
 
 Fits with seeded noise, scored exactly on held-out rows: internal, unless the data were declared public.
 """
@@ -6,17 +6,19 @@ Fits with seeded noise, scored exactly on held-out rows: internal, unless the da
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.schema import Schema
-from holdfast.dossier.comparison.methods import NOTES, HeldOut
+from holdfast.dossier.comparison.held_out import HeldOut, constant_name
+from holdfast.dossier.comparison.methods import NOTES, number
 from holdfast.dossier.section import visible
-from holdfast.errors import missing_extra, require
+from holdfast.errors import require
+from holdfast.extras import optional
 from holdfast.progress import progress
 
 Floats = NDArray[np.float64]
@@ -31,12 +33,16 @@ DECLARED_PUBLIC = (
 
 @dataclass(frozen=True, kw_only=True)
 class EpsilonPoint:
-    """The mean over fits, each on a split of its own, and the standard error of that mean."""
+    """The mean over fits, each on a split of its own, and the standard error of that mean.
+
+    `score` is the accuracy, or R2 where the target is a number; `others` are the means of the other measures.
+    """
 
     method: str
     epsilon: float
-    accuracy: float
+    score: float
     error: float
+    others: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +56,13 @@ class WhichEpsilon:
 
     method: str
     accuracy: float
+    """What is to be reached."""
     tried: float | None
     between: float | None
     low: float | None
     high: float | None
     lasting: bool = True
+    measure: str = "accuracy"
 
     def summary(self) -> str:
         """One sentence."""
@@ -71,24 +79,31 @@ class WhichEpsilon:
             else f", about {self.between:.2g} in between"
         )
         return (
-            f"{self.method}: accuracy {self.accuracy:g} needs epsilon {self.tried:g} of those tried{about} "
+            f"{self.method}: {self.measure} {self.accuracy:g} needs epsilon {self.tried:g} of those tried{about} "
             f"({100 * SURE:g} % interval: {low} to {high})"
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpsilonComparison:
-    """Accuracy of each method at each epsilon, beside no privacy and no model."""
+    """What each method is worth at each epsilon, beside no privacy and a model without features."""
 
     title: str
     points: tuple[EpsilonPoint, ...]
     without_privacy: EpsilonPoint
-    majority: float
+    constant: EpsilonPoint
+    """The commonest class, or the mean."""
     fits: int
     held: int
     notes: tuple[str, ...]
     answers: tuple[WhichEpsilon, ...] = ()
     audience: str = "internal"
+    measure: str = "accuracy"
+
+    @property
+    def caption(self) -> str:
+        """Of pictures."""
+        return f"{self.measure[0].upper()}{self.measure[1:]} against epsilon"
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -109,28 +124,42 @@ class EpsilonComparison:
     def which(self, accuracy: float) -> tuple[WhichEpsilon, ...]:
         """For each method the smallest epsilon that reaches it."""
         require(0 < accuracy < 1, "accuracy", accuracy, "in (0, 1)")
-        return tuple(_which(name, self.of(name), accuracy, self.quantile) for name in self.methods)
+        return tuple(
+            replace(_which(name, self.of(name), accuracy, self.quantile), measure=self.measure)
+            for name in self.methods
+        )
 
     def summary(self) -> str:
         """A table of means and standard errors, what was asked, and the notes."""
-        wide = max(len(name) for name in (*self.methods, "without privacy"))
-        lines = [self.title, f"{'':{wide}}  {'epsilon':>8}  {'accuracy':>8}  {'std. error':>10}"]
-        for one in (*(p for name in self.methods for p in self.of(name)), self.without_privacy):
-            epsilon = "inf" if math.isinf(one.epsilon) else f"{one.epsilon:g}"
-            lines.append(f"{one.method:{wide}}  {epsilon:>8}  {one.accuracy:>8.4f}  {one.error:>10.4f}")
-        lines.append(f"{'majority class':{wide}}  {'-':>8}  {self.majority:>8.4f}")
+        others = tuple(self.without_privacy.others)
+        heads = ["epsilon", self.measure, "std. error", *others]
+        points = [*(p for name in self.methods for p in self.of(name)), self.without_privacy, self.constant]
+        table = [(one.method, self._cells(one)) for one in points]
+        wide = max(len(name) for name, _ in table)
+        widths = [max(len(head), *(len(cells[at]) for _, cells in table)) for at, head in enumerate(heads)]
+        lines = [self.title]
+        for name, cells in [("", heads), *table]:
+            padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+            lines.append(f"{name:{wide}}  {'  '.join(padded)}")
         lines += [one.summary() for one in self.answers]
         lines.append(f"{self.fits} fits each, on splits of their own; {self.held:,} rows held out of each")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _cells(self, one: EpsilonPoint) -> list[str]:
+        constant = one is self.constant
+        epsilon = "-" if constant else "inf" if math.isinf(one.epsilon) else f"{one.epsilon:g}"
+        error = "-" if constant else number(one.error)
+        return [epsilon, number(one.score), error, *(number(value) for value in one.others.values())]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; no privacy is an epsilon of null."""
         return {
             "title": self.title,
             "audience": self.audience,
-            "points": [asdict(one) for one in self.points],
-            "without_privacy": asdict(self.without_privacy) | {"epsilon": None},
-            "majority": self.majority,
+            "measure": self.measure,
+            "points": [_plain(one) for one in self.points],
+            "without_privacy": _plain(self.without_privacy) | {"epsilon": None},
+            "constant": _plain(self.constant) | {"epsilon": None, "error": None},
             "fits": self.fits,
             "held_out": self.held,
             "confidence": SURE,
@@ -139,24 +168,22 @@ class EpsilonComparison:
         }
 
     def plot(self) -> Any:
-        """Accuracy against epsilon, with intervals and the line without privacy (a matplotlib figure)."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise missing_extra("matplotlib", "plot") from error
-        figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+        """The score against epsilon, with intervals and the line without privacy (a matplotlib figure)."""
+        figure = optional("matplotlib.figure", instead="summary() and to_html()").Figure(
+            figsize=(6.4, 4.4), layout="constrained"
+        )
         axis = figure.subplots()
         for name in self.methods:
             points = self.of(name)
             axis.errorbar(
-                [p.epsilon for p in points], [p.accuracy for p in points], fmt="o-", capsize=3, label=name,
+                [p.epsilon for p in points], [p.score for p in points], fmt="o-", capsize=3, label=name,
                 yerr=[self.quantile * p.error for p in points],
             )  # fmt: skip
-        axis.axhline(self.without_privacy.accuracy, color="#1c2733", linestyle="--", label="without privacy")
-        axis.axhline(self.majority, color="#55626f", linestyle=":", label="majority class")
+        axis.axhline(self.without_privacy.score, color="#1c2733", linestyle="--", label="without privacy")
+        axis.axhline(self.constant.score, color="#55626f", linestyle=":", label=self.constant.method)
         for one in self.answers[:1]:
             axis.axhline(one.accuracy, color="#b8501c", linestyle="-.", label=f"asked: {one.accuracy:g}")
-        axis.set(xscale="log", xlabel="epsilon", ylabel="accuracy on held-out rows")
+        axis.set(xscale="log", xlabel="epsilon", ylabel=f"{self.measure} on held-out rows")
         axis.legend(frameon=False)
         return figure
 
@@ -169,10 +196,10 @@ class EpsilonComparison:
         from holdfast.dossier.page import document
 
         drawn = epsilon_chart(
-            "Accuracy against epsilon",
-            {name: [(p.epsilon, p.accuracy, self.quantile * p.error) for p in self.of(name)] for name in self.methods},
-            ceiling=self.without_privacy.accuracy, floor=self.majority,
-            asked=self.answers[0].accuracy if self.answers else None,
+            self.caption,
+            {name: [(p.epsilon, p.score, self.quantile * p.error) for p in self.of(name)] for name in self.methods},
+            ceiling=self.without_privacy.score, floor=self.constant.score, measure=self.measure,
+            floor_name=self.constant.method, asked=self.answers[0].accuracy if self.answers else None,
         )  # fmt: skip
         said = visible(self.to_json())
         answers = [visible(one.summary()) for one in self.answers]
@@ -194,9 +221,32 @@ def compare_epsilons(
     accuracy: float | None = None,
     data_are_public: bool = False,
 ) -> EpsilonComparison:
-    """A logistic regression by each method at each epsilon, and without privacy, on the same splits.
+    """A model by each method at each epsilon, and without privacy, on the same splits.
 
     Nothing is charged: the noise is seeded and the scores are exact, so the result is for whoever holds the data.
+
+    Parameters
+    ----------
+    columns
+        The rows: arrays by name, a data frame or an Arrow table. They are used without any privacy.
+    schema
+        What is public about them.
+    target
+        The column to predict: a logistic regression for classes, a linear model for numbers.
+    methods
+        Names of methods of linear models, and `additive` for the additive model.
+    epsilons
+        The promises at which each is tried.
+    delta
+        The same for all.
+    fits
+        How many splits and seeds, 2 or more.
+    holdout
+        The share of rows, or of users where they are the unit, that is held out.
+    accuracy
+        Asks which epsilon reaches it: the accuracy of classes, the R2 of numbers.
+    data_are_public
+        Declares that the rows may be shown; the result may be, then.
     """
     require(fits >= 2, "fits", fits, ">= 2, for a standard error")
     require(bool(methods), "methods", methods, "one or more names")
@@ -207,33 +257,65 @@ def compare_epsilons(
         require(0 < accuracy < 1, "accuracy", accuracy, "in (0, 1)")
     tried = sorted(set(epsilons))
     splits = [HeldOut.of(columns, schema, target, holdout=holdout, seed=seed) for seed in range(fits)]
+    lead = splits[0].measures[0]
     points = []
     with progress(desc="fitting", total=fits * (len(tried) * len(methods) + 1)) as bar:
 
         def mean(method: str, epsilon: float, name: str) -> EpsilonPoint:
-            scores = []
+            measured = []
             for seed, rows in enumerate(splits):
-                scores.append(rows.accuracy(method, epsilon=epsilon, delta=delta, seed=seed))
+                measured.append(rows.scores(method, epsilon=epsilon, delta=delta, seed=seed))
                 bar.update()
+            scores = [each[lead] for each in measured]
             error = float(np.std(scores, ddof=1) / math.sqrt(fits))
-            return EpsilonPoint(method=name, epsilon=epsilon, accuracy=float(np.mean(scores)), error=error)
+            return EpsilonPoint(
+                method=name,
+                epsilon=epsilon,
+                score=float(np.mean(scores)),
+                error=error,
+                others=_others(measured, lead),
+            )
 
         for method in methods:
             points += [mean(method, epsilon, method) for epsilon in tried]
         alone = mean("auto", math.inf, "without privacy")
+    without_features = [rows.constant() for rows in splits]
     made = EpsilonComparison(
-        title=f"Accuracy against epsilon: {target}, delta {delta:g}", points=tuple(points), without_privacy=alone,
-        majority=float(np.mean([rows.majority() for rows in splits])), fits=fits, held=len(splits[0].wanted),
-        notes=DECLARED_PUBLIC if data_are_public else NOTES, audience="public" if data_are_public else "internal",
-    )  # fmt: skip
+        title=f"{lead[0].upper()}{lead[1:]} against epsilon: {target}, delta {delta:g}",
+        points=tuple(points),
+        without_privacy=alone,
+        constant=EpsilonPoint(
+            method=constant_name(schema[target]),
+            epsilon=0.0,
+            score=float(np.mean([each[lead] for each in without_features])),
+            error=0.0,
+            others=_others(without_features, lead),
+        ),
+        fits=fits,
+        held=len(splits[0].wanted),
+        notes=DECLARED_PUBLIC if data_are_public else NOTES,
+        audience="public" if data_are_public else "internal",
+        measure=lead,
+    )
     if accuracy is None:
         return made
     return replace(made, answers=made.which(accuracy))
 
 
+def _others(measured: Sequence[Mapping[str, float]], lead: str) -> dict[str, float]:
+    """The means of the measures that do not lead."""
+    return {name: float(np.mean([each[name] for each in measured])) for name in measured[0] if name != lead}
+
+
+def _plain(one: EpsilonPoint) -> dict[str, Any]:
+    """Plain data; what held-out rows cannot tell is null."""
+    others = {name: None if math.isnan(value) else value for name, value in one.others.items()}
+    return asdict(one) | {"others": others}
+
+
 def _which(method: str, points: Sequence[EpsilonPoint], accuracy: float, quantile: float) -> WhichEpsilon:
     epsilons = np.array([one.epsilon for one in points])
-    means = np.array([one.accuracy for one in points])
+    means = np.array([one.score for one in points])
     reach = quantile * np.array([one.error for one in points])
     reached, likely = np.flatnonzero(means >= accuracy), means + reach >= accuracy
     return WhichEpsilon(

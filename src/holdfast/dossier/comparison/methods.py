@@ -3,84 +3,21 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from holdfast.data.encode import with_value
 from holdfast.data.schema import Schema
+from holdfast.dossier.comparison.held_out import HeldOut, constant_name
 from holdfast.dossier.comparison.releases import Comparison
-from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
+from holdfast.errors import require
 
-Columns = Mapping[str, NDArray[Any]]
 NOTES = (
     "NOT PRIVATE: seeded noise, exact scores on held-out records. Nothing was charged, and nothing here may leave.",
     "choosing a method by this table is itself a use of the data that no budget covers; try data that are public "
     "(holdfast plan --public-data), or pay for the choice (holdfast.learn.PrivateSearch)",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeldOut:
-    """The owner's rows, a share of them held out; every score is exact, so all of it is internal."""
-
-    train: Columns
-    test: Columns
-    wanted: NDArray[Any]
-    schema: Schema
-    target: str
-
-    @classmethod
-    def of(cls, columns: Any, schema: Schema, target: str, *, holdout: float, seed: int = 0) -> HeldOut:
-        """Split by a seed; of a data frame or an Arrow table the columns are taken."""
-        schema.confirmed()
-        if not isinstance(columns, Mapping):
-            names = getattr(columns, "column_names", None) or list(columns.columns)
-            columns = {name: columns[name].to_numpy() for name in names if name in schema}
-        require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
-        require(target in schema.names, "target", target, f"one of the columns {list(schema.names)}")
-        # Only where there is a label, something can be learned or tested.
-        labelled = np.flatnonzero(with_value(schema[target], columns[target]))
-        order = labelled[np.random.default_rng(seed).permutation(labelled.size)]
-        require(order.size >= 2, "rows", int(order.size), f">= 2 with a value of {target!r}")
-        held = max(1, int(holdout * order.size))
-        train, test = (
-            {name: values[chosen] for name, values in columns.items()}
-            for chosen in (order[held:], order[:held])
-        )
-        wanted = np.asarray(test.pop(target))
-        return cls(train=train, test=test, wanted=wanted, schema=schema, target=target)
-
-    def majority(self) -> float:
-        """Accuracy of the commonest class."""
-        labels, counts = np.unique(np.asarray(self.train[self.target]).astype(str), return_counts=True)
-        return float(np.mean(self.wanted.astype(str) == labels[int(np.argmax(counts))]))
-
-    def accuracy(self, method: str, *, epsilon: float, delta: float, seed: int) -> float:
-        """Of one logistic regression with seeded noise; without privacy where epsilon is infinite."""
-        from scipy.linalg import LinAlgWarning
-        from sklearn.exceptions import ConvergenceWarning
-
-        from holdfast.data.encode import cells_of
-        from holdfast.data.engines import open_table
-        from holdfast.learn import PrivateLogisticRegression
-
-        with warnings.catch_warnings():
-            for told in (
-                AssumptionWarning, BudgetWarning, NotPrivateWarning, ConvergenceWarning, LinAlgWarning,
-            ):  # fmt: skip
-                warnings.simplefilter("ignore", told)
-            table = open_table(self.train, self.schema)
-            model = PrivateLogisticRegression(
-                epsilon=epsilon, delta=delta, method=method, adjacency=table.adjacency, random_state=seed
-            ).fit(table, target=self.target)
-            # As cells: a label may be the text "1" in a file and the number 1 in a frame.
-            column = self.schema[self.target]
-            return float(np.mean(cells_of(column, model.predict(self.test)) == cells_of(column, self.wanted)))
 
 
 def compare_methods(
@@ -94,25 +31,68 @@ def compare_methods(
     fits: int = 3,
     holdout: float = 0.3,
 ) -> Comparison:
-    """Accuracy of a logistic regression by each method, without privacy, and by the majority class alone."""
+    """What each method is worth on held-out rows, beside no privacy and a model without features.
+
+    Classes are measured by accuracy, AUC and log loss, numbers by R2 and root mean squared error.
+
+    Parameters
+    ----------
+    columns
+        The rows: arrays by name, a data frame or an Arrow table. They are used without any privacy.
+    schema
+        What is public about them.
+    target
+        The column to predict: a logistic regression for classes, a linear model for numbers.
+    methods
+        Names of methods of linear models, and `additive` for the additive model.
+    epsilon, delta
+        The promise at which they are tried.
+    fits
+        How many fits each method gets, with seeds of their own.
+    holdout
+        The share of rows, or of users where they are the unit, that is held out.
+    """
     require(fits >= 1, "fits", fits, ">= 1")
     require(bool(methods), "methods", methods, "one or more names")
     rows = HeldOut.of(columns, schema, target, holdout=holdout)
     scores = {
-        method: [rows.accuracy(method, epsilon=epsilon, delta=delta, seed=seed) for seed in range(fits)]
+        method: [rows.scores(method, epsilon=epsilon, delta=delta, seed=seed) for seed in range(fits)]
         for method in methods
     }
-    scores["without privacy"] = [rows.accuracy("auto", epsilon=math.inf, delta=delta, seed=0)]
-    scores["majority class"] = [rows.majority()]
+    scores["without privacy"] = [rows.scores("auto", epsilon=math.inf, delta=delta, seed=0)]
+    scores[constant_name(schema[target])] = [rows.constant()]
+    lead = rows.measures[0]
+    leading = [[fit[lead] for fit in fitted] for fitted in scores.values()]
     return Comparison(
         title=f"Methods side by side: {target} at epsilon {epsilon:g}, delta {delta:g}",
         names=tuple(scores),
         rows=(
-            ("accuracy", tuple(f"{np.mean(found):.4f}" for found in scores.values())),
-            ("spread", tuple(f"{np.std(found):.4f}" if len(found) > 1 else "-" for found in scores.values())),
-            ("fits", tuple(str(len(found)) for found in scores.values())),
+            *(
+                (
+                    measure,
+                    tuple(
+                        number(float(np.mean([fit[measure] for fit in fitted]))) for fitted in scores.values()
+                    ),
+                )
+                for measure in rows.measures
+            ),
+            (f"spread of {lead}", tuple(number(float(np.std(of))) if len(of) > 1 else "-" for of in leading)),
+            ("fits", tuple(str(len(fitted)) for fitted in scores.values())),
             ("held-out records", (str(len(rows.wanted)),) * len(scores)),
         ),
         notes=NOTES,
         audience="internal",
     )
+
+
+def number(value: float) -> str:
+    """Four places of a share, four digits of something large; a dash where there is none.
+
+    >>> number(0.84321), number(-12.345), number(24531.7), number(float("nan"))
+    ('0.8432', '-12.35', '24,532', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    if abs(value) < 10:
+        return f"{value:.4f}"
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"

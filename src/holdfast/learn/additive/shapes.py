@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.data.rows import Batch
+from holdfast.extras import optional
 from holdfast.learn.additive.cells import ColumnCells, code_rows
 from holdfast.learn.additive.model import AdditiveModel
 from holdfast.learn.additive.pairs import level_mass
@@ -148,13 +149,13 @@ def isotonic(values: Floats, weights: Floats, direction: int) -> Floats:
 
 def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output: int = 0) -> Any:
     """A figure: the most important shapes, numbers as steps and categories as bars, then pairs as heat maps."""
-    from matplotlib.figure import Figure
-
     shapes, joint = shapes_of(model)[:most], pair_shapes_of(model)[:pairs]
     count = len(shapes) + len(joint)
     across = min(3, max(count, 1))
     down = -(-count // across)
-    figure = Figure(figsize=(3.4 * across, 2.6 * down), layout="constrained")
+    figure = optional("matplotlib.figure", instead="summary()").Figure(
+        figsize=(3.4 * across, 2.6 * down), layout="constrained"
+    )
     panels = figure.subplots(down, across, squeeze=False).ravel()
     for axes in panels[count:]:
         axes.set_axis_off()

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
 from holdfast.errors import NoIntervals, ParameterError, require
+from holdfast.extras import optional
 from holdfast.learn.inference.inversion import ScoreTest
 from holdfast.learn.inference.score import NoisyScore
 
 Floats = NDArray[np.float64]
 IntervalMethod = Literal["wald", "test_inversion"]
+COLUMNS = ("estimate", "std_error", "low", "high", "p_value")
+"""The numbers of a coefficient, as a table has them."""
 GIVES = {"squared": "ssp", "logistic": "newton"}
 """The method whose release says enough, by loss."""
 RESTS_ON = {
@@ -60,12 +63,18 @@ class CoefficientIntervals:
         place = self.names.index(name)
         return float(self.low[place]), float(self.high[place])
 
-    def to_pandas(self) -> Any:
-        """A data frame with one row for each coefficient (needs pandas)."""
-        import pandas as pd
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """A dictionary for each coefficient: its name and its numbers, as every tool for tables takes them."""
+        numbers = {column: getattr(self, column).tolist() for column in COLUMNS}
+        return [
+            {"name": name, **{column: numbers[column][place] for column in COLUMNS}}
+            for place, name in enumerate(self.names)
+        ]
 
-        columns = ("estimate", "std_error", "low", "high", "p_value")
-        return pd.DataFrame({one: getattr(self, one) for one in columns}, index=list(self.names))
+    def to_pandas(self) -> Any:
+        """A data frame with one row for each coefficient (needs the extra `pandas`; `to_dicts` does not)."""
+        pandas = optional("pandas", instead="to_dicts() and summary() say the same")
+        return pandas.DataFrame({column: getattr(self, column) for column in COLUMNS}, index=list(self.names))
 
     def summary(self, most: int = 40) -> str:
         """A line for each, and what the intervals rest on."""

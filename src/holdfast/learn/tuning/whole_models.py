@@ -198,11 +198,14 @@ class WholeModels:
             return self._made_up(len(found))
         if self.table is not None:
             return {name: values[found] for name, values in self.features.items()}, self.labels[found]
-        return _safe_indexing(self.features, found), self.labels[found]
+        arrow = hasattr(self.features, "column_names")
+        part = self.features.take(found) if arrow else _safe_indexing(self.features, found)
+        return part, self.labels[found]
 
     def _made_up(self, rows: int) -> tuple[Any, Any]:
         """As many rows as asked for, of declared values."""
-        names = getattr(self.features, "columns", None)
+        arrow = hasattr(self.features, "column_names")
+        names = self.features.column_names if arrow else getattr(self.features, "columns", None)
         if self.table is not None:
             X: Any = _declared(self.table.schema, list(self.features), rows)
         elif names is None:
@@ -211,7 +214,8 @@ class WholeModels:
             schema = next(
                 (step.schema for _, step in getattr(self.base, "steps", []) if type(step) is Encoder), None
             )
-            X = type(self.features)(_declared(schema, list(names), rows))
+            values = _declared(schema, list(names), rows)
+            X = type(self.features).from_pydict(values) if arrow else type(self.features)(values)
         model = model_of(self.base)
         if self.table is not None:
             return X, np.resize(np.unique(self._labels_of_table()), rows)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from holdfast.errors import FormatError, LedgerError, ParameterError, missing_extra
+from holdfast.errors import FormatError, LedgerError, ParameterError
+from holdfast.extras import optional
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.release.archive import parse_json, write_atomically
 from holdfast.release.outputs import FileRead, FileWritten, Outputs
@@ -28,6 +29,8 @@ PUBLIC = ".pub"
 """The ending of the file that holds the public part of a key."""
 About = Literal["approval", "file", "extract"]
 _MOST_BYTES = 65_536
+_ED25519 = "cryptography.hazmat.primitives.asymmetric.ed25519"
+_SERIALIZATION = "cryptography.hazmat.primitives.serialization"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,10 +189,8 @@ def create_key(path: str | os.PathLike[str]) -> Path:
 
     Both are new files: nothing that is there is ever written over, and no key is made where one of them cannot be.
     """
-    _require_cryptography()
-    from cryptography.hazmat.primitives import serialization as form
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
+    form = optional(_SERIALIZATION)
+    generate = optional(_ED25519).Ed25519PrivateKey.generate
     private_path = Path(path)
     if private_path.name in ("", ".."):
         raise ParameterError(f"path must name a file, got {str(path)!r}")
@@ -198,7 +199,7 @@ def create_key(path: str | os.PathLike[str]) -> Path:
         raise ParameterError(
             f"path must not end in {PUBLIC}, which is the public part, got {str(path)!r}; end it in .pem"
         )
-    key = Ed25519PrivateKey.generate()
+    key = generate()
     private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     public = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
     _write_new(private_path, private, mode=0o600)
@@ -242,14 +243,11 @@ def _statement(about: About, content: Mapping[str, Any]) -> bytes:
 
 
 def _made_by(public_key: str, signature: str, message: bytes) -> bool:
-    _require_cryptography()
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
+    ed25519, exceptions = optional(_ED25519), optional("cryptography.exceptions")
     try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
+        key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(signature), message)
-    except (InvalidSignature, TypeError, ValueError):
+    except (exceptions.InvalidSignature, TypeError, ValueError):
         return False
     return True
 
@@ -269,35 +267,22 @@ def public_hex(path: str | os.PathLike[str]) -> str:
 
 
 def _private_key(path: Path) -> Any:
-    _require_cryptography()
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
+    ed25519, form = optional(_ED25519), optional(_SERIALIZATION)
     try:
-        key = load_pem_private_key(path.read_bytes(), password=None)
+        key = form.load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError) as error:
         raise LedgerError(f"cannot read an unencrypted PEM private key from {str(path)!r}") from error
-    if not isinstance(key, Ed25519PrivateKey):
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise LedgerError(f"the key in {str(path)!r} is not an Ed25519 key; make one with ledger.create_key")
     return key
 
 
 def _public_key(path: Path) -> Any:
-    _require_cryptography()
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    from cryptography.hazmat.primitives.serialization import load_pem_public_key
-
+    ed25519, form = optional(_ED25519), optional(_SERIALIZATION)
     try:
-        key = load_pem_public_key(path.read_bytes())
+        key = form.load_pem_public_key(path.read_bytes())
     except (OSError, ValueError, TypeError) as error:
         raise LedgerError(f"cannot read a PEM public key from {str(path)!r}") from error
-    if not isinstance(key, Ed25519PublicKey):
+    if not isinstance(key, ed25519.Ed25519PublicKey):
         raise LedgerError(f"the key in {str(path)!r} is not an Ed25519 key")
     return key
-
-
-def _require_cryptography() -> None:
-    try:
-        import cryptography  # noqa: F401
-    except ImportError:
-        raise missing_extra("cryptography", "sign") from None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.errors import missing_extra
+from holdfast.extras import optional
 from holdfast.synth.evaluation.against_release import ReleasedEvidence
 from holdfast.synth.evaluation.real_comparison import RealComparison
 
@@ -16,12 +16,10 @@ BLUE, ORANGE = "#0b6e99", "#b8501c"
 
 def evaluation_figure(real: RealComparison | None, own: ReleasedEvidence | None) -> Any:
     """Errors of tables, differences of correlations and predictions; of a public report its noisy tables."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise missing_extra("matplotlib", "plot") from error
     panels = 1 if real is None else 2 + (real.predictions is not None)
-    figure = Figure(figsize=(5.2 if panels == 1 else 4.0 * panels, 4.4), layout="constrained")
+    figure = optional("matplotlib.figure", instead="summary() and to_html()").Figure(
+        figsize=(5.2 if panels == 1 else 4.0 * panels, 4.4), layout="constrained"
+    )
     axes = np.atleast_1d(figure.subplots(1, panels))
     if real is not None:
         ranked = sorted(real.one_way.errors, key=lambda one: one.total_variation)[-MOST:]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from holdfast.data.schema import Categorical, DateTime, Numeric, Schema
 from holdfast.data.schema.columns import typed_labels
 from holdfast.errors import ParameterError, require
+from holdfast.extras import optional
 from holdfast.noise.source import Source
 from holdfast.synth.models.model import Measurement
 from holdfast.synth.rows.impossible_rows import Zeros
@@ -28,6 +29,7 @@ from holdfast.synth.workload.workload import Group
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 FRAMES = ("pandas", "polars", "arrow", "dict")
+_OTHER_FRAMES = "sample(frame='arrow') and sample(frame='dict') give the same rows"
 #: Types that decoded values have anyway.
 _USUAL = ("int64", "float64", "bool", "str", "")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -299,9 +301,7 @@ def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = N
     if kind == "pandas":
         return _pandas(table)
     if kind == "polars":
-        import polars
-
-        return polars.from_arrow(table)
+        return optional("polars", instead=_OTHER_FRAMES).from_arrow(table)
     if kind == "dict":
         return {
             name: table[name].to_numpy(zero_copy_only=False)
@@ -313,8 +313,9 @@ def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = N
 
 
 def _pandas(table: Any) -> Any:
-    import pandas
     import pyarrow
+
+    pandas = optional("pandas", instead=_OTHER_FRAMES)
 
     nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
     frame = table.to_pandas()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from holdfast.data.rows import Kind, encode_batch, kind_of
 from holdfast.data.schema import Categorical, DateTime, Numeric, Schema
+from holdfast.extras import optional
 
 Declared = Numeric | Categorical
 FRAMES = ("pandas", "polars", "pyarrow")
@@ -206,8 +207,9 @@ def _cells(column: Declared, values: Any) -> NDArray[np.int64]:
 
 def in_pandas(frame: Any, types: FrameTypes, table: Any) -> Any:
     """Pandas' own types: nullable numbers, texts as they were, objects where there was no type."""
-    import pandas
     import pyarrow as pa
+
+    pandas = optional("pandas")
 
     for name in frame.columns:
         dtype, column = types.native.get(name), table[name]
@@ -242,7 +244,7 @@ def _family(dtype: Any) -> str:
 
 def in_polars(frame: Any, types: FrameTypes, schema: Schema) -> Any:
     """Polars' categoricals: its `Enum` has the declared labels, in their order."""
-    import polars
+    polars = optional("polars")
 
     for name in frame.columns:
         column, dtype = schema[name], types.native.get(name)

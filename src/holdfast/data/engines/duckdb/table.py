@@ -20,7 +20,7 @@ from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.statements import Statements, binned, distinct_sets, zero_filled
 from holdfast.data.table import Table
-from holdfast.errors import missing_extra, require, withholding
+from holdfast.errors import require, withholding
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 
@@ -60,10 +60,8 @@ def _open(
     threads: int | None = None,
 ) -> tuple[Scan, Callable[[], None]]:  # fmt: skip
     """What reads the source, and what deletes the spilled files."""
-    try:
-        import duckdb
-    except ImportError:
-        raise missing_extra("duckdb", "all") from None
+    import duckdb
+
     require(threads is None or threads >= 1, "threads", threads, ">= 1")
     with _withholding("open the table"):
         given = scan_of_caller(source, table=table)

@@ -19,7 +19,6 @@ from holdfast.data.rows import Kind
 from holdfast.data.schema import Schema
 from holdfast.data.sql.dialect import Dialect
 from holdfast.data.sql.statements import Statements
-from holdfast.errors import missing_extra
 from holdfast.privacy.adjacency import Adjacency
 
 Keep = Literal["memory", "file"]
@@ -37,10 +36,8 @@ def pull(
     n_public: int | None,
 ) -> DuckDBTable:
     """Copy the batches of `statements.readings()`; users are bounded in the copy, by the same coins."""
-    try:
-        import duckdb
-    except ImportError:
-        raise missing_extra("duckdb", "all") from None
+    import duckdb
+
     # In memory means in memory: nothing is spilled to a disk then.
     work = WorkFolder() if keep == "file" else None
     folder = "" if work is None else str(work.path)

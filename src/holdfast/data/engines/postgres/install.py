@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,8 @@ from holdfast.data.engines.postgres.extension import (
 from holdfast.data.engines.postgres.pinned import PIN, pinned
 from holdfast.data.engines.postgres.session import connecting
 from holdfast.data.engines.postgres.source import Address
-from holdfast.errors import DataError, missing_extra
+from holdfast.errors import DataError
+from holdfast.extras import optional
 
 #: What is said for an error code.
 _KINDS = {
@@ -50,10 +50,7 @@ class Administrator:
     """A connection that may write. Its errors say what was being done and the kind of failure only."""
 
     def __init__(self, url: str) -> None:
-        try:
-            dbapi: Any = import_module("adbc_driver_postgresql.dbapi")
-        except ImportError:
-            raise missing_extra("adbc-driver-postgresql", "postgres") from None
+        dbapi = optional("adbc_driver_postgresql.dbapi")
         with connecting():
             self._connection = dbapi.connect(pinned(Address.of(url).url), autocommit=True)
         self.run(PIN, doing="prepare the session")
@@ -87,7 +84,7 @@ class Administrator:
 
     @contextmanager
     def _withholding(self, doing: str) -> Iterator[None]:
-        import adbc_driver_manager
+        adbc_driver_manager = optional("adbc_driver_manager")
 
         message = None
         try:
@@ -100,7 +97,7 @@ class Administrator:
 
     def close(self) -> None:
         """End the connection; never raises."""
-        import adbc_driver_manager
+        adbc_driver_manager = optional("adbc_driver_manager")
 
         with suppress(adbc_driver_manager.Error):
             self._connection.close()

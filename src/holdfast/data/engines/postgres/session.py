@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from typing import Any
 
 from holdfast.data.engines.postgres.pinned import PIN_LOCALLY, pinned
-from holdfast.errors import DataError, missing_extra
+from holdfast.errors import DataError
+from holdfast.extras import optional
 
 LEAST_VERSION = 120_000
 #: About how much of a result is held at a time.
@@ -54,7 +54,7 @@ def _reason(message: str) -> str:
 @contextmanager
 def connecting() -> Iterator[None]:
     """An error of the driver while it connects, without its message, which may quote the URL."""
-    import adbc_driver_manager
+    adbc_driver_manager = optional("adbc_driver_manager")
 
     reason = None
     try:
@@ -69,10 +69,7 @@ class Session:
     """One connection, one snapshot. After a failure it answers nothing more: open the table again."""
 
     def __init__(self, url: str) -> None:
-        try:
-            dbapi: Any = import_module("adbc_driver_postgresql.dbapi")
-        except ImportError:
-            raise missing_extra("adbc-driver-postgresql", "postgres") from None
+        dbapi = optional("adbc_driver_postgresql.dbapi")
         self._broken = False
         self._lock = threading.RLock()
         with connecting():
@@ -137,7 +134,7 @@ class Session:
     @contextmanager
     def _withholding(self, doing: str) -> Iterator[None]:
         """The kind of a failure, never its message."""
-        import adbc_driver_manager
+        adbc_driver_manager = optional("adbc_driver_manager")
         import pyarrow as pa
 
         if self._broken:
@@ -171,7 +168,7 @@ class Session:
 
     def _alive(self) -> bool:
         """Whether the server still answers, if only that the transaction has failed; said in no language."""
-        import adbc_driver_manager
+        adbc_driver_manager = optional("adbc_driver_manager")
 
         try:
             with self._connection.cursor() as cursor:
@@ -185,7 +182,7 @@ class Session:
 
         With `row_security` off the server refuses such a query instead of filtering it, also behind views.
         """
-        import adbc_driver_manager
+        adbc_driver_manager = optional("adbc_driver_manager")
 
         self._set("SAVEPOINT unfiltered")
         self._set("SET LOCAL row_security = off")
@@ -207,7 +204,7 @@ class Session:
 
 def _quietly(close: Callable[[], object]) -> None:
     """Let go of something whose connection may be gone already."""
-    import adbc_driver_manager
+    adbc_driver_manager = optional("adbc_driver_manager")
 
     with suppress(adbc_driver_manager.Error):
         close()

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.errors import missing_extra, require
+from holdfast.errors import require
+from holdfast.extras import optional
 from holdfast.noise.idealised import normal
 from holdfast.noise.source import Source
 from holdfast.synth.models.generator.heads import Heads, Singles
@@ -143,13 +144,12 @@ def require_network() -> None:
 
 def _libraries() -> tuple[Any, Any, Any]:
     """jax, jax.numpy and optax."""
-    try:
-        import jax
-        import jax.numpy as jnp
-        import optax
-    except ImportError as error:
-        raise missing_extra("jax or optax", "gan") from error
-    return jax, jnp, optax
+    instead = "the generator's other form, a mixture of products, needs NumPy only"
+    return (
+        optional("jax", instead=instead),
+        optional("jax.numpy", instead=instead),
+        optional("optax", instead=instead),
+    )
 
 
 def _drawn(source: Source, rows: int, columns: int) -> Singles:
