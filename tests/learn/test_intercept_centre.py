@@ -19,7 +19,7 @@ from holdfast.learn.estimators import (
     PrivateLinearRegression,
     PrivateRidge,
 )
-from holdfast.learn.intercept_centre import CENTRE_SHARE, PULLED, centred, label_sum, release_mean
+from holdfast.learn.intercept_centre import CENTRE_SHARE, PULLED, centred, label_sum, release_target_mean
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberRegression, Logistic, OneVsAll, Softmax, Squared
 from holdfast.learn.rows.examples import ArrayExamples
@@ -152,14 +152,14 @@ def test_a_centre_is_charged_its_share_before_its_noise(adjacency: str, max_rows
     unit = PrivacyUnit() if max_rows == 1 else PrivacyUnit("user", max_rows=max_rows)
     rows = rows_of([0.5] * 50, adjacency, unit)
     pure = Account(PureDP(1.0), adjacency=adjacency, unit=unit, seed=0)
-    release_mean(rows, LEAST_SQUARES, pure, arithmetic="strict")
+    release_target_mean(rows, LEAST_SQUARES, pure, arithmetic="strict")
     (entry,) = pure.journal.entries
     assert float(pure.remaining().as_pure() or 0) == pytest.approx(1.0 - CENTRE_SHARE)
     factor = 2.0 if adjacency == "replace" else 1.0
     assert float(entry.charge.mechanism["l1_sensitivity"]) == pytest.approx(factor * max_rows)
     for currency in ("gdp", "zcdp", "basic", "renyi"):
         account = Account(ApproxDP(1.0, 1e-6), adjacency=adjacency, unit=unit, currency=currency, seed=0)
-        release_mean(rows, LEAST_SQUARES, account, arithmetic="strict")
+        release_target_mean(rows, LEAST_SQUARES, account, arithmetic="strict")
         assert account.remaining().delta(0.5) < account.promised.delta(0.5)
 
 

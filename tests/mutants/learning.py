@@ -418,7 +418,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="intercept: a replaced row moves the mean once",
-        target="learn:release_mean",
+        target="learn:release_target_mean",
         old="account.adjacency.gradient_factor * ",
         new="",
         tests=("tests/learn/test_intercept_centre.py::test_a_centre_is_charged_its_share_before_its_noise",),

@@ -127,7 +127,7 @@ def label_sum(examples: Examples, problem: Problem, *, bound: float) -> float:
     return total
 
 
-def release_mean(examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic) -> float:
+def release_target_mean(examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic) -> float:
     """Charge a share of what remains, and release the mean target; the divisor is the public count."""
     bound = target_bound(problem)
     most, _ = examples.largest_count()
@@ -228,7 +228,7 @@ def centred(
     if not problem.has_intercept:
         return Centred(examples=examples, problem=problem)
     if problem.loss.name in NUMBERS:
-        mean = release_mean(examples, problem, account, arithmetic=arithmetic)
+        mean = release_target_mean(examples, problem, account, arithmetic=arithmetic)
         inner = problem
         if isinstance(problem.loss, Squared):
             wider = math.nextafter(problem.loss.target_bound + abs(mean), math.inf)
