@@ -73,7 +73,7 @@ def test_a_wide_range_moves_no_prediction(estimator: Any, method: str, epsilon: 
 @pytest.mark.parametrize(("estimator", "method"), CLASSES, ids=lambda one: getattr(one, "__name__", one))
 @pytest.mark.parametrize("rate", [0.02, 0.5])
 def test_a_penalty_does_not_make_a_rare_class_frequent(estimator: Any, method: str, rate: float) -> None:
-    """Whatever shrinks weights: the mean probability is what it is without; but for clipping, the share of the class."""
+    """Whatever shrinks weights: the mean probability is what it is without, or the share of the class."""
     random = np.random.Generator(np.random.PCG64(2))
     x = random.uniform(-0.5, 0.5, size=(20_000, 2))
     y = (random.random(20_000) < rate).astype(int)

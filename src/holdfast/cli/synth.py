@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.default_delta import DELTA, asked_limit, fitting_delta
 from holdfast.cli.fit import FOUND, LEVELS, asked_levels
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ _new_file = click.Path(dir_okay=False, path_type=Path)
 @click.argument("source")
 @click.option("--schema", "schema_file", type=_file, required=True, help="What is public about SOURCE.")
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
-@click.option(
-    "--delta", type=float, default=1e-9, show_default=True, help="The promise's delta; 0 for pure privacy."
-)
+@DELTA
 @click.option("-o", "--output", type=_new_file, help="The rows: .parquet, .csv or .arrow.")
 @click.option(
     "--release", type=_new_file, help="Also the release, NAME.holdfast: rows, noisy counts and certificates."
@@ -74,7 +73,7 @@ def synth(
     source: str,
     schema_file: Path,
     epsilon: float | None,
-    delta: float,
+    delta: float | None,
     output: Path | None,
     release: Path | None,
     asked: str,
@@ -113,7 +112,6 @@ def synth(
     from holdfast.errors import ParameterError, without_password
     from holdfast.ledger import Ledger, once
     from holdfast.ledger.jobs.job import job_key
-    from holdfast.privacy.account.request import limit_of
     from holdfast.synth import Synthesizer
     from holdfast.synth.rows.impossible_rows import read_impossible
     from holdfast.synth.workload.workload import read_workload
@@ -124,6 +122,7 @@ def synth(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if epsilon is None and (ledger is None or dry):
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
+    named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
     schema = Schema.load(schema_file).at_levels(asked_levels(levels))
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     made = Synthesizer(
@@ -137,6 +136,7 @@ def synth(
             told = made.estimate(table)
             click.echo(json.dumps(told.to_json()) if as_json else told.summary())
             return
+        limit = asked_limit(epsilon, delta, table, named=named)
         if ledger is None or dataset is None:
             _write(made.fit(table).release_, output, release)
         else:
@@ -155,7 +155,7 @@ def synth(
                     opened, dataset, key=account or job_key("synth", about), again=account is None, about=about,
                     make=lambda paid: made.fit(table, account=paid).release_,
                     write=lambda kept: _write(kept, output, release),
-                    limit=None if epsilon is None else limit_of(epsilon, delta),
+                    limit=limit,
                     adjacency=table.adjacency, unit=table.unit, purpose="synthetic rows",
                 )  # fmt: skip
             if done.found:

@@ -63,6 +63,15 @@ class ClassShares:
     """
 
     shares: Floats
+    noise: float = 0.0
+    """The standard deviation of the noise in each share."""
+
+    def centre_noise(self, loss: Any) -> float:
+        """About the standard deviation of the noise in `centre`, of the class where it is largest."""
+        several = loss.binary if isinstance(loss, OneVsAll) else loss
+        if several.name in HINGES:
+            return 2.0 * self.noise
+        return self.noise * float(np.sqrt(np.sum(self.shares**-2.0)))
 
     @property
     def curvature(self) -> float:
@@ -116,7 +125,7 @@ def release_shares(
     )  # fmt: skip
     released = account.release(noise, class_counts(examples, problem), label=label)
     counts = np.maximum(np.asarray(released, dtype=np.float64), LEAST_COUNT * deviation_of(noise))
-    return ClassShares(shares=counts / counts.sum())
+    return ClassShares(shares=counts / counts.sum(), noise=deviation_of(noise) / float(counts.sum()))
 
 
 def label_sum(examples: Examples, problem: Problem, *, bound: float) -> float:
@@ -127,8 +136,13 @@ def label_sum(examples: Examples, problem: Problem, *, bound: float) -> float:
     return total
 
 
-def release_target_mean(examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic) -> float:
-    """Charge a share of what remains, and release the mean target; the divisor is the public count."""
+def release_target_mean(
+    examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic
+) -> tuple[float, float]:
+    """Charge a share of what remains, and release the mean target and the deviation of its noise.
+
+    The divisor is the public count.
+    """
     bound = target_bound(problem)
     most, _ = examples.largest_count()
     moved = account.adjacency.gradient_factor * examples.unit.max_rows * bound
@@ -136,7 +150,8 @@ def release_target_mean(examples: Examples, problem: Problem, account: Account, 
     noise = share_of_noise(account, l1=moved, l2=moved, share=CENTRE_SHARE, arithmetic=arithmetic)
     exact = label_sum(examples, problem, bound=bound)
     released = np.asarray(account.release(noise, np.array([exact]), label="centre of the intercept"))
-    return float(np.clip(released[0] / examples.public_count, -bound, bound))
+    mean = float(np.clip(released[0] / examples.public_count, -bound, bound))
+    return mean, deviation_of(noise) / examples.public_count
 
 
 def target_bound(problem: Problem) -> float:
@@ -206,6 +221,8 @@ class Centred:
     """What was taken from every target."""
     origin: Floats | float = 0.0
     """Weights (K, d), flat, that the penalty is counted from; 0 where targets were shifted instead."""
+    noise_std: float = 0.0
+    """The standard deviation of the centre's own noise, in predictions: no minimiser moves by more than its centre."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """For the release."""
 
@@ -228,14 +245,14 @@ def centred(
     if not problem.has_intercept:
         return Centred(examples=examples, problem=problem)
     if problem.loss.name in NUMBERS:
-        mean = release_target_mean(examples, problem, account, arithmetic=arithmetic)
+        mean, deviation = release_target_mean(examples, problem, account, arithmetic=arithmetic)
         inner = problem
         if isinstance(problem.loss, Squared):
             wider = math.nextafter(problem.loss.target_bound + abs(mean), math.inf)
             inner = dataclasses.replace(problem, loss=dataclasses.replace(problem.loss, target_bound=wider))
         return Centred(
             examples=ShiftedLabels(examples=examples, problem=problem, shift=mean), problem=inner, shift=mean,
-            parameters={"centre": mean, "centre_share": float(CENTRE_SHARE)},
+            noise_std=deviation, parameters={"centre": mean, "centre_share": float(CENTRE_SHARE)},
         )  # fmt: skip
     if not classes or math.isfinite(problem.radius):
         return Centred(examples=examples, problem=problem)
@@ -246,7 +263,7 @@ def centred(
     origin = np.zeros((problem.predictions, problem.dimension))
     origin[:, -1] = scores / problem.constant
     return Centred(
-        examples=examples, problem=problem, origin=origin.ravel(),
+        examples=examples, problem=problem, origin=origin.ravel(), noise_std=shares.centre_noise(problem.loss),
         parameters={"centre": scores.tolist(), "centre_share": float(CENTRE_SHARE)},
     )  # fmt: skip
 

@@ -23,6 +23,7 @@ from holdfast.privacy.account.currency import (
     PureCurrency,
     RenyiCurrency,
 )
+from holdfast.privacy.account.weak_limit import warn_weak_limit
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 
@@ -64,6 +65,7 @@ class Dataset:
         ):
             require_text(what, text)
         require(bool(name), "name", name, "a non-empty text")
+        warn_weak_limit(limit)
         # The account is opened only to translate the limit, by the rules that all accounts follow.
         model = Account(
             limit,

@@ -26,7 +26,7 @@ class SynthStep:
     name: str
     output: str
     epsilon: float
-    delta: float = 1e-9
+    delta: float | None = None
     method: str = "auto"
     rows: int | None = None
     columns: tuple[str, ...] | None = None
@@ -36,7 +36,7 @@ class SynthStep:
 
     def limit(self) -> PrivacyCurve:
         """The promise asked for."""
-        return limit_of(self.epsilon, self.delta)
+        return limit_of(self.epsilon, self.delta, count=self.n_public)
 
     def finished(self, setting: Setting, ledger: Ledger) -> bool:
         """Whether an earlier run saved it."""
@@ -72,7 +72,7 @@ class FitStep:
     output: str
     target: str
     epsilon: float
-    delta: float = 1e-6
+    delta: float | None = None
     model: str | None = None
     method: str = "auto"
     row_norm: float = 1.0
@@ -82,7 +82,7 @@ class FitStep:
 
     def limit(self) -> PrivacyCurve:
         """The promise asked for."""
-        return limit_of(self.epsilon, self.delta)
+        return limit_of(self.epsilon, self.delta, count=self.n_public)
 
     def finished(self, setting: Setting, ledger: Ledger) -> bool:
         """Whether an earlier run saved it."""

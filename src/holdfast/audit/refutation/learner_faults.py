@@ -58,7 +58,8 @@ SHARED = (
         "a blanked row leaves its class for that of its new label, which is not counted", "objective zero_out",
     ),
     (
-        "centre_replace_counts_once", "learn.intercept_centre:release_target_mean", "account.adjacency.gradient_factor * ", "",
+        "centre_replace_counts_once", "learn.intercept_centre:release_target_mean",
+        "account.adjacency.gradient_factor * ", "",
         "a replaced row takes one target away and brings another", "ridge replace",
     ),
     (

@@ -68,8 +68,8 @@ def model_of_release(release: Release[Any]) -> Any:
 def estimator_of(
     schema: Schema, target: str, model: str | None, *, penalty: float | None = None, **settings: Any
 ) -> Any:
-    """The estimator of this name in MODELS; by default logistic for classes and ridge for numbers."""
-    chosen = model or ("logistic" if schema[target].kind == "categorical" else "ridge")
+    """The estimator of this name in MODELS; by default logistic for classes, linear for numbers."""
+    chosen = model or ("logistic" if schema[target].kind == "categorical" else "linear")
     if chosen not in MODELS:
         raise ParameterError(f"model must be one of {', '.join(sorted(MODELS))}, got model={chosen!r}")
     if chosen == ADDITIVE:

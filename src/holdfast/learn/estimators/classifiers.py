@@ -81,7 +81,7 @@ class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
@@ -157,7 +157,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
@@ -225,7 +225,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         loss: str = "huber",
         method: str | Learner = "auto",

@@ -38,6 +38,7 @@ from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.numbers_only import numbers_only
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
@@ -48,7 +49,6 @@ from holdfast.learn.rows.prepare import (
     inside_model_selection,
     intercept_value,
     limit_to_spend,
-    numbers_only,
     of_arrays,
     of_table,
     selected,
@@ -88,7 +88,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
 
     epsilon: float
-    delta: float
+    delta: float | None
     method: str | Learner
     options: Mapping[str, Any] | None
     row_norm: float
@@ -199,13 +199,13 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             resolve_adjacency(self.adjacency, X.adjacency)
             prepared = of_table(
                 X, target, coding=self._column, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
-                limit=limit_to_spend(self.epsilon, self.delta, account),
+                limit=limit_to_spend(self.epsilon, self.delta, account, count=X.n_public),
             )  # fmt: skip
             self.n_features_in_ = len(prepared.columns or ())
             self.__dict__.pop("feature_names_in_", None)
         else:
             require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
-            with numbers_only():
+            with numbers_only(X, y):
                 X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
                 prepared = of_arrays(
                     X, self._targets(y), y, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
@@ -236,7 +236,9 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     def _spend(self, prepared: Prepared, problem: Problem, account: Account | None) -> None:
         examples = prepared.examples
         limit, chosen_by = (
-            limit_of(self.epsilon, self.delta) if account is None else account.limit,
+            limit_of(self.epsilon, self.delta, count=examples.public_count)
+            if account is None
+            else account.limit,
             selected(account),
         )
         require_small_delta(limit, examples.public_count)
@@ -320,7 +322,9 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             model=type(self).__name__, coef=coef, intercept=intercept, row_norm=float(self.row_norm),
             classes=getattr(prepared.coding, "names", None), feature_names=prepared.feature_names,
             noise_std=None if std is None else unit * std,
-            intercept_noise_std=None if std is None or not constant else unit * constant * std,
+            intercept_noise_std=None
+            if std is None or not constant
+            else unit * math.hypot(constant * std, fit.centre_noise_std),
             noise_quantile=None if std is None else quantile,
             schema=prepared.schema, columns=prepared.columns, choice=choice, link=self._link(prepared.coding),
             inference=None
@@ -346,7 +350,8 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         if self.encoder_ is not None:
             rows = self.encoder_.transform(X)
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+            with numbers_only(X):
+                X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
             rows = design(X, row_norm=self.model_.row_norm, constant=0.0)
         return np.asarray(rows @ self.model_.coef.T + self.model_.intercept)
 

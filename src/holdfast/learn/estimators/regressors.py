@@ -40,7 +40,7 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
@@ -148,7 +148,7 @@ class PrivateRidge(PrivateLinearRegressor):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
@@ -191,7 +191,7 @@ class PrivateLasso(PrivateLinearRegressor):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
@@ -243,7 +243,7 @@ class PrivateHuberRegression(PrivateLinearRegressor):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,

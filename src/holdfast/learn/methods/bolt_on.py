@@ -369,6 +369,7 @@ def bolt_on(
         },
         assumptions=pulled(problem) if problem.penalty > 0 else (),
         noise_std=noise.deviation,
+        centre_noise_std=at.noise_std,
     )  # fmt: skip
 
 

@@ -72,6 +72,7 @@ def output_perturbation(
             **at.parameters,
         },
         noise_std=noise.deviation,
+        centre_noise_std=at.noise_std,
     )
 
 

@@ -152,6 +152,7 @@ def ridge(
             **at.parameters,
         },
         noise_std=noise.deviation,
+        centre_noise_std=at.noise_std,
         assumptions=assumptions,
     )
 

@@ -12,8 +12,8 @@ import math
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
-from holdfast.errors import BudgetWarning, DataError, ParameterError, require
+from holdfast.errors import BudgetWarning, ParameterError, require
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.learn.rows.levels import at_learned_levels
@@ -56,6 +56,10 @@ SCORES_NEXT = "_fit_and_score"
 """The function of scikit-learn that fits a model, and then scores it."""
 STEPS = (SCORES_NEXT, "_fit_and_predict", "fit")
 """Those that may be given an account; the last one is the refit of a search."""
+FEATURES_ASSUMED = (
+    "bounds was not declared: features are taken to be within [-1, 1], and what is larger is cut short; declare "
+    "bounds, or fit a Table with a schema"
+)
 COUNT_READ = "the number of rows was read from the data and is treated as public; declare n_public"
 
 
@@ -78,17 +82,6 @@ class Prepared:
     def assumptions(self) -> tuple[str, ...]:
         """What the promise rests on."""
         return (*self.read, *self.declared)
-
-
-@contextmanager
-def numbers_only() -> Iterator[None]:
-    """Python's own error for a text among numbers quotes the text, which is data; ours does not."""
-    try:
-        yield
-    except ValueError as error:
-        if "could not convert" not in str(error):
-            raise
-        raise DataError("rows and targets must be numbers; declare a schema, which encodes texts") from None
 
 
 def count_of_array(rows: int, n_public: int | None, adjacency: Adjacency) -> tuple[int, tuple[str, ...]]:
@@ -124,7 +117,7 @@ def of_arrays(
     coding, read = targets
     count, counted = count_of_array(X.shape[0], n_public, adjacency)
     named = None if names is None else tuple(str(name) for name in np.asarray(names))
-    schema = None
+    schema, assumed = None, () if bounds is not None else (FEATURES_ASSUMED,)
     if bounds is not None:
         named = named or tuple(f"x{place}" for place in range(X.shape[1]))
         schema = Schema(declared_columns(named, bounds), adjacency=adjacency)
@@ -138,7 +131,7 @@ def of_arrays(
             public_count=count,
         ),
         coding=coding,
-        read=(*read, *counted),
+        read=(*read, *counted, *assumed),
         feature_names=named,
         columns=None if schema is None else named,
         schema=None if schema is None else schema.to_dict(),
@@ -221,11 +214,13 @@ def count_of_table(table: Table, n_public: int | None) -> tuple[int, tuple[str, 
     return count, counted
 
 
-def limit_to_spend(epsilon: float, delta: float, account: Account | None) -> PrivacyCurve | None:
-    """What a fit may spend; None for a fit without privacy."""
+def limit_to_spend(
+    epsilon: float, delta: float | None, account: Account | None, *, count: int | None = None
+) -> PrivacyCurve | None:
+    """What a fit may spend; None for a fit without privacy. `count` is a public number of units, where it is known."""
     if account is not None:
         return account.remaining()
-    return None if epsilon == math.inf else limit_of(epsilon, delta)
+    return None if epsilon == math.inf else limit_of(epsilon, delta, count=count)
 
 
 def intercept_value(row_norm: float, *, fit_intercept: bool) -> float:
