@@ -36,8 +36,10 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 )
 @click.option("--method", default="auto", show_default=True, help="How it is fitted privately.")
 @click.option(
-    "--row-norm", type=float, default=1.0, show_default=True, help="Encoded rows are clipped to this norm."
-)
+    "--row-norm", type=float,
+    help="Encoded rows are clipped to this norm; default: 1, or with --method ssp or newton, which give intervals, what "
+    "no declared row exceeds.",
+)  # fmt: skip
 @click.option("--penalty", type=float, help="Of the squared norm of the weights, for the mean loss.")
 @click.option("--radius", type=float, help="A bound on the norm of the weights.")
 @click.option(
@@ -75,7 +77,7 @@ def fit(
     delta: float | None,
     model: str | None,
     method: str,
-    row_norm: float,
+    row_norm: float | None,
     penalty: float | None,
     radius: float | None,
     adjacency: str | None,

@@ -75,7 +75,7 @@ class FitStep:
     delta: float | None = None
     model: str | None = None
     method: str = "auto"
-    row_norm: float = 1.0
+    row_norm: float | None = None
     penalty: float | None = None
     radius: float | None = None
     n_public: int | None = None

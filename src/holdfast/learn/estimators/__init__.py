@@ -81,7 +81,7 @@ def estimator_of(
 
 def _additive(schema: Schema, target: str, *, penalty: float | None, **settings: Any) -> Any:
     """Linear models' settings must be left as they are: shapes have none of them."""
-    for name, default in {"method": "auto", "row_norm": 1.0, "radius": None}.items():
+    for name, default in {"method": "auto", "row_norm": None, "radius": None}.items():
         given = settings.pop(name, default)
         if given != default:
             raise ParameterError(f"{name} must not be given for model='additive', got {name}={given!r}")

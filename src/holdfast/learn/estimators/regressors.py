@@ -44,7 +44,7 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -152,7 +152,7 @@ class PrivateRidge(PrivateLinearRegressor):
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -195,7 +195,7 @@ class PrivateLasso(PrivateLinearRegressor):
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -222,8 +222,8 @@ class PrivateLasso(PrivateLinearRegressor):
     def _only(self) -> str | None:
         return "frank_wolfe"
 
-    def _default_radius(self) -> float:
-        return PREDICTIONS / float(self.row_norm)
+    def _default_radius(self, row_norm: float) -> float:
+        return PREDICTIONS / row_norm
 
 
 class PrivateHuberRegression(PrivateLinearRegressor):
@@ -247,7 +247,7 @@ class PrivateHuberRegression(PrivateLinearRegressor):
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         width: float = 0.5,

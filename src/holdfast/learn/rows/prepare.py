@@ -25,6 +25,7 @@ from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import BudgetWarning, ParameterError, require
+from holdfast.learn.inference.public_design import USERS, PublicDesign, shortened
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.learn.rows.levels import at_learned_levels
@@ -75,6 +76,12 @@ class Prepared:
     columns: tuple[str, ...] | None = None
     schema: Mapping[str, Any] | None = None
     schema_hash: str | None = None
+    row_norm: float = 1.0
+    """What rows are clipped to."""
+    longest_row: float | None = None
+    """No row is longer before it is clipped, by what is declared; None where nothing is."""
+    reference: tuple[str, ...] = ()
+    """Columns whose first category has no feature."""
     levels: Mapping[str, int] | None = None
     """Of hierarchies that left their level to the fit."""
 
@@ -106,26 +113,34 @@ def of_arrays(
     targets: tuple[LabelCoding, tuple[str, ...]],
     y: Any,
     *,
-    row_norm: float,
-    intercept: float,
+    row_norm: float | None,
+    fit_intercept: bool,
+    intervals: bool,
     adjacency: Adjacency,
     n_public: int | None,
     names: Any = None,
     bounds: Bounds | None = None,
 ) -> Prepared:
-    """A matrix, dense or sparse: scaled where bounds are declared, clipped, with the constant column."""
+    """A matrix, dense or sparse: scaled where bounds are declared, clipped, with the constant column.
+
+    `intervals`: whether they are wanted, which decides the row norm where none is given.
+    """
     coding, read = targets
     count, counted = count_of_array(X.shape[0], n_public, adjacency)
     named = None if names is None else tuple(str(name) for name in np.asarray(names))
     schema, assumed = None, () if bounds is not None else (FEATURES_ASSUMED,)
+    longest = None if bounds is None else math.nextafter(math.sqrt(X.shape[1]), math.inf)
+    norm = row_norm_of(row_norm, longest, intervals=intervals)
+    if intervals:
+        assumed = (*assumed, *shortened(norm, longest))
     if bounds is not None:
         named = named or tuple(f"x{place}" for place in range(X.shape[1]))
         schema = Schema(declared_columns(named, bounds), adjacency=adjacency)
         dense = X.toarray() if hasattr(X, "toarray") else X
-        X = Encoder(schema, named, intercept=False, row_norm=row_norm).transform(np.asarray(dense))
+        X = Encoder(schema, named, intercept=False, row_norm=norm).transform(np.asarray(dense))
     return Prepared(
         examples=ArrayExamples(
-            features=design(X, row_norm=row_norm, constant=intercept),
+            features=design(X, row_norm=norm, constant=intercept_value(norm, fit_intercept=fit_intercept)),
             labels=coding.encode(y),
             adjacency=adjacency,
             public_count=count,
@@ -136,6 +151,8 @@ def of_arrays(
         columns=None if schema is None else named,
         schema=None if schema is None else schema.to_dict(),
         schema_hash=None if schema is None else schema.hash(),
+        row_norm=norm,
+        longest_row=longest,
     )
 
 
@@ -176,8 +193,9 @@ def of_table(
     target: str | None,
     *,
     coding: Callable[[Numeric | Categorical], LabelCoding],
-    row_norm: float,
-    intercept: float,
+    row_norm: float | None,
+    fit_intercept: bool,
+    intervals: bool,
     n_public: int | None,
     limit: PrivacyCurve | None,
 ) -> Prepared:
@@ -188,21 +206,49 @@ def of_table(
     table, levels = at_learned_levels(table, rows=count, limit=limit)
     coded = coding(table.schema[target])
     columns = tuple(name for name in table.schema.names if name != target)
-    encoder = Encoder(table.schema, columns, intercept=False, row_norm=row_norm)
+    public = PublicDesign(schema=table.schema, columns=columns, reference=())
+    said: tuple[str, ...] = ()
+    if intervals:
+        public = PublicDesign.of(table.schema, columns, intercept=fit_intercept)
+        said = (USERS,) if table.unit.max_rows > 1 else ()
+    norm = row_norm_of(row_norm, public.longest_row, intervals=intervals)
+    if intervals:
+        said = (*said, *shortened(norm, public.longest_row))
+    encoder = public.encoder(norm)
     encoder.fit()
     examples = TableExamples(
-        table=table, encoder=encoder, target=target, coding=coded, public_count=count, intercept=intercept
+        table=table,
+        encoder=encoder,
+        target=target,
+        coding=coded,
+        public_count=count,
+        intercept=intercept_value(norm, fit_intercept=fit_intercept),
     )
     return Prepared(
         examples=examples.loaded(),
         coding=coded,
+        read=said,
         declared=(*counted, *table.assumptions),
         feature_names=tuple(encoder.get_feature_names_out().tolist()),
         columns=columns,
         schema=table.schema.to_dict(),
         schema_hash=table.schema.hash(),
         levels=levels,
+        row_norm=norm,
+        longest_row=public.longest_row,
+        reference=public.reference,
     )
+
+
+def row_norm_of(row_norm: float | None, longest: float | None, *, intervals: bool) -> float:
+    """What rows are clipped to: what is given; else 1, or, where intervals are wanted, what no declared row exceeds.
+
+    >>> row_norm_of(None, 2.0, intervals=True), row_norm_of(None, 2.0, intervals=False)
+    (2.0, 1.0)
+    """
+    if row_norm is not None:
+        return row_norm
+    return longest if intervals and longest is not None else 1.0
 
 
 def count_of_table(table: Table, n_public: int | None) -> tuple[int, tuple[str, ...]]:
