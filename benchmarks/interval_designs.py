@@ -207,7 +207,8 @@ def page(store: dict[str, Any]) -> str:
     lines = [
         "# Intervals on drawn designs", "",
         f"Made by `python -m benchmarks.interval_designs --save`: {DESIGNS} designs drawn with seed {SEED}, "
-        f"{len(cells)} cells of {RUNS} tables ({OF_USERS} of users), delta = n^-1.5, adjacency replace, fitted through a schema with nothing "
+        f"{len(cells)} cells of {RUNS} tables ({OF_USERS} of users), "
+        "delta = n^-1.5, adjacency replace, fitted through a schema with nothing "
         f"else declared. Commit {store.get('commit', '')}, {store.get('cpu', 0) / 60:.0f} CPU minutes.", "",
         "<!-- in short -->",
         f"Intervals were issued in {len(issued)} of {len(cells)} cells. Mean coverage over all coefficients is "

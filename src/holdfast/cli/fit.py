@@ -37,8 +37,8 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 @click.option("--method", default="auto", show_default=True, help="How it is fitted privately.")
 @click.option(
     "--row-norm", type=float,
-    help="Encoded rows are clipped to this norm; default: 1, or with --method ssp or newton, which give intervals, what "
-    "no declared row exceeds.",
+    help="Encoded rows are clipped to this norm; default: 1, or with --method ssp or newton, which give intervals, "
+    "what no declared row exceeds.",
 )  # fmt: skip
 @click.option("--penalty", type=float, help="Of the squared norm of the weights, for the mean loss.")
 @click.option("--radius", type=float, help="A bound on the norm of the weights.")

@@ -254,12 +254,12 @@ def test_designs_are_drawn_and_stay_what_they_are() -> None:
         assert public.encoder(1.0).width + 1 == len(design.coefficients)
 
 
-@pytest.mark.parametrize("number", [0, 2, 4])
-def test_drawn_designs_are_covered(number: int, study: Study) -> None:
+@pytest.mark.parametrize(("number", "rows", "full"), [(0, 2_000, 200), (2, 2_000, 60), (4, 20_000, 200)])
+def test_drawn_designs_are_covered(number: int, rows: int, full: int, study: Study) -> None:
     """Categories, users and skewed columns, fitted as a user fits them; the benchmark has all twelve."""
     design = list(drawn_designs())[number]
-    runs = trials(200)
-    found = simulate_design(design, rows=2_000, epsilon=8.0, runs=runs, seed=7)
+    runs = trials(full)
+    found = simulate_design(design, rows=rows, epsilon=8.0, runs=runs, seed=7)
     study.note(trials=runs, issued=found["issued"], coverage=min(found["coverage"], default=1.0))
     assert found["issued"] >= 0.5 * runs
     assert min(found["coverage"]) >= floor_of(found, errors=3.5), found

@@ -330,7 +330,8 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             if std is None or not constant
             else unit * math.hypot(constant * std, fit.centre_noise_std),
             noise_quantile=None if std is None else quantile,
-            schema=prepared.schema, columns=prepared.columns, reference=prepared.reference or None, choice=choice, link=self._link(prepared.coding),
+            schema=prepared.schema, columns=prepared.columns, reference=prepared.reference or None,
+            choice=choice, link=self._link(prepared.coding),
             inference=None
             if fit.score is None
             else stored_score(
