@@ -103,7 +103,7 @@ def synth(
 
     \b
     Examples:
-      holdfast synth data.parquet --schema s.toml --epsilon 1 --delta 1e-9 -o synthetic.parquet
+      holdfast synth data.parquet --schema s.toml --epsilon 1 -o synthetic.parquet
       holdfast synth data.parquet --schema s.toml --epsilon 1 --estimate
       holdfast synth data.parquet --schema s.toml --ledger budget.db --dataset clinic --account june -o june.csv
     """

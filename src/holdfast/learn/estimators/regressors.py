@@ -133,7 +133,7 @@ class PrivateLinearRegression(PrivateLinearRegressor):
 class PrivateRidge(PrivateLinearRegressor):
     """Ridge regression with a privacy promise: mean squared loss / 2 + (penalty / 2) |w|^2.
 
-    In scikit-learn's terms alpha = n penalty; the constant column is penalised too. The parameters are those of
+    In scikit-learn's terms alpha = n penalty; the intercept is not penalised. The parameters are those of
     `PrivateLinearRegression`.
 
     >>> import numpy as np
