@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import r2_score
 
-from holdfast.learn import PrivateLinearSVC, PrivateLogisticRegression
-from holdfast.learn.choice import find_learner
-from holdfast.learn.estimators import (
+from holdfast.learn import (
     PrivateHuberRegression,
     PrivateLasso,
     PrivateLinearRegression,
+    PrivateLinearSVC,
+    PrivateLogisticRegression,
     PrivateRidge,
 )
+from holdfast.learn.choice import find_learner
 from holdfast.learn.intercept_centre import CENTRE_SHARE, PULLED, centred, label_sum, release_target_mean
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.losses import Hinge, HuberRegression, Logistic, OneVsAll, Softmax, Squared

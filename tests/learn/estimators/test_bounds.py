@@ -81,7 +81,7 @@ def dated(kind: str) -> Any:
     days = np.array(["2020-01-01", "2020-02-01", "2021-03-01", "2022-04-01"], dtype="datetime64[ns]")
     numbers = np.arange(4.0)
     frame = pd.DataFrame({"x": numbers, "day": days})
-    return {
+    made: dict[str, Any] = {
         "pandas": lambda: frame,
         "pandas with a zone": lambda: frame.assign(day=frame["day"].dt.tz_localize("UTC")),
         "pandas periods": lambda: frame.assign(day=frame["day"].dt.to_period("M")),
@@ -93,7 +93,8 @@ def dated(kind: str) -> Any:
         "array": lambda: days[:, None],
         "array of lengths": lambda: (days - days[0])[:, None],
         "lists": lambda: [[float(n), day.item()] for n, day in zip(numbers, days.astype("datetime64[D]"), strict=True)],
-    }[kind]()  # fmt: skip
+    }  # fmt: skip
+    return made[kind]()
 
 
 KINDS = (

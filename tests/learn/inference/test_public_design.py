@@ -13,7 +13,7 @@ from benchmarks.interval_designs import DESIGNS, drawn_designs, floor_of, simula
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.data import Categorical, Numeric, Schema
+from holdfast.data import Categorical, Identifier, Numeric, Schema
 from holdfast.data.engines import open_table
 from holdfast.data.reference_encoder import ReferenceEncoder
 from holdfast.errors import AssumptionWarning, NoIntervals
@@ -38,12 +38,13 @@ columns = st.lists(
 
 def schema_of(kinds: list[tuple[str, Any]]) -> Schema:
     """Columns of these kinds."""
-    return Schema([
+    made: list[Numeric | Categorical | Identifier] = [
         Categorical(f"c{place}", [f"v{one}" for one in range(size)])
         if kind == "category"
         else Numeric(f"c{place}", -size, size)
         for place, (kind, size) in enumerate(kinds)
-    ])  # fmt: skip
+    ]
+    return Schema(made)
 
 
 @settings(max_examples=60)
@@ -157,8 +158,6 @@ def test_users_with_several_rows_are_told_before_they_pay() -> None:
     frame, schema = people(2_000)
     kept = ["age", "cost"]
     unit = PrivacyUnit("who", max_rows=2)
-    from holdfast.data import Identifier
-
     owned = Schema([*schema.select(*kept).columns, Identifier("who")], unit=unit)
     table = open_table(
         {**{name: frame[name] for name in kept}, "who": np.repeat(np.arange(1_000), 2).astype(str)}, owned
