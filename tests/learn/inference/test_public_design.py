@@ -38,12 +38,12 @@ columns = st.lists(
 
 def schema_of(kinds: list[tuple[str, Any]]) -> Schema:
     """Columns of these kinds."""
-    made: list[Numeric | Categorical | Identifier] = [
-        Categorical(f"c{place}", [f"v{one}" for one in range(size)])
-        if kind == "category"
-        else Numeric(f"c{place}", -size, size)
-        for place, (kind, size) in enumerate(kinds)
-    ]
+    made = list[Numeric | Categorical | Identifier]()
+    for place, (kind, size) in enumerate(kinds):
+        labels = [f"v{label}" for label in range(size)] if kind == "category" else []
+        made.append(
+            Categorical(f"c{place}", labels) if kind == "category" else Numeric(f"c{place}", -size, size)
+        )
     return Schema(made)
 
 
