@@ -116,7 +116,9 @@ def test_norms_maps_and_shrinking_agree_with_the_matrix(kind: str) -> None:
     vector = rows[0]
     assert np.allclose(made.norms(rows), np.linalg.norm(rows @ matrix.T, axis=1))
     assert np.allclose(made.backward(vector), matrix.T @ vector)
-    assert np.allclose(made.shrunk(vector, 0.7), np.linalg.solve(np.eye(5) + 0.7 * matrix @ matrix.T, vector))
+    assert np.allclose(
+        made.shrunk(vector, np.full(5, 0.7)), np.linalg.solve(np.eye(5) + 0.7 * matrix @ matrix.T, vector)
+    )
     assert np.linalg.norm(matrix, 2) <= made.size * (1 + 1e-9)
     assert np.all(np.isfinite(matrix))
     assert 0 <= made.effective_dimension <= 5

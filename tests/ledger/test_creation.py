@@ -32,7 +32,7 @@ def names(folder: Path) -> list[str]:
         ("--approver", "x" * 1001),
         ("--purpose", "a\tb"),
         ("--currency", "pure", "--delta", "1e-6"),
-        ("--currency", "renyi"),
+        ("--currency", "renyi", "--delta", "0"),
         ("--max-rows", "0"),
         ("--max-rows", "5"),
     ],

@@ -480,6 +480,37 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="intercept: penalised like every weight",
+        target="learn:Problem.penalised",
+        old="0.0 if self.has_intercept else 1.0",
+        new="1.0",
+        tests=("tests/learn/test_intercept_centre.py::test_a_wide_range_moves_no_prediction",),
+    ),
+    Fault(
+        name="intercept: its centre is not put back",
+        target="learn:Centred.restored",
+        old="if self.shift:",
+        new="if False:",
+        tests=("tests/learn/test_intercept_centre.py::test_a_wide_range_moves_no_prediction",),
+    ),
+    Fault(
+        name="intercept: a replaced row moves the mean once",
+        target="learn:release_target_mean",
+        old="account.adjacency.gradient_factor * ",
+        new="",
+        tests=("tests/learn/test_intercept_centre.py::test_a_centre_is_charged_its_share_before_its_noise",),
+    ),
+    Fault(
+        name="intercept: blank rows have targets",
+        target="learn:label_sum",
+        old="labels[rows.any(axis=1)]",
+        new="labels",
+        tests=(
+            "tests/learn/test_intercept_centre.py::"
+            "test_one_row_moves_the_sum_of_targets_by_as_much_as_is_charged",
+        ),
+    ),
+    Fault(
         name="classes: a replaced row counted once",
         target="learn:release_shares",
         old="counts_l1(account.adjacency, examples.unit)",
@@ -500,8 +531,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="classes: the least count forgotten",
         target="learn:release_shares",
-        old="LEAST_COUNT * math",
-        new="1e-9 * math",
+        old="LEAST_COUNT * deviation_of",
+        new="1e-9 * deviation_of",
         tests=(
             "tests/learn/methods/test_pure_rows.py::test_a_class_that_noise_hides_is_not_taken_to_be_rarer",
         ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.declared_schema import UNIT, declared_schema
+from holdfast.cli.default_delta import DELTA, asked_limit, fitting_delta
 from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
 from holdfast.cli.useless import EVEN_IF_USELESS
 from holdfast.learn.estimators import MODELS, estimator_of, load_model
@@ -33,16 +34,16 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 @UNIT
 @click.option("--target", required=True, help="The column to predict; all other columns are features.")
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
+@DELTA
 @click.option(
-    "--delta", type=float, default=1e-6, show_default=True, help="The promise's delta; 0 for pure privacy."
-)
-@click.option(
-    "--model", type=click.Choice(sorted(MODELS)), help="Default: logistic for classes, ridge for numbers."
+    "--model", type=click.Choice(sorted(MODELS)), help="Default: logistic for classes, linear for numbers."
 )
 @click.option("--method", default="auto", show_default=True, help="How it is fitted privately.")
 @click.option(
-    "--row-norm", type=float, default=1.0, show_default=True, help="Encoded rows are clipped to this norm."
-)
+    "--row-norm", type=float,
+    help="Encoded rows are clipped to this norm; default: 1, or with --method ssp or newton, which give intervals, "
+    "what no declared row exceeds.",
+)  # fmt: skip
 @click.option("--penalty", type=float, help="Of the squared norm of the weights, for the mean loss.")
 @click.option("--radius", type=float, help="A bound on the norm of the weights.")
 @click.option(
@@ -74,10 +75,10 @@ def fit(
     schema_file: Path,
     target: str,
     epsilon: float | None,
-    delta: float,
+    delta: float | None,
     model: str | None,
     method: str,
-    row_norm: float,
+    row_norm: float | None,
     penalty: float | None,
     radius: float | None,
     adjacency: str | None,
@@ -107,7 +108,6 @@ def fit(
     from holdfast.ledger import Ledger, once
     from holdfast.ledger.jobs.job import job_key
     from holdfast.privacy.account import Account
-    from holdfast.privacy.account.request import limit_of
     from holdfast.privacy.account.resume import ResumableAccount
     from holdfast.release.usefulness import useful_only
 
@@ -116,6 +116,7 @@ def fit(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if ledger is None and epsilon is None:
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
+    named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
     schema = declared_schema(schema_file).at_levels(asked_levels(levels))
     asked: dict[str, Any] = {
         "model": model, "penalty": penalty, "delta": delta, "method": method, "row_norm": row_norm, "radius": radius,
@@ -127,6 +128,7 @@ def fit(
 
     refusing = useful_only(unless=even_if_useless)
     with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
+        limit = asked_limit(epsilon, delta, table, named=named)
         if ledger is None or dataset is None:
             write(estimator.fit(table, target=target).release_)
         else:
@@ -144,7 +146,7 @@ def fit(
             with Ledger.open(ledger) as opened:
                 done = once(
                     opened, dataset, key=account or job_key("fit", about), again=account is None, about=about,
-                    make=make, write=write, limit=None if epsilon is None else limit_of(epsilon, delta),
+                    make=make, write=write, limit=limit,
                     adjacency=table.adjacency, unit=table.unit, purpose=f"fit {target}",
                 )  # fmt: skip
             if done.found:

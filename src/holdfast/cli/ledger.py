@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holdfast.cli.declared_schema import UNIT, declared_schema
+from holdfast.cli.default_delta import said_default
 from holdfast.cli.paths import LEDGER, NEW, READ, REPLACED, CommandGroup
 
 PATH = click.argument("path", type=LEDGER)
@@ -33,7 +34,11 @@ def ledger() -> None:
     "--epsilon", type=float, required=True, help="The limit for everything ever released about them."
 )
 @click.option(
-    "--delta", type=float, default=0.0, show_default=True, help="The limit's delta; 0 for pure privacy."
+    "--delta", type=float,
+    help="The limit's delta; default: 1e-6, or less for a --n-public above 100,000; 0 for pure privacy.",
+)  # fmt: skip
+@click.option(
+    "--n-public", type=int, help="The public number of people or rows; default: the schema's, if any."
 )
 @click.option(
     "--schema",
@@ -58,7 +63,8 @@ def init(
     path: Path,
     dataset: str,
     epsilon: float,
-    delta: float,
+    delta: float | None,
+    n_public: int | None,
     schema_file: Path | None,
     adjacency: str | None,
     currency: str | None,
@@ -83,10 +89,12 @@ def init(
                 f"--adjacency {adjacency} is not what --schema declares, {said}; leave it out"
             )
         adjacency, unit = said or adjacency, schema.confirmed_unit
+        n_public = schema.n_public if n_public is None else n_public
+    limit = limit_of(epsilon, delta, count=n_public)
     # Everything is checked before the file is made.
     declared = Dataset.declared(
         dataset,
-        limit=limit_of(epsilon, delta),
+        limit=limit,
         adjacency=adjacency or "replace",
         unit=unit,
         currency=currency,
@@ -95,6 +103,8 @@ def init(
     )
     with Ledger.create(path, purpose=purpose, approver=approver, datasets=[declared]) as made:
         click.echo(made.summary())
+    if delta is None:
+        click.echo(said_default(limit))
 
 
 @ledger.command()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.declared_schema import UNIT, declared_schema
+from holdfast.cli.default_delta import DELTA, asked_limit, fitting_delta
 from holdfast.cli.fit import FOUND, LEVELS, asked_levels
 from holdfast.cli.paths import READ, SOURCE, WRITTEN, Command
 from holdfast.cli.useless import EVEN_IF_USELESS
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
 @click.option("--schema", "schema_file", type=READ, required=True, help="What is public about SOURCE.")
 @UNIT
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
-@click.option(
-    "--delta", type=float, default=1e-9, show_default=True, help="The promise's delta; 0 for pure privacy."
-)
+@DELTA
 @click.option("-o", "--output", type=WRITTEN, help="The rows: .parquet, .csv or .arrow.")
 @click.option(
     "--release", type=WRITTEN, help="Also the release, NAME.holdfast: rows, noisy counts and certificates."
@@ -76,7 +75,7 @@ def synth(
     source: str,
     schema_file: Path,
     epsilon: float | None,
-    delta: float,
+    delta: float | None,
     output: Path | None,
     release: Path | None,
     asked: str,
@@ -107,7 +106,7 @@ def synth(
 
     \b
     Examples:
-      holdfast synth data.parquet --schema s.toml --epsilon 1 --delta 1e-9 -o synthetic.parquet
+      holdfast synth data.parquet --schema s.toml --epsilon 1 -o synthetic.parquet
       holdfast synth data.parquet --schema s.toml --epsilon 1 --estimate
       holdfast synth data.parquet --schema s.toml --ledger budget.db --dataset clinic --account june -o june.csv
     """
@@ -115,7 +114,6 @@ def synth(
     from holdfast.errors import ParameterError, without_password
     from holdfast.ledger import Ledger, once
     from holdfast.ledger.jobs.job import job_key
-    from holdfast.privacy.account.request import limit_of
     from holdfast.release.usefulness import useful_only
     from holdfast.synth import Synthesizer
     from holdfast.synth.rows.impossible_rows import read_impossible
@@ -127,6 +125,7 @@ def synth(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if epsilon is None and (ledger is None or dry):
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
+    named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
     schema = declared_schema(schema_file).at_levels(asked_levels(levels))
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     made = Synthesizer(
@@ -141,6 +140,7 @@ def synth(
             told = made.estimate(table)
             click.echo(json.dumps(told.to_json()) if as_json else told.summary())
             return
+        limit = asked_limit(epsilon, delta, table, named=named)
         if ledger is None or dataset is None:
             _write(made.fit(table).release_, output, release)
         else:
@@ -159,7 +159,7 @@ def synth(
                     opened, dataset, key=account or job_key("synth", about), again=account is None, about=about,
                     make=lambda paid: made.fit(table, account=paid).release_,
                     write=lambda kept: _write(kept, output, release),
-                    limit=None if epsilon is None else limit_of(epsilon, delta),
+                    limit=limit,
                     adjacency=table.adjacency, unit=table.unit, purpose="synthetic rows",
                 )  # fmt: skip
             if done.found:

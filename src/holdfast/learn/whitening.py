@@ -92,11 +92,11 @@ class FullWhitener:
         """P^T P."""
         return np.asarray(self.matrix.T @ self.matrix)
 
-    def shrunk(self, vector: Floats, strength: float) -> Floats:
+    def shrunk(self, vector: Floats, strengths: Floats) -> Floats:
         """Solved, where there is a penalty."""
-        if strength == 0.0:
+        if not strengths.any():
             return vector
-        shape = np.eye(len(vector)) + strength * (self.matrix @ self.matrix.T)
+        shape = np.eye(len(vector)) + (self.matrix * strengths) @ self.matrix.T
         return np.asarray(np.linalg.solve(shape, vector))
 
 
@@ -131,9 +131,9 @@ class DiagonalWhitener:
         """The diagonal root^2."""
         return self.root**2
 
-    def shrunk(self, vector: Floats, strength: float) -> Floats:
+    def shrunk(self, vector: Floats, strengths: Floats) -> Floats:
         """Entry by entry."""
-        return np.asarray(vector / (1.0 + strength * self.root**2))
+        return np.asarray(vector / (1.0 + strengths * self.root**2))
 
 
 def upper_triangle(symmetric: Floats) -> Floats:

@@ -24,6 +24,7 @@ from holdfast.privacy.account.currency import (
     RenyiCurrency,
 )
 from holdfast.privacy.account.request import LEAST_LEFT
+from holdfast.privacy.account.weak_limit import warn_weak_limit
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.wording import least_text, point_text
@@ -66,6 +67,7 @@ class Dataset:
         ):
             require_text(what, text)
         require(bool(name), "name", name, "a non-empty text")
+        warn_weak_limit(limit)
         # The account is opened only to translate the limit, by the rules that all accounts follow.
         model = Account(
             limit,

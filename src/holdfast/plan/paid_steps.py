@@ -26,7 +26,7 @@ class SynthStep:
     name: str
     output: str
     epsilon: float
-    delta: float = 1e-9
+    delta: float | None = None
     method: str = "auto"
     rows: int | None = None
     columns: tuple[str, ...] | None = None
@@ -40,7 +40,7 @@ class SynthStep:
 
     def limit(self) -> PrivacyCurve:
         """The promise asked for."""
-        return limit_of(self.epsilon, self.delta)
+        return limit_of(self.epsilon, self.delta, count=self.n_public)
 
     def finished(self, setting: Setting, ledger: Ledger) -> bool:
         """Whether an earlier run saved it."""
@@ -76,10 +76,10 @@ class FitStep:
     output: str
     target: str
     epsilon: float
-    delta: float = 1e-6
+    delta: float | None = None
     model: str | None = None
     method: str = "auto"
-    row_norm: float = 1.0
+    row_norm: float | None = None
     penalty: float | None = None
     radius: float | None = None
     n_public: int | None = None
@@ -90,7 +90,7 @@ class FitStep:
 
     def limit(self) -> PrivacyCurve:
         """The promise asked for."""
-        return limit_of(self.epsilon, self.delta)
+        return limit_of(self.epsilon, self.delta, count=self.n_public)
 
     def finished(self, setting: Setting, ledger: Ledger) -> bool:
         """Whether an earlier run saved it."""

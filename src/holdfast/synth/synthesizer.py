@@ -105,7 +105,7 @@ class Synthesizer(ReleasedTable):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-9,
+        delta: float | None = None,
         *,
         method: str | SynthesisMethod = "auto",
         workload: Workload | None = None,
@@ -155,7 +155,8 @@ class Synthesizer(ReleasedTable):
         self._check_parameters(account)
         table = self._open(source, schema)
         if table.schema.open_levels:
-            left = limit_of(self.epsilon, self.delta) if account is None else account.remaining()
+            limit = limit_of(self.epsilon, self.delta, count=table.n_public)
+            left = limit if account is None else account.remaining()
             table = at_visible_levels(table, left, self.columns)
         data = ExactCounts(table, self.columns)
         workload = self._declared(self._asked(table.schema, data.names), data)
@@ -166,14 +167,15 @@ class Synthesizer(ReleasedTable):
         zeros = self._zeros(data)
         if self._covers_whole:
             check_users(data.unit, self.user_cap, self.user_weights)
-        limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
+        count = data.public_units
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         task = SynthesisTask(
             domain=data.domain, workload=workload, limit=limit, adjacency=data.adjacency, unit=data.unit,
             rows_are_public=data.public_rows is not None, rows=data.public_rows, objective=self.objective,
             currency=None if account is None else account.currency.name,
         )  # fmt: skip
         method, choice = self._decide(task)
-        require_small_delta(limit, data.public_units)
+        require_small_delta(limit, count)
         if account is None:
             seed = seed_of(self.random_state)
             account = open_account(limit, method, adjacency=data.adjacency, unit=data.unit, seed=seed)
@@ -227,7 +229,7 @@ class Synthesizer(ReleasedTable):
         unit = declared.confirmed_unit
         names = declared.names if self.columns is None else tuple(self.columns)
         adjacency = resolve_adjacency(self.adjacency, declared.adjacency)
-        limit = limit_of(self.epsilon, self.delta)
+        limit = limit_of(self.epsilon, self.delta, count=units)
         declared = chosen_levels(declared, count or units, limit, adjacency, columns=names)
         workload = self._asked(declared, names)
         workload.check(declared)

@@ -233,7 +233,13 @@ def test_pictures_are_drawn() -> None:
 
 def test_the_command_line_makes_them_by_the_target() -> None:
     declared = schema(ILL)
-    asked: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "method": "auto", "row_norm": 1.0, "radius": None}
+    asked: dict[str, Any] = {
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "method": "auto",
+        "row_norm": None,
+        "radius": None,
+    }
     assert isinstance(estimator_of(declared, "ill", "additive", **asked), PrivateAdditiveClassifier)
     assert isinstance(estimator_of(declared, "dose", "additive", **asked), PrivateAdditiveRegressor)
     for told in ({"penalty": 0.1}, {"row_norm": 2.0}, {"method": "output"}):

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from holdfast.errors import ParameterError
-from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
+from holdfast.errors import AssumptionWarning, DataError, ParameterError
+from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression, PrivatePCA, PrivateScaler
+from holdfast.learn.estimators import ESTIMATORS
+from holdfast.learn.rows.numbers_only import is_dated
+from holdfast.learn.rows.prepare import FEATURES_ASSUMED
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning"),
@@ -47,3 +51,110 @@ def test_bounds_are_one_pair_or_one_each(rows: tuple[Any, Any]) -> None:
         PrivateLinearRegression(bounds=[(0, 1)] * 2, **told).fit(X, X[:, 1])
     model = PrivateLinearRegression(epsilon=8.0, bounds=(-4, 4), **told).fit(X[:, 1:2], np.tanh(X[:, 1]))
     assert model.score(X[:, 1:2], np.tanh(X[:, 1])) > 0.7
+
+
+def declared(estimator: Any, **told: Any) -> Any:
+    """One with all but its columns declared."""
+    own = {"classes": [0, 1]} if hasattr(estimator(), "classes") else {"target_bounds": (-1.0, 1.0)}
+    return estimator(epsilon=2.0, delta=1e-6, random_state=0, **own, **told)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: one.__name__)
+def test_columns_without_bounds_are_warned_of_and_recorded(estimator: Any) -> None:
+    """The same words for every estimator, and none where bounds are declared."""
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, size=(300, 2))
+    y = (X[:, 0] > 0).astype(int)
+    with pytest.warns(AssumptionWarning, match="bounds was not declared") as seen:
+        model = declared(estimator).fit(X, y)
+    assert [str(one.message) for one in seen if one.category is AssumptionWarning] == [FEATURES_ASSUMED]
+    assert FEATURES_ASSUMED in model.release_.guarantee.assumptions
+    quiet = declared(estimator, bounds=(-1.0, 1.0)).fit(X, y)
+    assert FEATURES_ASSUMED not in quiet.release_.guarantee.assumptions
+
+
+def dated(kind: str) -> Any:
+    """Two columns, one of which holds dates, in one of the ways in which frames and arrays hold them."""
+    import pandas as pd
+    import polars as pl
+
+    days = np.array(["2020-01-01", "2020-02-01", "2021-03-01", "2022-04-01"], dtype="datetime64[ns]")
+    numbers = np.arange(4.0)
+    frame = pd.DataFrame({"x": numbers, "day": days})
+    made: dict[str, Any] = {
+        "pandas": lambda: frame,
+        "pandas with a zone": lambda: frame.assign(day=frame["day"].dt.tz_localize("UTC")),
+        "pandas periods": lambda: frame.assign(day=frame["day"].dt.to_period("M")),
+        "pandas lengths": lambda: frame.assign(day=frame["day"] - frame["day"].iloc[0]),
+        "pandas arrow": lambda: frame.convert_dtypes(dtype_backend="pyarrow"),
+        "pandas objects": lambda: frame.assign(day=frame["day"].dt.date),
+        "polars": lambda: pl.DataFrame({"x": numbers, "day": days}),
+        "polars dates": lambda: pl.DataFrame({"x": numbers, "day": days}).with_columns(pl.col("day").cast(pl.Date)),
+        "array": lambda: days[:, None],
+        "array of lengths": lambda: (days - days[0])[:, None],
+        "lists": lambda: [[float(n), day.item()] for n, day in zip(numbers, days.astype("datetime64[D]"), strict=True)],
+    }  # fmt: skip
+    return made[kind]()
+
+
+KINDS = (
+    "pandas", "pandas with a zone", "pandas periods", "pandas lengths", "pandas arrow", "pandas objects", "polars",
+    "polars dates", "array", "array of lengths", "lists",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dates_are_not_numbers(kind: str) -> None:
+    """In fits, in predictions, and as targets; nothing is charged and no date is shown."""
+    X = dated(kind)
+    assert is_dated(X)
+    y = np.array([0, 1, 0, 1])
+    learners = [declared(estimator) for estimator in ESTIMATORS]
+    for made in (*learners, PrivateScaler(bounds=(-1, 1)), PrivatePCA(1)):
+        with pytest.raises(DataError, match="dates") as refused:
+            clone(made).fit(X, y)
+        assert "2020" not in str(refused.value)
+        assert "days since" in str(refused.value)
+    fitted = declared(PrivateLogisticRegression).fit(np.zeros((300, 2)), np.arange(300) % 2)
+    with pytest.raises(DataError, match="dates"):
+        fitted.predict(X)
+
+
+def test_other_types_hold_no_dates() -> None:
+    import pandas as pd
+    import polars as pl
+
+    frame = pd.DataFrame({"time_on_ward": [1.0, 2.0], "date": [1, 2], "text": ["a", "b"]})
+    for data in (
+        frame,
+        pl.DataFrame(frame),
+        frame["date"],
+        np.zeros((2, 2)),
+        [[1, 2], [3, 4]],
+        "text",
+        None,
+        3.0,
+    ):
+        assert not is_dated(data)
+
+
+@pytest.mark.parametrize("where", ["X", "y"])
+def test_no_text_about_missing_values_recommends_an_unpaid_step(where: str) -> None:
+    """What scikit-learn says names an imputer in a pipeline, which reads the rows and pays for nothing."""
+    X, y = np.zeros((300, 2)), np.arange(300.0) % 2
+    for estimator in ESTIMATORS:
+        bad = X.copy()
+        bad[3, 1] = np.nan
+        told = (bad, y) if where == "X" else (X, np.where(np.arange(300) == 3, np.nan, y))
+        with pytest.raises(ValueError, match="NaN") as refused:
+            declared(estimator).fit(*told)
+        words = str(refused.value)
+        assert "impute" not in words.lower()
+        assert "without being paid for" in words or where == "y"
+        assert refused.value.__suppress_context__ or where == "y"
+    fitted = declared(PrivateLogisticRegression).fit(X, y)
+    steps = [PrivateScaler(bounds=(-1, 1)), PrivatePCA(1)]
+    for call in (fitted.predict, *(step.fit for step in steps)):
+        with pytest.raises(DataError) as refused:
+            call(bad if where == "X" else np.full((5, 2), np.nan))
+        assert "impute" not in str(refused.value).lower()

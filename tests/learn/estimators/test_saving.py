@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +66,9 @@ def test_the_summary_shows_the_noise_in_each_coefficient() -> None:
     assert fitted.release_ is not None
     std = fitted.model_.noise_std
     assert std is not None
-    assert fitted.model_.intercept_noise_std == pytest.approx(INTERCEPT_SHARE * std)
+    own = fitted.model_.intercept_noise_std
+    assert own is not None
+    assert INTERCEPT_SHARE * std < own < 2.0 * INTERCEPT_SHARE * std  # and the noise of its centre
     reach = GAUSSIAN_QUANTILE * std
     weight = fitted.coef_[0, 1]
     assert f"[{weight - reach:.4g}, {weight + reach:.4g}]" in fitted.summary()
@@ -81,7 +82,8 @@ def test_the_summary_shows_the_noise_in_each_coefficient() -> None:
 def test_intervals_hold_what_the_fit_would_be_without_noise(delta: float, arithmetic: str) -> None:
     x, y = labelled(300)
     made = declared(PrivateLogisticRegression(), method="output", penalty=0.05, delta=delta)
-    exact = clone(made).set_params(epsilon=math.inf).fit(x, y)
+    # The same fit with next to no noise: its penalty is counted from the log-odds of the classes.
+    exact = clone(made).set_params(epsilon=1e6, random_state=0).fit(x, y)
     centre = np.append(exact.coef_[0], exact.intercept_)
     inside, wide = [], []
     for seed in range(150):

@@ -22,15 +22,9 @@ from holdfast.learn import (
     PrivateRidge,
     load_model,
 )
-from holdfast.learn.rows.engine_sums import with_intercept
-from holdfast.learn.rows.prepare import INTERCEPT_SHARE
 from tests.learn.learn_cases import BOUNDS, QUIET, Floats, data_for, declared, every, labelled, rows
 
 pytestmark = QUIET
-
-
-def constant(x: Floats) -> Floats:
-    return with_intercept(x, INTERCEPT_SHARE)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.01])
@@ -43,15 +37,10 @@ def test_without_privacy_it_is_scikit_learns_logistic_regression(penalty: float,
     assert ours.release_ is None
     assert "NOT PRIVATE" in ours.summary()
     c = math.inf if penalty == 0 else 1 / (len(y) * penalty)
-    theirs = LogisticRegression(C=c, fit_intercept=False, tol=1e-10, max_iter=10_000)
-    theirs.fit(constant(x) if intercept else x, y)
-    np.testing.assert_allclose(ours.coef_[0], theirs.coef_[0][:3], atol=1e-5)
-    if intercept:
-        np.testing.assert_allclose(ours.intercept_[0], INTERCEPT_SHARE * theirs.coef_[0][3], atol=1e-5)
-    if penalty == 0 and intercept:  # and then the constant column is no different from an intercept
-        free = LogisticRegression(C=math.inf, tol=1e-10, max_iter=10_000).fit(x, y)
-        np.testing.assert_allclose(ours.coef_, free.coef_, atol=1e-4)
-        np.testing.assert_allclose(ours.predict_proba(x), free.predict_proba(x), atol=1e-4)
+    theirs = LogisticRegression(C=c, fit_intercept=intercept, tol=1e-10, max_iter=10_000).fit(x, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_[0], theirs.intercept_[0] if intercept else 0.0, atol=1e-4)
+    np.testing.assert_allclose(ours.predict_proba(x), theirs.predict_proba(x), atol=1e-4)
 
 
 def test_without_privacy_it_is_scikit_learns_support_vector_machine() -> None:
@@ -67,10 +56,13 @@ def test_without_privacy_it_is_scikit_learns_least_squares_ridge_and_lasso() -> 
     theirs = LinearRegression().fit(x, y)
     np.testing.assert_allclose(least.coef_, theirs.coef_, atol=1e-9)
     np.testing.assert_allclose(least.intercept_, theirs.intercept_, atol=1e-9)
-    ridge = PrivateRidge(epsilon=math.inf, target_bounds=BOUNDS, penalty=0.1, fit_intercept=False).fit(x, y)
-    np.testing.assert_allclose(
-        ridge.coef_, Ridge(alpha=400 * 0.1, fit_intercept=False).fit(x, y).coef_, atol=1e-9
-    )
+    for intercept in (False, True):
+        ridge = PrivateRidge(
+            epsilon=math.inf, target_bounds=BOUNDS, penalty=0.1, fit_intercept=intercept
+        ).fit(x, y)
+        their_ridge = Ridge(alpha=400 * 0.1, fit_intercept=intercept).fit(x, y)
+        np.testing.assert_allclose(ridge.coef_, their_ridge.coef_, atol=1e-9)
+        np.testing.assert_allclose(ridge.intercept_, their_ridge.intercept_, atol=1e-9)
     sparse = Lasso(alpha=0.05, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(x, y)
     radius = float(np.abs(sparse.coef_).sum())
     lasso = PrivateLasso(epsilon=math.inf, target_bounds=BOUNDS, radius=radius, fit_intercept=False).fit(x, y)
@@ -118,10 +110,9 @@ def test_without_privacy_several_classes_stay_in_their_ball() -> None:
 def test_several_classes_are_one_softmax_model(tmp_path: Path) -> None:
     x, y = three()
     exact = PrivateLogisticRegression(epsilon=math.inf, penalty=1e-3, classes=["a", "b", "c"]).fit(x, y)
-    theirs = LogisticRegression(C=1 / (len(y) * 1e-3), fit_intercept=False, tol=1e-10, max_iter=10_000)
-    theirs.fit(constant(x), y)
-    np.testing.assert_allclose(exact.coef_, theirs.coef_[:, :3], atol=1e-4)
-    np.testing.assert_allclose(exact.predict_proba(x), theirs.predict_proba(constant(x)), atol=1e-5)
+    theirs = LogisticRegression(C=1 / (len(y) * 1e-3), tol=1e-10, max_iter=10_000).fit(x, y)
+    np.testing.assert_allclose(exact.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(exact.predict_proba(x), theirs.predict_proba(x), atol=1e-5)
     for delta in (1e-6, 0.0):
         fitted = PrivateLogisticRegression(epsilon=8.0, delta=delta, classes=["a", "b", "c"]).fit(x, y)
         assert fitted.coef_.shape == (3, 3)

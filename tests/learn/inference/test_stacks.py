@@ -62,7 +62,7 @@ def test_newton_steps() -> None:
             parts = [gradient, joint.lift * upper_triangle(curvature), joint.tilt_lift * tilt]
             return np.concatenate(parts), sigma
 
-        steps = newton_steps(released, problem, joint=joint, penalty=0.0)[0]
+        steps = newton_steps(released, problem, joint=joint, penalties=np.zeros(problem.dimension))[0]
         shipped = score_of(steps, LOGISTIC.rows, bend=NORM)
         for name, value in stack[run].value().items():
             if isinstance(value, np.ndarray | float):

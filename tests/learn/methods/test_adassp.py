@@ -179,7 +179,7 @@ def test_the_noise_has_the_declared_deviations() -> None:
 
 def test_a_floor_keeps_a_noisy_matrix_solvable() -> None:
     moments = Moments(gram=np.diag([-5.0, 10.0]), cross=np.array([1.0, 1.0]))
-    assert solve_noisy(moments, ridge=0.0, floor=2.0) == pytest.approx([0.5, 0.1])
+    assert solve_noisy(moments, ridge=np.zeros(2), floor=2.0) == pytest.approx([0.5, 0.1])
     assert adaptive_ridge(1e9, eigenvalue_noise=1.0, gram_noise=1.0, dimension=3) == 0.0
     assert adaptive_ridge(-1e9, eigenvalue_noise=1.0, gram_noise=1.0, dimension=3) == pytest.approx(
         math.sqrt(3 * math.log(360))

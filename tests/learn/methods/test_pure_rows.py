@@ -12,18 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
+from holdfast.learn.intercept_centre import LEAST_COUNT, ClassShares, class_counts, release_shares
 from holdfast.learn.methods.functional import METHOD as FUNCTIONAL
 from holdfast.learn.methods.objective import METHOD as OBJECTIVE
 from holdfast.learn.methods.objective import Losses
 from holdfast.learn.methods.pure_rows import (
     CLASS_SHARE,
-    LEAST_COUNT,
-    ClassShares,
     balanced_ridge,
-    class_counts,
     noise_ridge,
     pure_rows,
-    release_shares,
     row_plan,
 )
 from holdfast.learn.methods.softmax import METHOD as SOFTMAX
@@ -77,14 +74,14 @@ def test_one_row_moves_the_counts_by_as_much_as_is_charged(labels: list[int], pl
 def test_counts_take_their_share_and_the_fit_the_rest(adjacency: str) -> None:
     rows = table(np.where(np.arange(400) % 4 == 0, 1.0, -1.0), adjacency=adjacency)
     account = Account(PureDP(1.0), adjacency=adjacency, seed=0)
-    release_shares(rows, problem(), account, arithmetic="strict")
+    release_shares(rows, problem(), account, share=CLASS_SHARE, arithmetic="strict", label="classes")
     left = account.remaining().as_pure()
     assert left is not None
     assert left <= 1 - Fraction(CLASS_SHARE)
     assert float(left) == pytest.approx(1.0 - CLASS_SHARE)
     account = Account(PureDP(1.0), adjacency=adjacency, seed=0)
     fit = OBJECTIVE.fit(rows, problem(), account=account)
-    assert fit.parameters["class_share"] == CLASS_SHARE
+    assert fit.parameters["class_share"] == float(CLASS_SHARE)
     spent = account.remaining().as_pure()
     assert spent is not None
     assert 0 <= spent < 1e-9
@@ -96,12 +93,17 @@ def test_a_class_that_noise_hides_is_not_taken_to_be_rarer() -> None:
     for adjacency, moved in (("replace", 2.0), ("zero_out", 1.0)):
         account = Account(PureDP(1.0), adjacency=adjacency, seed=0)
         rows = table(labels, adjacency=adjacency)
-        found = release_shares(rows, problem(), account, arithmetic="strict")
+        found = release_shares(
+            rows, problem(), account, share=CLASS_SHARE, arithmetic="strict", label="classes"
+        )
         least = LEAST_COUNT * math.sqrt(2.0) * moved / CLASS_SHARE
         assert found.shares[1] == pytest.approx(least / (20_000 + least), rel=0.05)
     labels = np.full(1_000, -1.0)
     labels[:100] = 1.0
-    seen = release_shares(table(labels), problem(), Account(PureDP(1e5), seed=0), arithmetic="strict")
+    account = Account(PureDP(1e5), seed=0)
+    seen = release_shares(
+        table(labels), problem(), account, share=CLASS_SHARE, arithmetic="strict", label="classes"
+    )
     assert seen.shares == pytest.approx([0.9, 0.1], abs=1e-3)
     assert seen.curvature == pytest.approx(0.09, abs=1e-3)
 

@@ -144,6 +144,7 @@ def test_random_stopping_and_one_charge() -> None:
 def test_a_search_with_secure_noise_warns_of_no_seed() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "bounds was not declared")
         search = PrivateSearch(model(), {"row_norm": [0.5, 1.0]}, epsilon=4.0).fit(X, Y)
     assert search.release_.private
 

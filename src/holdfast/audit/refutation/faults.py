@@ -116,7 +116,7 @@ FAULTS: tuple[PlantedFault, ...] = (
         "G / (2 penalty n) instead of G / (penalty n)", "output replace",
     ),
     _fault(
-        "output_result_unnoised", f"{LEARN}.output:output_perturbation", "weights=weights,",
+        "output_result_unnoised", f"{LEARN}.output:output_perturbation", "weights=at.restored(weights),",
         "weights=weights + 1e-9 * centre,",
         "a trace of the exact minimiser is added to what is returned", "output add_remove",
     ),

@@ -49,13 +49,23 @@ SHARED = (
         "a user of several rows moves the score of a column by one row's length", "projected_histogram add_remove",
     ),
     (
-        "classes_replace_counts_once", "learn.methods.pure_rows:release_shares",
+        "classes_replace_counts_once", "learn.intercept_centre:release_shares",
         "counts_l1(account.adjacency, examples.unit)", "1.0", "a replaced row leaves one class and enters another",
         "objective replace",
     ),
     (
-        "classes_count_blank_rows", "learn.methods.pure_rows:class_counts", "codes[rows.any(axis=1)]", "codes",
+        "classes_count_blank_rows", "learn.intercept_centre:class_counts", "codes[rows.any(axis=1)]", "codes",
         "a blanked row leaves its class for that of its new label, which is not counted", "objective zero_out",
+    ),
+    (
+        "centre_replace_counts_once", "learn.intercept_centre:release_target_mean",
+        "account.adjacency.gradient_factor * ", "",
+        "a replaced row takes one target away and brings another", "ridge replace",
+    ),
+    (
+        "centre_targets_not_clipped", "learn.intercept_centre:label_sum",
+        "np.clip(labels[rows.any(axis=1)], -bound, bound)", "3.0 * labels[rows.any(axis=1)]",
+        "targets count for more in their mean than their bound", "ridge replace",
     ),
 )  # fmt: skip
 

@@ -20,6 +20,7 @@ from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.counted_rows import CountedRows, may_lack
 from holdfast.learn.rows.levels import at_learned_levels
 from holdfast.learn.rows.prepare import (
+    FEATURES_ASSUMED,
     Bounds,
     count_of_array,
     count_of_table,
@@ -32,7 +33,6 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 Floats = NDArray[np.float64]
 FEATURE_BOUNDS = (-1.0, 1.0)
 """What features of an array are clipped to where no bounds are declared."""
-FEATURES_ASSUMED = "bounds was not declared: features are clipped to the default [-1, 1]"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -68,8 +68,8 @@ def model_of_release(release: Release[Any]) -> Any:
 def estimator_of(
     schema: Schema, target: str, model: str | None, *, penalty: float | None = None, **settings: Any
 ) -> Any:
-    """The estimator of this name in MODELS; by default logistic for classes and ridge for numbers."""
-    chosen = model or ("logistic" if schema[target].kind == "categorical" else "ridge")
+    """The estimator of this name in MODELS; by default logistic for classes, linear for numbers."""
+    chosen = model or ("logistic" if schema[target].kind == "categorical" else "linear")
     if chosen not in MODELS:
         raise ParameterError(f"model must be one of {', '.join(sorted(MODELS))}, got model={chosen!r}")
     if chosen == ADDITIVE:
@@ -81,7 +81,7 @@ def estimator_of(
 
 def _additive(schema: Schema, target: str, *, penalty: float | None, **settings: Any) -> Any:
     """Linear models' settings must be left as they are: shapes have none of them."""
-    for name, default in {"method": "auto", "row_norm": 1.0, "radius": None}.items():
+    for name, default in {"method": "auto", "row_norm": None, "radius": None}.items():
         given = settings.pop(name, default)
         if given != default:
             raise ParameterError(f"{name} must not be given for model='additive', got {name}={given!r}")

@@ -50,7 +50,7 @@ class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         bounds: Bounds | None = None,
         classes: Sequence[Any] | None = None,
@@ -94,7 +94,7 @@ class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimat
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,

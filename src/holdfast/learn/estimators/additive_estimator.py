@@ -35,13 +35,13 @@ from holdfast.learn.estimators.estimator import REFUSED
 from holdfast.learn.estimators.rare_classes import RareClass
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.counted_rows import CountedRows
+from holdfast.learn.rows.numbers_only import numbers_only
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
     Bounds,
     inside_model_selection,
     limit_to_spend,
-    numbers_only,
     selected,
     share_of,
     warn_refit,
@@ -81,7 +81,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
     """What both share: declared columns in, released shapes out."""
 
     epsilon: float
-    delta: float
+    delta: float | None
     bounds: Bounds | None
     interactions: bool
     monotone: Mapping[str, int] | None
@@ -109,15 +109,15 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 "random_state must be None with an account, which draws the noise; open the account with a seed"
             )
-        limit, chosen_by = (
-            limit_of(self.epsilon, self.delta) if account is None else account.limit,
-            selected(account),
-        )
+        limit_of(self.epsilon, self.delta)
+        chosen_by = selected(account)
         data = self._prepare(X, y, target, account)
+        count = data.rows.public_count
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         directions = self._directions(data)
         for assumption in data.read:
             warnings.warn(assumption, AssumptionWarning, stacklevel=2)
-        require_small_delta(limit, data.rows.public_count)
+        require_small_delta(limit, count)
         if account is None:
             account = open_account(
                 limit,
@@ -198,13 +198,13 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
                 "its schema has them",
             )
             resolve_adjacency(self.adjacency, X.adjacency)
-            limit = limit_to_spend(self.epsilon, self.delta, account)
+            limit = limit_to_spend(self.epsilon, self.delta, account, count=X.n_public)
             data = additive_table(X, target, coding=self._column, n_public=self.n_public, limit=limit)
             self.n_features_in_ = len(data.columns)
             self.__dict__.pop("feature_names_in_", None)
             return data
         require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
-        with numbers_only():
+        with numbers_only(X, y):
             X, y = validate_data(self, X, y, dtype=np.float64)
             named = tuple(str(name) for name in getattr(self, "feature_names_in_", ()))
             return additive_arrays(
@@ -261,7 +261,8 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             if isinstance(X, Batch):
                 return X
             return Encoder(model.declared, model.columns, intercept=False, row_norm=None).read(X)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        with numbers_only(X):
+            X = validate_data(self, X, dtype=np.float64, reset=False)
         parts = [batch for batch, _ in batches_of_matrix(model.declared, X, np.zeros(len(X)))]
         values = {name: np.concatenate([part.values[name] for part in parts]) for name in model.columns}
         return Batch(schema=model.declared, values=values, rows=len(X))

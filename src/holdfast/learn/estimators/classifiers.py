@@ -81,11 +81,11 @@ class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         classes: Sequence[Any] | None = None,
         fit_intercept: bool = True,
@@ -123,7 +123,8 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     options : what the method is told beyond that, by name, as `{"steps": 20}`; what it takes is
         `[option.summary() for option in method.options]`. They are public: choose them without looking at the data.
     row_norm : rows are clipped to this Euclidean norm, in training and in prediction. Choose it without
-        looking at the data; how many rows are clipped is private and never shown.
+        looking at the data; how many rows are clipped is private and never shown. By default 1; where a method for
+        intervals is asked for and columns are declared, the norm that no declared row exceeds.
     bounds : of the columns of an array, declared from public knowledge: one pair (low, high) for all, one each, or by
         name. Columns are brought to [-1, 1] before rows are clipped, so that their units do not matter. A table's
         schema has them.
@@ -157,11 +158,11 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         classes: Sequence[Any] | None = None,
         multi_class: str = "multinomial",
@@ -225,12 +226,12 @@ class PrivateLinearSVC(PrivateLinearClassifier):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         loss: str = "huber",
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         classes: Sequence[Any] | None = None,
         fit_intercept: bool = True,

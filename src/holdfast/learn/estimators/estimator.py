@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import (
@@ -34,11 +33,13 @@ from holdfast.learn.choice import LearnerChoice, choose_learner, find_learner, t
 from holdfast.learn.estimators.exact import exact_weights
 from holdfast.learn.estimators.intervals import WithIntervals, stored_score
 from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn.inference.public_design import PublicDesign
 from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.counted_rows import CountedRows
+from holdfast.learn.rows.numbers_only import numbers_only
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
@@ -49,7 +50,6 @@ from holdfast.learn.rows.prepare import (
     inside_model_selection,
     intercept_value,
     limit_to_spend,
-    numbers_only,
     of_arrays,
     of_table,
     selected,
@@ -90,10 +90,10 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
 
     epsilon: float
-    delta: float
+    delta: float | None
     method: str | Learner
     options: Mapping[str, Any] | None
-    row_norm: float
+    row_norm: float | None
     bounds: Bounds | None
     fit_intercept: bool
     penalty: float | None
@@ -162,7 +162,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         """What turns scores into probabilities, where it is not the softmax of all."""
         return None
 
-    def _default_radius(self) -> float:
+    def _default_radius(self, row_norm: float) -> float:
         return math.inf
 
     _l1 = False
@@ -172,8 +172,9 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     def _check_parameters(self, account: Account | None) -> None:
         flag = self.fit_intercept
         require(isinstance(flag, bool | np.bool_), "fit_intercept", flag, "True or False")
-        norm, penalty, radius = _number(self.row_norm), _number(self.penalty), _number(self.radius)
-        require(0 < norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
+        norm = 1.0 if self.row_norm is None else _number(self.row_norm)
+        penalty, radius = _number(self.penalty), _number(self.radius)
+        require(0 < norm < math.inf, "row_norm", self.row_norm, "> 0 and finite, or None")
         free = self.penalty is None
         require(free or 0 <= penalty < math.inf, "penalty", self.penalty, ">= 0 and finite")
         require(self.radius is None or radius > 0, "radius", self.radius, "> 0, or None")
@@ -190,7 +191,10 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             )
 
     def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> Prepared:
-        constant = intercept_value(self.row_norm, fit_intercept=self.fit_intercept)
+        told: dict[str, Any] = {
+            "row_norm": None if self.row_norm is None else float(self.row_norm),
+            "fit_intercept": bool(self.fit_intercept), "intervals": self._wants_intervals(),
+        }  # fmt: skip
         if isinstance(X, Table):
             require(y is None, "y", "...", "None where a Table is fitted", "name its column: target=...")
             require(
@@ -201,17 +205,17 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             )
             resolve_adjacency(self.adjacency, X.adjacency)
             prepared = of_table(
-                X, target, coding=self._column, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
-                limit=limit_to_spend(self.epsilon, self.delta, account),
+                X, target, coding=self._column, n_public=self.n_public, **told,
+                limit=limit_to_spend(self.epsilon, self.delta, account, count=X.n_public),
             )  # fmt: skip
             self.n_features_in_ = len(prepared.columns or ())
             self.__dict__.pop("feature_names_in_", None)
         else:
             require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
-            with numbers_only():
+            with numbers_only(X, y):
                 X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
                 prepared = of_arrays(
-                    X, self._targets(y), y, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
+                    X, self._targets(y), y, n_public=self.n_public, **told,
                     adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
                     names=getattr(self, "feature_names_in_", None), bounds=self.bounds,
                 )  # fmt: skip
@@ -221,12 +225,12 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
 
     def _problem(self, prepared: Prepared) -> Problem:
         unit, _ = self._label_unit(prepared.coding)
-        radius = self._default_radius() if self.radius is None else self.radius / unit
-        norm = design_norm(self.row_norm, fit_intercept=self.fit_intercept)
+        radius = self._default_radius(prepared.row_norm) if self.radius is None else self.radius / unit
+        norm = design_norm(prepared.row_norm, fit_intercept=self.fit_intercept)
         return Problem(
             loss=self._loss(prepared.coding, prediction_bound=norm * radius), dimension=prepared.examples.dimension,
             penalty=self.penalty or 0.0, radius=radius, row_norm=norm,
-            constant=intercept_value(self.row_norm, fit_intercept=self.fit_intercept),
+            constant=intercept_value(prepared.row_norm, fit_intercept=self.fit_intercept),
             active=None if prepared.columns is None else len(prepared.columns) + self.fit_intercept,
         )  # fmt: skip
 
@@ -239,7 +243,9 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     def _spend(self, prepared: Prepared, problem: Problem, account: Account | None) -> None:
         examples = prepared.examples
         limit, chosen_by = (
-            limit_of(self.epsilon, self.delta) if account is None else account.limit,
+            limit_of(self.epsilon, self.delta, count=examples.public_count)
+            if account is None
+            else account.limit,
             selected(account),
         )
         require_small_delta(limit, examples.public_count)
@@ -268,7 +274,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             model.value(),
             method=f"{type(self).__name__}, {title_of(method)}",
             parameters=plain_parameters(
-                {"penalty": problem.penalty, "radius": problem.radius, "row_norm": self.row_norm}
+                {"penalty": problem.penalty, "radius": problem.radius, "row_norm": prepared.row_norm}
                 | dict(fit.parameters)
                 | ({} if prepared.levels is None else {"levels": prepared.levels})
                 | prepared.parameters
@@ -323,21 +329,27 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     ) -> LinearModel:
         """Weights in the user's units, as attributes and as a model."""
         unit, origin = self._label_unit(prepared.coding)
-        constant = intercept_value(self.row_norm, fit_intercept=self.fit_intercept)
+        constant = intercept_value(prepared.row_norm, fit_intercept=self.fit_intercept)
         weights = unit * np.atleast_2d(fit.weights)
         coef = weights[:, :-1] if constant else weights
         intercept = origin + constant * weights[:, -1] if constant else np.full(len(weights), origin)
         std = fit.noise_std
         model = LinearModel(
-            model=type(self).__name__, coef=coef, intercept=intercept, row_norm=float(self.row_norm),
+            model=type(self).__name__, coef=coef, intercept=intercept, row_norm=prepared.row_norm,
             classes=getattr(prepared.coding, "names", None), feature_names=prepared.feature_names,
             noise_std=None if std is None else unit * std,
-            intercept_noise_std=None if std is None or not constant else unit * constant * std,
+            intercept_noise_std=None
+            if std is None or not constant
+            else unit * math.hypot(constant * std, fit.centre_noise_std),
             noise_quantile=None if std is None else quantile,
-            schema=prepared.schema, columns=prepared.columns, choice=choice, link=self._link(prepared.coding),
+            schema=prepared.schema, columns=prepared.columns, reference=prepared.reference or None,
+            choice=choice, link=self._link(prepared.coding),
             inference=None
             if fit.score is None
-            else stored_score(fit.score, unit=unit, origin=origin, constant=constant),
+            else stored_score(
+                fit.score, unit=unit, origin=origin, constant=constant, row_norm=prepared.row_norm,
+                longest_row=prepared.longest_row,
+            ),
         )  # fmt: skip
         self._take(model)
         self.counted_ = prepared.counted
@@ -347,9 +359,11 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         self.model_ = model
         self.coef_, self.intercept_ = model.coef, model.intercept
         self.encoder_ = None
-        if model.schema is not None:
-            schema = Schema.from_dict(model.schema)
-            self.encoder_ = Encoder(schema, model.columns, intercept=False, row_norm=model.row_norm)
+        if model.schema is not None and model.columns is not None:
+            design = PublicDesign(
+                schema=Schema.from_dict(model.schema), columns=model.columns, reference=model.reference or ()
+            )
+            self.encoder_ = design.encoder(model.row_norm)
 
     # Using it.
 
@@ -359,7 +373,8 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         if self.encoder_ is not None:
             rows = self.encoder_.transform(X)
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+            with numbers_only(X):
+                X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
             rows = design(X, row_norm=self.model_.row_norm, constant=0.0)
         return np.asarray(rows @ self.model_.coef.T + self.model_.intercept)
 

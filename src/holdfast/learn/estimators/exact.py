@@ -13,6 +13,8 @@ from holdfast.errors import DataError
 from holdfast.learn.problem import Problem
 
 Floats = NDArray[np.float64]
+FREE = 30.0
+"""How much longer the constant column is for solvers that penalise it: a penalty of a thousandth."""
 
 
 def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: bool = False) -> Floats:
@@ -21,8 +23,8 @@ def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: boo
     Null records, which have no feature and no constant, add the same to the loss of all weights and are no labels: they
     are left out, and the mean is that of all rows all the same, as in the private fit.
 
-    With `l1` the radius is that of the L1 ball. Where the free minimiser is outside the ball, projected
-    gradient steps find the one inside.
+    With `l1` the radius is that of the L1 ball. Neither penalty nor ball touches the intercept. Where the free
+    minimiser is outside the ball, projected gradient steps find the one inside.
     """
     null = ~features.any(axis=1)
     if null.any() and not null.all():
@@ -33,7 +35,7 @@ def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: boo
         raise DataError("the labels lack a class; a comparison with the exact model needs all of them")
     if not l1:
         free = _SOLVERS[problem.loss.name](features, labels, problem)
-        if float(np.linalg.norm(free)) <= problem.radius:
+        if float(np.linalg.norm(free * problem.penalised)) <= problem.radius:
             return np.asarray(free, dtype=np.float64)
     return _constrained(features, labels, problem, _project_l1 if l1 else _project_l2)
 
@@ -43,10 +45,16 @@ def _logistic(features: Floats, labels: Floats, problem: Problem) -> Floats:
 
     # scikit-learn minimises C sum loss + |w|^2 / 2: C = 1 / (n penalty).
     c = math.inf if problem.penalty == 0 else 1.0 / (len(labels) * problem.penalty)
+    rows = features[:, :-1] if problem.has_intercept else features
+    if not rows.shape[1]:
+        return _constrained(features, labels, problem, _project_l2)
     solver = LogisticRegression(
-        C=c, fit_intercept=False, solver="newton-cholesky", tol=1e-10, max_iter=1000
-    )  # fmt: skip
-    found = solver.fit(features, labels).coef_
+        C=c, fit_intercept=problem.has_intercept, solver="newton-cholesky", tol=1e-10, max_iter=1000
+    )
+    solver.fit(rows, labels)
+    found = solver.coef_
+    if problem.has_intercept:
+        found = np.column_stack([found, solver.intercept_ / problem.constant])
     return np.asarray(found[0] if len(found) == 1 else found)
 
 
@@ -54,16 +62,20 @@ def _hinge(features: Floats, labels: Floats, problem: Problem) -> Floats:
     from sklearn.svm import LinearSVC
 
     c = 1.0 / (len(labels) * max(problem.penalty, 1e-12))
-    solver = LinearSVC(
-        C=c, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=200_000, random_state=0
-    )  # fmt: skip
-    return np.asarray(solver.fit(features, labels).coef_[0])
+    scaled = features.copy()
+    if problem.has_intercept:  # liblinear penalises what it is given: next to nothing of a long column
+        scaled[:, -1] *= FREE
+    solver = LinearSVC(C=c, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=200_000, random_state=0)
+    weights = np.array(solver.fit(scaled, labels).coef_[0])
+    if problem.has_intercept:
+        weights[-1] *= FREE
+    return weights
 
 
 def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
     if problem.penalty == 0:
         return np.asarray(np.linalg.lstsq(features, labels, rcond=None)[0])
-    gram = features.T @ features + len(labels) * problem.penalty * np.eye(features.shape[1])
+    gram = features.T @ features + len(labels) * np.diag(problem.penalties)
     return np.asarray(np.linalg.solve(gram, features.T @ labels))
 
 
@@ -98,11 +110,13 @@ def _constrained(features: Floats, labels: Floats, problem: Problem, project: An
     curvature = 1.0 if math.isinf(problem.loss.curvature) else problem.loss.curvature
     beta = curvature * float(np.linalg.norm(features, 2)) ** 2 / n + problem.penalty
     w = ahead = np.zeros(problem.weights)
-    momentum = 1.0
+    momentum, inside = 1.0, np.tile(problem.penalised, problem.predictions) > 0
+    penalties = np.tile(problem.penalties, problem.predictions)
     for _ in range(50_000):
         z = features @ ahead.reshape(problem.predictions, -1).T
-        gradient = (problem.slopes(z, labels).T @ features).ravel() / n + problem.penalty * ahead
-        following = project(ahead - gradient / beta, problem.radius)
+        gradient = (problem.slopes(z, labels).T @ features).ravel() / n + penalties * ahead
+        following = ahead - gradient / beta
+        following[inside] = project(following[inside], problem.radius)
         faster = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
         if float((ahead - following) @ (following - w)) > 0:  # restart: the momentum points uphill
             faster = 1.0

@@ -18,12 +18,22 @@ if TYPE_CHECKING:
     from holdfast.learn.inference.coefficients import CoefficientIntervals
 
 
-def stored_score(score: NoisyScore, *, unit: float, origin: float, constant: float) -> dict[str, Any]:
-    """The score of a fit, with what turns its weights into coefficients."""
+def stored_score(
+    score: NoisyScore,
+    *,
+    unit: float,
+    origin: float,
+    constant: float,
+    row_norm: float,
+    longest_row: float | None,
+) -> dict[str, Any]:
+    """The score of a fit, with what turns its weights into coefficients, and how long rows may be and are declared."""
     scales, shifts = np.full(score.dimension, unit), np.zeros(score.dimension)
     if constant:
         scales[-1], shifts[-1] = unit * constant, origin
-    return {"score": score.value(), "scales": scales, "shifts": shifts}
+    return {
+        "score": score.value(), "scales": scales, "shifts": shifts, "row_norm": row_norm, "longest_row": longest_row,
+    }  # fmt: skip
 
 
 class WithIntervals:
@@ -32,8 +42,15 @@ class WithIntervals:
     model_: LinearModel
     release_: Release[Any] | None
     method_: str
+    method: Any
     _intervals_by = ""
     """The method whose release says enough for intervals; empty where no theory is known."""
+
+    def _wants_intervals(self) -> bool:
+        """Whether the method that is asked for is the one whose release says enough."""
+        if not self._intervals_by or self.method == "auto":
+            return False
+        return find_learner(self.method).name == self._intervals_by
 
     def conf_int(
         self, level: float = 0.95, *, parameters: Sequence[str] | None = None, method: str = "wald"

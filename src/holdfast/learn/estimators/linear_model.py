@@ -16,8 +16,8 @@ from holdfast.learn.problem.problem import POSITIVE, are_sorted
 
 Floats = NDArray[np.float64]
 FORMAT = "holdfast-linear-model/1"
-LATER = ("link", "inference")
-"""Fields that former versions did not store."""
+LATER = ("link", "inference", "reference")
+"""Fields that are stored only where there is something to store."""
 RULE = "shorten x to Euclidean norm row_norm if it is longer; score = coef . x + intercept"
 
 
@@ -30,7 +30,8 @@ class LinearModel:
     `schema`, features come from a table by an `Encoder` of that schema and `columns`. `choice` says how the method
     was chosen, if by rule. `link` is "sigmoid" where each score has a probability of its own (one class against the
     rest), which are then divided by their sum. `inference` is what intervals are made of, where the method released
-    enough. Both are stored only where there is something to store.
+    enough. `reference` names columns whose first category has no feature. They are stored only where there is something
+    to store.
     """
 
     model: str
@@ -47,9 +48,10 @@ class LinearModel:
     choice: str | None = None
     link: str | None = None
     inference: Mapping[str, Any] | None = None
+    reference: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("classes", "feature_names", "columns"):
+        for name in ("classes", "feature_names", "columns", "reference"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else tuple(value))
         object.__setattr__(self, "coef", np.asarray(self.coef, dtype=np.float64))

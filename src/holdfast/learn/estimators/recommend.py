@@ -24,7 +24,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.learn.estimators.linear_model import LinearModel
 from holdfast.learn.estimators.rare_classes import RareClass
 from holdfast.learn.rows.counted_rows import CountedRows
-from holdfast.privacy.account.request import limit_of
+from holdfast.privacy.account.request import default_delta, limit_of
 from holdfast.release import Release
 
 FILE = Path(__file__).with_name("recommend_panel.json")
@@ -137,7 +137,7 @@ def recommend(
     *,
     target: str,
     epsilon: float,
-    delta: float = 1e-6,
+    delta: float | None = None,
     rows: int | None = None,
     rarest: float | None = None,
 ) -> Recommendation:
@@ -161,6 +161,8 @@ def recommend(
     whole = isinstance(rows, int) and not isinstance(rows, bool) and rows >= 1
     require(whole, "rows", rows, "a whole number >= 1", "give the public number of rows")
     require(0 < epsilon < math.inf, "epsilon", epsilon, "> 0 and finite")
+    if delta is None:
+        delta = default_delta(rows)
     require(0 <= delta < 1, "delta", delta, "in [0, 1)")
     require(rarest is None or 0 < rarest <= 0.5, "rarest", rarest, "in (0, 0.5], or None")
     if target not in schema.names:

@@ -40,11 +40,11 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -133,7 +133,7 @@ class PrivateLinearRegression(PrivateLinearRegressor):
 class PrivateRidge(PrivateLinearRegressor):
     """Ridge regression with a privacy promise: mean squared loss / 2 + (penalty / 2) |w|^2.
 
-    In scikit-learn's terms alpha = n penalty; the constant column is penalised too. The parameters are those of
+    In scikit-learn's terms alpha = n penalty; the intercept is not penalised. The parameters are those of
     `PrivateLinearRegression`.
 
     >>> import numpy as np
@@ -148,11 +148,11 @@ class PrivateRidge(PrivateLinearRegressor):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -191,11 +191,11 @@ class PrivateLasso(PrivateLinearRegressor):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         fit_intercept: bool = True,
@@ -222,8 +222,8 @@ class PrivateLasso(PrivateLinearRegressor):
     def _only(self) -> str | None:
         return "frank_wolfe"
 
-    def _default_radius(self) -> float:
-        return PREDICTIONS / float(self.row_norm)
+    def _default_radius(self, row_norm: float) -> float:
+        return PREDICTIONS / row_norm
 
 
 class PrivateHuberRegression(PrivateLinearRegressor):
@@ -243,11 +243,11 @@ class PrivateHuberRegression(PrivateLinearRegressor):
     def __init__(
         self,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         *,
         method: str | Learner = "auto",
         options: Mapping[str, Any] | None = None,
-        row_norm: float = 1.0,
+        row_norm: float | None = None,
         bounds: Bounds | None = None,
         target_bounds: tuple[float, float] | None = None,
         width: float = 0.5,

@@ -18,6 +18,8 @@ from scipy.stats import chi2, norm
 from holdfast.errors import NoIntervals, ParameterError, require
 from holdfast.extras import optional
 from holdfast.learn.inference.inversion import ScoreTest
+from holdfast.learn.inference.public_design import shortened
+from holdfast.learn.inference.refusal import why_swamped
 from holdfast.learn.inference.score import NoisyScore
 
 Floats = NDArray[np.float64]
@@ -48,6 +50,8 @@ class CoefficientIntervals:
     level: float
     method: IntervalMethod
     rests_on: str
+    cut: str = ""
+    """What is said first where rows may have been shortened: intervals are then about other coefficients."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -78,7 +82,8 @@ class CoefficientIntervals:
 
     def summary(self, most: int = 40) -> str:
         """A line for each, and what the intervals rest on."""
-        lines = [f"  {'':<28} {'estimate':>12} {f'{100 * self.level:g} % interval':>27} {'p':>9}"]
+        lines = [f"  {self.cut}"] if self.cut else []
+        lines += [f"  {'':<28} {'estimate':>12} {f'{100 * self.level:g} % interval':>27} {'p':>9}"]
         rows = [*zip(self.names, self.estimate, self.low, self.high, self.p_value, strict=True)]
         for name, estimate, low, high, p in rows[:most]:
             lines.append(f"  {name[:28]:<28} {estimate:>12.4g} {f'[{low:.4g}, {high:.4g}]':>27} {p:>9.2g}")
@@ -110,7 +115,10 @@ def coefficient_intervals(
     )
     chosen = [names.index(name) for name in (names if parameters is None else parameters)]
     if method == "wald":
-        parts = _wald(score, chosen, level=level, shifts=shifts / scales)
+        parts = _wald(
+            score, chosen, names=names, level=level, shifts=shifts / scales, row_norm=stored.get("row_norm"),
+            longest_row=stored.get("longest_row"),
+        )  # fmt: skip
     else:
         parts = _inverted(score, chosen, level=level, shifts=shifts / scales)
     estimate, error, low, high, p_value = parts
@@ -119,7 +127,14 @@ def coefficient_intervals(
         names=tuple(names[place] for place in chosen), estimate=scale * estimate + shift, std_error=scale * error,
         low=scale * low + shift, high=scale * high + shift, p_value=p_value, level=float(level),
         method="wald" if method == "wald" else "test_inversion", rests_on=RESTS_ON[score.loss],
+        cut=" ".join(_cut(stored)),
     )  # fmt: skip
+
+
+def _cut(stored: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a fit said before it was paid for, where rows may be longer than they were cut to."""
+    norm, longest = stored.get("row_norm"), stored.get("longest_row")
+    return () if norm is None else shortened(float(norm), None if longest is None else float(longest))
 
 
 def _check(level: float, method: str, names: Sequence[str], parameters: Sequence[str] | None) -> None:
@@ -134,19 +149,19 @@ def _check(level: float, method: str, names: Sequence[str], parameters: Sequence
             )
 
 
-def _wald(score: NoisyScore, chosen: list[int], *, level: float, shifts: Floats) -> tuple[Floats, ...]:
+def _wald(
+    score: NoisyScore,
+    chosen: list[int],
+    *,
+    names: Sequence[str],
+    level: float,
+    shifts: Floats,
+    row_norm: float | None,
+    longest_row: float | None,
+) -> tuple[Floats, ...]:
     """The solution, and a normal quantile of deviations to both sides."""
     if score.swamped:
-        switch = "use method='test_inversion', which holds there too and may find no end, "
-        switch = switch if score.loss == "squared" else "use "
-        sure = max(0.0, float(score.sure_strength))
-        held = f"of which {sure:.2g} times are sure, and the theory of intervals needs {score.needed_strength:.2g}"
-        if sure >= score.needed_strength:
-            held = "and that at the estimate itself too low: the interval would be too wide to be of use"
-        raise NoIntervals(
-            f"noise swamps the information: the least eigenvalue of the noisy curvature is {score.strength:.2g} times "
-            f"its noise, {held}; {switch}more rows, a larger epsilon or fewer columns"
-        )
+        raise NoIntervals(why_swamped(score, names=names, row_norm=row_norm, longest_row=longest_row))
     estimate = score.solution[chosen]
     error = np.sqrt(np.diag(score.covariance())[chosen])
     reach = float(norm.ppf(0.5 + 0.5 * level)) * error

@@ -123,7 +123,7 @@ def adassp(
     )
     weights = solve_noisy(
         released,
-        ridge=max(ridge, problem.penalty * examples.public_count),
+        ridge=max(ridge, problem.penalty * examples.public_count) * problem.penalised,
         floor=noise.deviation * statistics.gram,
     )
     size = float(np.linalg.norm(weights))
@@ -150,10 +150,10 @@ def adaptive_ridge(least: float, *, eigenvalue_noise: float, gram_noise: float, 
     return max(0.0, gram_noise * math.sqrt(dimension * math.log(2.0 * dimension**2 / miss)) - surely)
 
 
-def solve_noisy(moments: Moments, *, ridge: float, floor: float) -> Floats:
-    """(X^T X + ridge)^-1 X^T y with eigenvalues floored at a public number: post-processing."""
-    eigenvalues, basis = np.linalg.eigh(moments.gram)
-    return np.asarray(basis @ (basis.T @ moments.cross / np.maximum(eigenvalues + ridge, floor)))
+def solve_noisy(moments: Moments, *, ridge: Floats, floor: float) -> Floats:
+    """(X^T X + diag(ridge))^-1 X^T y with eigenvalues floored at a public number: post-processing."""
+    eigenvalues, basis = np.linalg.eigh(moments.gram + np.diag(ridge))
+    return np.asarray(basis @ (basis.T @ moments.cross / np.maximum(eigenvalues, floor)))
 
 
 METHOD = Learner(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from holdfast.errors import DataError, require
 from holdfast.kernel import SgdOptions, SgdRun, start
 from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
+from holdfast.learn.intercept_centre import Centred, centred, pulled
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
 from holdfast.learn.problem import Problem
 from holdfast.learn.risk.balance import balanced_penalty, typical_norm
@@ -334,6 +335,10 @@ def bolt_on(
     penalty, else constant). `average` is 'last', 'uniform', or the step from which iterates are averaged. Without a
     penalty and a step of its own, a run ends where going on would cost more in noise than it gains (`stopping`).
     """
+    at = Centred(examples=examples, problem=problem)
+    if problem.penalty > 0 or math.isfinite(problem.radius):
+        at = centred(examples, problem, account, arithmetic=arithmetic, classes=False)
+    examples, problem = at.examples, at.problem
     if schedule == "auto":
         schedule = "strongly_convex" if problem.penalty > 0 else "constant"
     batch, travel, enough = min(batch, examples.public_count), None, PASSES
@@ -353,14 +358,18 @@ def bolt_on(
     )
     centre = run.train(examples, account.source)
     return Fit(
-        weights=problem.of_weights(account.release(noise.mechanism, centre, label="bolt_on")),
+        weights=at.restored(
+            problem.of_weights(account.release(noise.mechanism, centre, label="bolt_on"))
+        ),
         theorem=THEOREM,
         parameters={
             "l2_sensitivity": sensitivity, "passes": course.passes, "batch": course.batch, "schedule": course.schedule,
             "average": average, "penalty": problem.penalty, "arithmetic": arithmetic,
-            "parts": getattr(run, "parts", 1),
+            "parts": getattr(run, "parts", 1), **at.parameters,
         },
+        assumptions=pulled(problem) if problem.penalty > 0 else (),
         noise_std=noise.deviation,
+        centre_noise_std=at.noise_std,
     )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def bst14(
         chosen = without_replacement(account.source, size=batch, population=population)
         slopes = problem.slopes(features[chosen] @ w.T, labels[chosen])
         total = permit.release(slopes.T @ features[chosen])
-        w = w - step_size(t, problem, noise_std=noise_std) * (total / batch + problem.penalty * w)
+        w = w - step_size(t, problem, noise_std=noise_std) * (total / batch + problem.penalties * w)
         size = float(np.linalg.norm(w))
         w = w * min(1.0, problem.radius / max(size, 1e-300))
     return Fit(

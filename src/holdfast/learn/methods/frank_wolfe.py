@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
+from holdfast.learn.intercept_centre import centred
 from holdfast.learn.methods.frank_wolfe_sampling import PLANS, AdmissibleRows, Asked, FrankWolfeBounds
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.learn.problem import Problem
@@ -140,6 +141,8 @@ def frank_wolfe(
         else Corners(points=np.asarray(vertices, dtype=np.float64))
     )
     require(polytope.centre().size == math.prod(shape), "vertices", "...", "as long as all weights")
+    at = centred(examples, problem, account, arithmetic=arithmetic, classes=False)
+    examples, problem = at.examples, at.problem
     bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
     plan = PLANS[sampling](
         Asked(
@@ -149,8 +152,8 @@ def frank_wolfe(
     )  # fmt: skip
     w = polytope.centre()
     for t in progress(range(plan.steps), desc="frank_wolfe"):
-        total = _gradient(plan.rows(), w.reshape(shape), problem, bounds).ravel()
-        gradient = total / plan.divisor + problem.penalty * w
+        total = _gradient(plan.rows(), w.reshape(shape), problem, bounds)
+        gradient = (total / plan.divisor + problem.penalties * w.reshape(shape)).ravel()
         chosen = plan.choose(t, -polytope.products(gradient))
         w = w + 2.0 / (t + 2.0) * (polytope.corner(chosen) - w)
     parameters: dict[str, Any] = {
@@ -162,7 +165,10 @@ def frank_wolfe(
             steps=plan.steps, gumbel_scale=2.0 * plan.score_change / plan.epsilon, corners=polytope.corners
         )
     return Fit(
-        weights=w.reshape(shape), theorem=plan.theorem, parameters=parameters, assumptions=plan.assumptions
+        weights=at.restored(w.reshape(shape)),
+        theorem=plan.theorem,
+        parameters={**parameters, **at.parameters},
+        assumptions=plan.assumptions,
     )
 
 

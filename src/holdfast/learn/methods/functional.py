@@ -125,7 +125,9 @@ def functional(
     deviation = math.sqrt(2.0) * float(laplace.scale)
     floor = 4.0 * deviation if ridge is None else ridge
     penalty = problem.penalty * examples.public_count / problem.norm_bound**2 * _objective_scale(problem)
-    minimum = minimise_quadratic(noisy, dimension=d, ridge=floor + penalty / 2.0, floor=floor)
+    # What makes the noisy quadratic convex may not draw the intercept: its curvature, n times a constant, is public.
+    ridge_of_each = (floor + penalty / 2.0) * problem.penalised
+    minimum = minimise_quadratic(noisy, dimension=d, ridge=ridge_of_each, floor=floor)
     weights = minimum * label_scale / problem.norm_bound
     size = float(np.linalg.norm(weights))
     return Fit(
@@ -160,8 +162,10 @@ def _objective_scale(problem: Problem) -> float:
     return 2.0 if isinstance(problem.loss, Squared) else 1.0
 
 
-def minimise_quadratic(coefficients: Floats, *, dimension: int, ridge: float, floor: float) -> Floats:
-    """argmin of w^T M w + a^T w, M symmetrised from one variate per monomial, eigenvalues raised and floored.
+def minimise_quadratic(
+    coefficients: Floats, *, dimension: int, ridge: Floats | float, floor: float
+) -> Floats:
+    """argmin of w^T M w + a^T w, M symmetrised from one variate per monomial, its diagonal raised, eigenvalues floored.
 
     >>> minimise_quadratic(np.array([-2.0, -4.0, 1.0, 1.0, 0.0]), dimension=2, ridge=0.0, floor=1e-9).tolist()
     [1.0, 2.0]
@@ -171,8 +175,8 @@ def minimise_quadratic(coefficients: Floats, *, dimension: int, ridge: float, fl
     above = np.triu_indices(dimension, k=1)
     matrix[above] = 0.5 * coefficients[2 * dimension :]
     matrix.T[above] = matrix[above]
-    eigenvalues, basis = np.linalg.eigh(matrix)
-    return np.asarray(-0.5 * basis @ (basis.T @ linear / np.maximum(eigenvalues + ridge, floor)))
+    eigenvalues, basis = np.linalg.eigh(matrix + np.diag(np.broadcast_to(ridge, dimension)))
+    return np.asarray(-0.5 * basis @ (basis.T @ linear / np.maximum(eigenvalues, floor)))
 
 
 METHOD = Learner(

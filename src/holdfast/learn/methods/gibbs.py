@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
+from holdfast.learn.intercept_centre import centred, pulled
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.examples import ArrayExamples, Examples
@@ -67,6 +68,8 @@ def gibbs_sampling(
     require(diameter is None or 0 < diameter < math.inf, "diameter", diameter, "> 0 and finite, or None")
     most, assumed = examples.largest_count(count_bound)
     _require_room(examples, problem, most)
+    at = centred(examples, problem, account, arithmetic="strict", classes=False)
+    examples, problem = at.examples, at.problem
     left = account.remaining()
     pure = left.as_pure()
     crowd = most / examples.public_count
@@ -78,14 +81,14 @@ def gibbs_sampling(
         mechanism, plan = recipe.boxed(round_down(pure), sampler)
     weights = _released(examples, problem, account, mechanism, plan)
     return Fit(
-        weights=weights,
+        weights=at.restored(weights),
         theorem=type(mechanism).theorem,
         parameters={
             "k": plan.inverse_temperature, "mu": plan.penalty, "sampler": "direct" if plan.is_direct else "proximal",
             "rounds": plan.rounds, "eta": plan.total_variation, "mechanism": mechanism.to_json(),
-            "arithmetic": arithmetic,
+            "arithmetic": arithmetic, **at.parameters,
         },
-        assumptions=(ROUNDING, *assumed),
+        assumptions=(ROUNDING, *assumed, *pulled(problem)),
     )  # fmt: skip
 
 

@@ -43,6 +43,8 @@ class Fit:
     theorem: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     noise_std: float | None = None
+    centre_noise_std: float = 0.0
+    """Of the centre that an intercept was pulled to, where the method paid for one; in predictions."""
     assumptions: tuple[str, ...] = ()
     score: NoisyScore | None = None
     """What intervals are made of, where the release says enough."""

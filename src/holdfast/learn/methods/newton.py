@@ -132,7 +132,7 @@ def noisy_newton(
             noisy = account.release(mechanism, exact, label="newton: gradient and derivatives")
             return np.asarray(noisy), float(mechanism.sigma)
 
-        steps, theta = newton_steps(released, problem, joint=joint, penalty=problem.penalty * count)
+        steps, theta = newton_steps(released, problem, joint=joint, penalties=problem.penalties * count)
     score = score_of(steps, count, bend=problem.norm_bound)
     free = problem.penalty == 0 and math.isinf(problem.radius)
     weights = score.solution if free and not score.drowned else theta
@@ -150,11 +150,11 @@ def newton_steps(
     problem: Problem,
     *,
     joint: JointScore,
-    penalty: float,
+    penalties: Floats,
 ) -> tuple[list[NewtonStep], Floats]:
     """All steps, and where they end; `released` gives the noisy joint vector at a point for a share of mu^2, and sigma.
 
-    It looks at released values only. `penalty` is on the sum of losses.
+    It looks at released values only. `penalties` are on the sum of losses, one for each weight.
     """
     d = problem.dimension
     theta, steps = np.zeros(d), list[NewtonStep]()
@@ -171,11 +171,11 @@ def newton_steps(
                 tilt=None if along is None else tilt / joint.tilt_lift,
             )
         )  # fmt: skip
-        theta = _stepped(steps[-TOGETHER:], problem, penalty=penalty)
+        theta = _stepped(steps[-TOGETHER:], problem, penalties=penalties)
     return steps, theta
 
 
-def _stepped(last: list[NewtonStep], problem: Problem, *, penalty: float) -> Floats:
+def _stepped(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> Floats:
     """A Newton step with the last releases as one score, eigenvalues floored; post-processing."""
     weights, newest = pooled(last), last[-1]
     curvature = mean_curvature(last)
@@ -183,8 +183,12 @@ def _stepped(last: list[NewtonStep], problem: Problem, *, penalty: float) -> Flo
     gradient = np.tensordot(weights, slopes, axes=1)
     deviation = pooled_noise(last)
     values, basis = np.linalg.eigh(curvature)
-    floored = np.maximum(values, FLOOR * math.sqrt(2.0 * problem.dimension) * deviation) + penalty
-    step = basis @ (basis.T @ (gradient + penalty * newest.point) / floored)
+    floored = np.maximum(values, FLOOR * math.sqrt(2.0 * problem.dimension) * deviation)
+    if penalties.any():
+        curved = (basis * floored) @ basis.T + np.diag(penalties)
+        step = np.linalg.solve(curved, gradient + penalties * newest.point)
+    else:
+        step = basis @ (basis.T @ gradient / floored)
     length = problem.row_norm * float(np.linalg.norm(step))
     theta = newest.point - step * min(1.0, LONGEST / max(length, 1e-300))
     return np.asarray(theta * min(1.0, problem.radius / max(float(np.linalg.norm(theta)), 1e-300)))

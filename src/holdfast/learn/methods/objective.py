@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
+from holdfast.learn.intercept_centre import Centred, centred, pulled
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, PublicFacts, Rank, Settings, as_it_is
 from holdfast.learn.methods.pure_rows import (
     LEAST_PENALTY,
@@ -117,10 +118,10 @@ def objective_perturbation(
 ) -> Fit:
     """Minimise the losses with a random linear term in them, and release the minimiser.
 
-    Private when the loss is convex, twice differentiable and Lipschitz, predictions are linear, and the
-    penalty acts on every weight, over the whole space or over an open ball, where least squares are Lipschitz too and a
-    public barrier keeps the minimiser inside (`risk/ball.py`). Needs an account that can count it: pure, 'basic',
-    'renyi', or a plan with this `mechanism`, made by `objective_mechanism`.
+    Private when the loss is convex, twice differentiable and Lipschitz, predictions are linear, and the penalty acts on
+    every weight, that of an intercept from a centre that is paid for; over the whole space or over an open ball, where
+    least squares are Lipschitz too and a public barrier keeps the minimiser inside (`risk/ball.py`). Needs an account
+    that can count it: pure, 'basic', 'renyi', or a plan with this `mechanism`, made by `objective_mechanism`.
 
     For pure accounts, where no penalty, radius or mechanism is asked for, rows are mapped first (`pure_rows.py`):
     `preconditioner="diagonal"` pays a share of epsilon for units of columns, `directions` is along how many public
@@ -132,24 +133,42 @@ def objective_perturbation(
         require_provable(problem)
     if preconditioner == "diagonal" or directions is not None or (not plain and is_pure(account.remaining())):
         _admit_mapping(preconditioner, problem, account, mechanism)
+        at = Centred(examples=examples, problem=problem)
+        if problem.loss.name == "squared":  # classes have an origin of their own there
+            at = centred(examples, problem, account, arithmetic=arithmetic or "strict")
         rows = pure_rows(
-            examples, problem, account, preconditioner=preconditioner, directions=directions, count_bound=count_bound,
+            at.examples,
+            at.problem,
+            account,
+            preconditioner=preconditioner,
+            directions=directions,
+            count_bound=count_bound,
             arithmetic=arithmetic or "strict",
-        )  # fmt: skip
-        return _mapped(rows, account, penalty_factor=penalty_factor, arithmetic=arithmetic or "strict")
+        )
+        fit = _mapped(rows, account, penalty_factor=penalty_factor, arithmetic=arithmetic or "strict")
+        return dataclasses.replace(
+            fit, weights=at.restored(fit.weights), parameters={**fit.parameters, **at.parameters}
+        )
     require(preconditioner in (None, "none"), "preconditioner", preconditioner, "'diagonal' or 'none'")
-    left = account.remaining()
     if mechanism is None:
+        at = centred(examples, problem, account, arithmetic=arithmetic or "strict")
+        examples, problem = at.examples, at.problem
         chosen = objective_mechanism(
-            problem, limit=left, adjacency=account.adjacency, public_count=examples.public_count,
+            problem, limit=account.remaining(), adjacency=account.adjacency, public_count=examples.public_count,
             penalty_factor=penalty_factor, arithmetic=arithmetic,
         )  # fmt: skip
-    else:
-        chosen = mechanism
+    else:  # a plan pays for this mechanism and for nothing else
+        at, chosen = Centred(examples=examples, problem=problem), mechanism
         for name in ("lipschitz", "smoothness"):
             held, needed = float(getattr(mechanism, name)), float(getattr(problem, name))
             require(held >= needed, f"mechanism.{name}", held, f">= {needed!r}, the problem's own")
-    return _perturbed(examples, problem, account, chosen)
+    fit = _perturbed(examples, problem, account, chosen, origin=at.origin)
+    return dataclasses.replace(
+        fit,
+        weights=at.restored(fit.weights),
+        parameters={**fit.parameters, **at.parameters},
+        assumptions=(*fit.assumptions, *(() if at.parameters else pulled(problem))),
+    )
 
 
 def _perturbed(

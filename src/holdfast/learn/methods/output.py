@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
+from holdfast.learn.intercept_centre import centred
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, PublicFacts, Rank, any_release
 from holdfast.learn.problem import Problem
 from holdfast.learn.risk.descent import gaussian_square
@@ -45,31 +46,35 @@ def output_perturbation(
 
     Private when the loss is convex and L-Lipschitz and the penalty strongly convex; smoothness is not needed, so the
     plain hinge is taken as it is. The sum of losses is divided by the public count, whatever the adjacency. Several
-    classes are one minimiser and one release.
+    classes are one minimiser and one release. The penalty on an intercept is counted from a centre that is paid for.
     """
     require(0 < inexactness <= 1, "inexactness", inexactness, "in (0, 1]")
+    at = centred(examples, problem, account, arithmetic=arithmetic)
+    examples, problem = at.examples, at.problem
     sensitivity = minimiser_sensitivity(
         problem, adjacency=account.adjacency, public_count=examples.public_count, inexactness=inexactness
     )
     noise = noise_within(
         account, l2_sensitivity=sensitivity, dimension=problem.weights, arithmetic=arithmetic
     )
-    centre = certified_weights(examples, problem, inexactness=inexactness)
+    centre = certified_weights(examples, problem, inexactness=inexactness, origin=at.origin)
     weights = account.release(noise.mechanism, centre, label="output")
     if not _on_ball(problem):
         # The minimiser of the whole space was released: the ball comes after the noise.
         length = float(np.linalg.norm(weights))
         weights = weights * min(1.0, problem.radius / max(length, 1e-300))
     return Fit(
-        weights=weights,
+        weights=at.restored(weights),
         theorem=THEOREM,
         parameters={
             "l2_sensitivity": sensitivity,
             "loss": problem.loss.name,
             "penalty": problem.penalty,
             "arithmetic": arithmetic,
+            **at.parameters,
         },
         noise_std=noise.deviation,
+        centre_noise_std=at.noise_std,
     )
 
 
@@ -78,12 +83,25 @@ def _on_ball(problem: Problem) -> bool:
     return problem.outputs == "one" and math.isfinite(problem.smoothness)
 
 
-def certified_weights(examples: Examples, problem: Problem, *, inexactness: float) -> Floats:
-    """Within tolerance / penalty of the minimiser, as a vector or as a row for each class; private before noise."""
+def certified_weights(
+    examples: Examples, problem: Problem, *, inexactness: float, origin: Floats | float = 0.0
+) -> Floats:
+    """Within tolerance / penalty of the minimiser, as a vector or as a row for each class; private before noise.
+
+    The penalty is counted from `origin`, weights that are public: (penalty/2)|w - w0|^2 is (penalty/2)|w|^2 and a
+    linear term, but for a constant.
+    """
+    start = np.broadcast_to(origin, problem.weights).astype(np.float64)
     tolerance, count = _tolerance(problem, examples.public_count, inexactness), float(examples.public_count)
     if _on_ball(problem):
         return minimise_certified(
-            Risk(examples=examples, problem=problem, penalty=problem.penalty, divisor=count),
+            Risk(
+                examples=examples,
+                problem=problem,
+                penalty=problem.penalty,
+                divisor=count,
+                linear=-problem.penalty * start,
+            ),
             tolerance=tolerance,
         )
     free = dataclasses.replace(problem, radius=math.inf)
@@ -92,6 +110,7 @@ def certified_weights(examples: Examples, problem: Problem, *, inexactness: floa
         several = MulticlassRisk(
             examples=examples, problem=free, loss=loss, penalty=problem.penalty, divisor=count
         )
+        several = dataclasses.replace(several, linear=-problem.penalty * several.of_weights(start))
         return several.of_classes(minimise_certified(several, tolerance=tolerance))
     from holdfast.learn.risk.hinge import HingeRisk, minimise_hinge
 
@@ -99,8 +118,11 @@ def certified_weights(examples: Examples, problem: Problem, *, inexactness: floa
         problem.require_smooth("output, but for the hinge,")
     # Classes against the rest are minimised one by one: K distances of 1 / sqrt(K) each.
     distance = tolerance / problem.penalty / math.sqrt(problem.predictions)
-    risks = (HingeRisk.of(examples, free, divisor=count, code=code) for code in range(problem.predictions))
-    return problem.of_weights(np.stack([minimise_hinge(risk, distance=distance) for risk in risks]))
+    found = []
+    for code, first in enumerate(start.reshape(problem.predictions, -1)):
+        risk = HingeRisk.of(examples, free, divisor=count, code=code, origin=first)
+        found.append(first + minimise_hinge(risk, distance=distance))
+    return problem.of_weights(np.stack(found))
 
 
 def minimiser_sensitivity(

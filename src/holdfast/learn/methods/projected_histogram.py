@@ -167,7 +167,8 @@ def projected_histogram(
     curvature = problem.loss.curvature if math.isfinite(problem.smoothness) else 1.0
     ridge = curvature * cells.reach**2 * deviation * math.sqrt(size) / examples.public_count
     penalty = max(problem.penalty, ridge)
-    found = _minimised(cells, kept, width, penalty=penalty, count=float(examples.public_count))
+    penalties = penalty * problem.penalised[named]
+    found = _minimised(cells, kept, width, penalties=penalties, count=float(examples.public_count))
     weights = np.zeros((problem.predictions, problem.dimension))
     weights[:, named] = found * min(1.0, problem.radius / max(float(np.linalg.norm(found)), 1e-300))
     return Fit(
@@ -241,7 +242,7 @@ def _count_noise(
 
 
 def _minimised(
-    cells: HistogramCells, counts: Floats, columns: int, *, penalty: float, count: float
+    cells: HistogramCells, counts: Floats, columns: int, *, penalties: Floats, count: float
 ) -> Floats:
     """The weights of the chosen columns: the loss over cell centres, weighted by counts, and a penalty."""
     from scipy.optimize import minimize
@@ -256,8 +257,8 @@ def _minimised(
         w = flat.reshape(shape)
         z = rows @ w.T
         losses = small.loss.values(z if small.outputs == "several" else z[:, 0], labels)
-        gradient = (small.slopes(z, labels) * weight[:, None]).T @ rows + penalty * w
-        return float(weight @ losses) + 0.5 * penalty * float(flat @ flat), gradient.ravel()
+        gradient = (small.slopes(z, labels) * weight[:, None]).T @ rows + penalties * w
+        return float(weight @ losses) + 0.5 * float(np.sum(penalties * w**2)), gradient.ravel()
 
     done = minimize(value, np.zeros(math.prod(shape)), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     return np.asarray(done.x, dtype=np.float64).reshape(shape)

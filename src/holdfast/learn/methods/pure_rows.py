@@ -29,11 +29,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.sensitivity import counts_l1
 from holdfast.errors import require
+from holdfast.learn.intercept_centre import ClassShares, release_shares
 from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import SmoothHuber, Squared, as_codes
-from holdfast.learn.rows.examples import SIGNED, Examples, clipped
+from holdfast.learn.problem.losses import SmoothHuber, Squared
+from holdfast.learn.rows.examples import SIGNED, Examples
 from holdfast.learn.whitened_examples import (
     SHARE,
     RowMap,
@@ -44,9 +44,7 @@ from holdfast.learn.whitened_examples import (
 )
 from holdfast.privacy.account import Account
 from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanisms.laplace import Laplace
 from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.privacy.rounding import as_written
 
 Floats = NDArray[np.float64]
 Whitening = Literal["diagonal", "none"]
@@ -70,10 +68,8 @@ WIDTHS = (0.06, 0.003, 0.25)
 """Of the smooth loss for numbers, in half ranges of the target: at least, per root of the signal, and at most."""
 WEIGHT_SIZE = 0.04
 """Of numbers, in half ranges of the target: what the ridge takes a weight of mapped rows to be."""
-CLASS_SHARE = 0.04
+CLASS_SHARE = Fraction(1, 25)
 """Of epsilon, spent on how many rows each class has."""
-LEAST_COUNT = 2.0
-"""Of a class, in standard deviations of its noise: a class that noise hides is not taken to be rarer."""
 FAINT = 40.0
 """The signal below which a ridge is nearly twice as large."""
 LEAST_PENALTY = 2.0
@@ -116,61 +112,6 @@ def row_plan(
     if few:
         reason += f", and rows are seen along at most {directions} public directions"
     return RowPlan(preconditioner=kind, directions=directions if few else None, reason=reason)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ClassShares:
-    """What share of the rows each class has, as released.
-
-    >>> equal, rare = ClassShares(shares=np.array([0.5, 0.5])), ClassShares(shares=np.array([0.99, 0.01]))
-    >>> equal.curvature, round(rare.curvature, 4), equal.evenness, round(rare.evenness, 4)
-    (0.25, 0.0099, 1.0, 0.0396)
-    """
-
-    shares: Floats
-
-    @property
-    def curvature(self) -> float:
-        """p (1 - p), of two classes: the second derivative of their loss where the model predicts the shares."""
-        return float(self.shares[0] * self.shares[1])
-
-    @property
-    def evenness(self) -> float:
-        """4 p (1 - p): how many rows of equal classes say as much as one of these, on average."""
-        return 4.0 * self.curvature
-
-    @property
-    def scores(self) -> Floats:
-        """Of each class, for the model that predicts the shares; they add up to 0."""
-        logs = np.log(self.shares)
-        return np.asarray(logs - logs.mean())
-
-
-def class_counts(examples: Examples, problem: Problem) -> NDArray[np.int64]:
-    """How many rows each class has, null ones apart; private."""
-    classes = max(2, problem.predictions)
-    total = np.zeros(classes, dtype=np.int64)
-    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
-        codes = as_codes(labels, classes) if problem.outputs == "several" else (labels > 0).astype(np.int64)
-        total += np.bincount(codes[rows.any(axis=1)], minlength=classes)
-    return total
-
-
-def release_shares(
-    examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic
-) -> ClassShares:
-    """Charge a share of what remains of a pure account, and release how many rows each class has."""
-    left = account.remaining().as_pure()
-    assert left is not None, "callers have refused accounts that are not pure"
-    moved = counts_l1(account.adjacency, examples.unit)
-    mechanism = Laplace(
-        scale=as_written(moved) / (left * Fraction(CLASS_SHARE)), l1_sensitivity=moved,
-        adjacency=account.adjacency, arithmetic=arithmetic,
-    )  # fmt: skip
-    released = account.release(mechanism, class_counts(examples, problem), label="objective: classes")
-    least = LEAST_COUNT * math.sqrt(2.0) * float(mechanism.scale)
-    counts = np.maximum(np.asarray(released, dtype=np.float64), least)
-    return ClassShares(shares=counts / counts.sum())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -232,7 +173,7 @@ class PureRows:
             "preconditioner": "diagonal" if self.turned.units else "none",
             **({"share": SHARE, "clip": self.norm} if self.turned.units else {}),
             "row_sizes": self.reach,
-            **({} if self.classes is None else {"class_share": CLASS_SHARE}),
+            **({} if self.classes is None else {"class_share": float(CLASS_SHARE)}),
             **({} if directions is None else {"directions": len(directions)}),
         }
 
@@ -261,7 +202,9 @@ def pure_rows(
         )  # fmt: skip
     classes = None
     if problem.constant > 0 and (problem.outputs == "several" or problem.loss.name in SIGNED):
-        classes = release_shares(examples, problem, account, arithmetic=arithmetic)
+        classes = release_shares(
+            examples, problem, account, share=CLASS_SHARE, arithmetic=arithmetic, label="objective: classes"
+        )
     plan = row_plan(
         problem, epsilon=float(left), adjacency=account.adjacency, count=examples.public_count,
         evenness=classes.evenness if classes is not None and problem.outputs == "one" else 1.0,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
+from holdfast.learn.intercept_centre import centred
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank
 from holdfast.learn.problem import Problem
 from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, summation_error
@@ -112,9 +113,9 @@ def ridge(
     """Solve ridge regression exactly, on the ball if the problem has a radius, and release it with noise.
 
     Private for every table of rows within `row_norm` whose number is at most `count_bound`; that number is the
-    public count where the adjacency makes it public. Gaussian noise, or Gamma-norm noise in a pure account.
+    public count where the adjacency makes it public. Gaussian noise, or Gamma-norm noise in a pure account. The bound
+    on residuals needs a penalty on every weight, so that of the intercept is counted from a mean that is paid for.
     """
-    loss = squared_loss(problem)
     rows = examples.unit.max_rows
     known = account.adjacency.count_is_public and rows == 1
     if count_bound is None and not known and not math.isfinite(problem.radius):
@@ -123,6 +124,9 @@ def ridge(
             "got radius=inf; give radius=..., or the option count_bound"
         )
     most, assumptions = examples.largest_count(count_bound)
+    at = centred(examples, problem, account, arithmetic=arithmetic)
+    examples, problem = at.examples, at.problem
+    loss = squared_loss(problem)
     bounds = RidgeBounds(
         row_norm=problem.norm_bound,
         target_bound=loss.target_bound,
@@ -138,15 +142,17 @@ def ridge(
     theta = solve_ridge(moments, ridge=bounds.ridge, radius=problem.radius)
     weights = account.release(noise.mechanism, theta, label="ridge")
     return Fit(
-        weights=np.asarray(weights),
+        weights=at.restored(weights),
         theorem=THEOREM_BALL if math.isfinite(problem.radius) else THEOREM,
         parameters={
             "ridge": bounds.ridge,
             "count_bound": most,
             "residual_bound": bounds.residual,
             "l2_sensitivity": sensitivity,
+            **at.parameters,
         },
         noise_std=noise.deviation,
+        centre_noise_std=at.noise_std,
         assumptions=assumptions,
     )
 

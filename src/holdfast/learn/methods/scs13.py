@@ -68,7 +68,7 @@ def scs13(
         # One release of all classes' gradients, stacked: its norm is that of the whole matrix.
         noisy = permit.release((gradient_sum(problem, w, chunk) / batch).ravel()).reshape(w.shape)
         eta = min(step, 1.0 / (problem.penalty * t)) if problem.penalty > 0 else step / math.sqrt(t)
-        w = (1.0 - eta * problem.penalty) * w - eta * noisy
+        w = (1.0 - eta * problem.penalties) * w - eta * noisy
         length = float(np.linalg.norm(w))
         if length > problem.radius:
             w = w * (problem.radius / length)

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
+from holdfast.learn.intercept_centre import Centred, centred
 from holdfast.learn.methods.method import Fit
 from holdfast.learn.methods.pure_rows import LEAST_PENALTY, balanced_ridge, noise_spread, pure_rows
 from holdfast.learn.problem import Problem
@@ -168,6 +169,10 @@ class SoftmaxLosses:
         weights = self._risk(1.0, None).of_classes(found)
         return np.asarray(weights - weights.mean(axis=0)) if self.whole else weights
 
+    def of_weights(self, weights: Floats | float) -> Floats | float:
+        """Flat weights of all classes, as those that can be told apart; 0 stays 0."""
+        return weights if np.ndim(weights) == 0 else self._risk(1.0, None).of_weights(np.asarray(weights))
+
     def _risk(self, penalty: float, linear: Floats | None) -> MulticlassRisk:
         return MulticlassRisk(
             examples=self.examples, problem=self.problem, loss=self.loss, penalty=penalty, linear=linear,
@@ -193,9 +198,11 @@ def softmax_objective(
     require(left is not None, "account", account.remaining(), "of pure epsilon", "use engine='noisy_gd'")
     if left is None or left <= 0:
         raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-    mapped = None
+    mapped, at = None, Centred(examples=examples, problem=problem)
     if problem.penalty == 0:
         mapped = pure_rows(examples, problem, account, arithmetic=arithmetic)
+    else:
+        at = centred(examples, problem, account, arithmetic=arithmetic)
     rows, inner = (examples, problem) if mapped is None else (mapped.examples, mapped.problem)
     remaining = account.remaining().as_pure()
     assert remaining is not None, "the account is pure, as checked above"
@@ -209,8 +216,9 @@ def softmax_objective(
     least = softmax_penalty(inner, loss, effective_dimension=effective, **told)
     penalty = max(least, examples.public_count * problem.penalty)
     mechanism = softmax_mechanism(inner, loss, penalty=penalty, **told)
-    origin = 0.0 if mapped is None else mapped.origin
-    losses = SoftmaxLosses(examples=rows, problem=inner, loss=loss, whole=mapped is not None, origin=origin)
+    losses = SoftmaxLosses(examples=rows, problem=inner, loss=loss, whole=mapped is not None)
+    origin = losses.of_weights(at.origin) if mapped is None else mapped.origin
+    losses = dataclasses.replace(losses, origin=origin)
     found = origin + np.asarray(account.release(mechanism, losses, label="softmax: objective"))
     weights = losses.of_classes(found)
     how = (
@@ -225,6 +233,7 @@ def softmax_objective(
             "engine": "objective", "mechanism": mechanism.to_json(), "sum_penalty": float(mechanism.penalty),
             "log_determinant": mechanism.log_determinants,
             **({"preconditioner": "none"} if mapped is None else mapped.parameters), "arithmetic": arithmetic,
+            **at.parameters,
         },
         assumptions=(
             *(() if mapped is None else mapped.assumptions),

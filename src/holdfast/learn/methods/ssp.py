@@ -78,7 +78,7 @@ def ssp(
     )  # fmt: skip
     weights = solve_noisy(
         Moments(gram=score.curvature, cross=score.target),
-        ridge=problem.penalty * examples.public_count,
+        ridge=problem.penalties * examples.public_count,
         floor=math.sqrt(2.0 * d) * s,
     )
     size = float(np.linalg.norm(weights))

@@ -22,8 +22,9 @@ from holdfast.privacy.rounding import NORM_SLACK
 class Problem:
     """(1/n) sum of losses + (penalty / 2) |w|^2, over |w| <= radius.
 
-    The penalty acts on every coordinate, the intercept included (soundness, section 0). Rows, with their
-    intercept column, have norm at most `row_norm`. `outputs` says how many predictions.
+    No method penalises the weight of the constant column: `penalties` leaves it out, and methods whose proof needs a
+    penalty on every weight count that one from a centre that they pay for (`learn.centre`; soundness, section 0).
+    Rows, with their intercept column, have norm at most `row_norm`. `outputs` says how many predictions.
 
     >>> from holdfast.learn.problem.losses import Logistic
     >>> Problem(loss=Logistic(), dimension=3).gradient_change("replace") > 2
@@ -51,6 +52,28 @@ class Problem:
     def active_columns(self) -> int:
         """How many numbers of a row may differ from 0."""
         return self.dimension if self.active is None else min(self.active, self.dimension)
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether the last column is constant."""
+        return self.constant > 0
+
+    @property
+    def penalised(self) -> NDArray[np.float64]:
+        """1 for each column whose weight is penalised, 0 for the constant column.
+
+        >>> from holdfast.learn.problem.losses import Logistic
+        >>> Problem(loss=Logistic(), dimension=3, penalty=0.1, constant=0.5).penalised.tolist()
+        [1.0, 1.0, 0.0]
+        """
+        mask = np.ones(self.dimension)
+        mask[-1] = 0.0 if self.has_intercept else 1.0
+        return mask
+
+    @property
+    def penalties(self) -> NDArray[np.float64]:
+        """The penalty on the weight of each column."""
+        return self.penalty * self.penalised
 
     @property
     def outputs(self) -> str:

@@ -219,8 +219,8 @@ class Whitener(Protocol):
     def form(self) -> Floats:
         """P^T P, or its diagonal as a vector: |P x|^2 = x^T (P^T P) x, for engines that compute it themselves."""
 
-    def shrunk(self, vector: Floats, strength: float) -> Floats:
-        """(I + strength P P^T)^-1 v: one implicit step of a penalty on P^T v."""
+    def shrunk(self, vector: Floats, strengths: Floats) -> Floats:
+        """(I + P diag(strengths) P^T)^-1 v: one implicit step of a penalty on P^T v, for each column its own."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -339,7 +339,7 @@ def noisy_descent(
             last = max(size, 0.1 * expected)
         velocity = schedule.momentum * velocity + mean_gradient
         # The penalty takes an implicit step, which is stable whatever the whitening made of it.
-        shrink = partial(whitening.shrunk, strength=pace * problem.penalty)
+        shrink = partial(whitening.shrunk, strengths=pace * problem.penalties)
         weights = each_row(shrink, weights - pace * velocity)
         length = float(np.linalg.norm(each_row(whitening.backward, weights)))
         weights = weights * min(1.0, problem.radius / max(length, 1e-300))

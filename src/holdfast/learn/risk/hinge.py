@@ -39,19 +39,34 @@ class HingeRisk:
     share: float
     penalty: float
     norm: float
+    ahead: Floats | float = 1.0
+    """What each margin is where all weights are 0: 1, less what a public origin predicts for the row's own class."""
 
     @classmethod
-    def of(cls, examples: Examples, problem: Problem, *, divisor: float, code: int = 0) -> HingeRisk:
-        """Rows within the declared norm, null records as zeros; of several classes, that code's against the rest."""
+    def of(
+        cls,
+        examples: Examples,
+        problem: Problem,
+        *,
+        divisor: float,
+        code: int = 0,
+        origin: Floats | None = None,
+    ) -> HingeRisk:
+        """Rows within the declared norm, null records as zeros; of several classes, that code's against the rest.
+
+        Weights are those beyond `origin`, which the penalty is counted from.
+        """
         parts = [np.zeros((0, examples.dimension))]
         for chunk in examples.chunks():
             rows, labels = clipped(chunk, problem)
             if problem.outputs == "several":
                 labels = np.where(as_codes(labels, problem.predictions) == code, 1.0, -1.0)
             parts.append(rows * labels[:, None])
+        rows = np.concatenate(parts)
         return cls(
-            rows=np.concatenate(parts), share=1.0 / divisor, penalty=problem.penalty, norm=problem.norm_bound
-        )
+            rows=rows, share=1.0 / divisor, penalty=problem.penalty, norm=problem.norm_bound,
+            ahead=1.0 if origin is None or not origin.any() else 1.0 - rows @ origin,
+        )  # fmt: skip
 
     def weights(self, alpha: Floats) -> Floats:
         """w(alpha)."""
@@ -65,13 +80,14 @@ class HingeRisk:
         for start in range(0, count, BLOCK):
             rows: Any = self.rows[start : start + BLOCK].astype(kind)
             own: Any = alpha[start : start + BLOCK].astype(kind)
-            margins = 1.0 - rows @ wide
+            margins = np.broadcast_to(self.ahead, count)[start : start + BLOCK] - rows @ wide
             total = total + np.sum((1.0 - own) * np.maximum(margins, 0.0) + own * np.maximum(-margins, 0.0))
             turned = turned + own @ rows
         apart = float(np.linalg.norm((wide - turned * (self.share / self.penalty)).astype(np.float64)))
         unit, length = float(np.finfo(kind).eps), float(np.linalg.norm(w))
         # An inner product of d terms errs by d units of |x| |w|; a sum of n rows, in blocks, by n units of their norms.
-        hidden = count * self.share * (columns + 4) * (1.0 + self.norm * length) * unit
+        largest = max(1.0, float(np.max(np.abs(self.ahead), initial=0.0)))
+        hidden = count * self.share * (columns + 4) * (largest + self.norm * length) * unit
         apart += (count + 8) * count * self.share * self.norm / self.penalty * unit
         found = self.share * float(total) + hidden + 0.5 * self.penalty * float(apart) ** 2
         return float(found * (1.0 + (count + 8) * 2.0**-53))
@@ -129,8 +145,9 @@ class _Round:
 
     @cached_property
     def residual(self) -> Floats:
-        """Of Q alpha - 1 = below - above."""
-        return np.asarray(self.risk.rows @ self.risk.weights(self.alpha) - 1.0 - self.below + self.above)
+        """Of Q alpha - e = below - above, e being 1 less what the origin predicts."""
+        predicted = self.risk.rows @ self.risk.weights(self.alpha)
+        return np.asarray(predicted - self.risk.ahead - self.below + self.above)
 
     @cached_property
     def factor(self) -> Floats:
@@ -173,7 +190,8 @@ class _Round:
         if 0 < len(rows) <= 2 * rows.shape[1] + 50:
             system = rows @ rows.T * (self.risk.share / self.risk.penalty)
             for _ in range(3):
-                missed = 1.0 - rows @ self.risk.weights(alpha)
+                ahead = np.broadcast_to(self.risk.ahead, len(free))[free]
+                missed = ahead - rows @ self.risk.weights(alpha)
                 alpha[free] += np.linalg.lstsq(system, missed, rcond=None)[0]
         return np.clip(alpha, 0.0, 1.0)
 

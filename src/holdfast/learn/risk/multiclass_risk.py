@@ -120,6 +120,10 @@ class MulticlassRisk(PenalisedRisk):
         """W = Q V: a row of weights for each class."""
         return np.asarray(self._basis @ w.reshape(-1, self.problem.dimension))
 
+    def of_weights(self, weights: Floats) -> Floats:
+        """V of flat weights W: Q^T W, for weights whose classes sum to zero where the loss cannot tell their sum."""
+        return np.asarray((self._basis.T @ weights.reshape(-1, self.problem.dimension)).ravel())
+
     @cached_property
     def _passes(self) -> ClippedBlocks:
         return ClippedBlocks(self.examples, self.problem)

@@ -12,8 +12,8 @@ import math
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
-from holdfast.errors import BudgetWarning, DataError, ParameterError, require
+from holdfast.errors import BudgetWarning, ParameterError, require
+from holdfast.learn.inference.public_design import USERS, PublicDesign, shortened
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.counted_rows import CountedRows
 from holdfast.learn.rows.examples import ArrayExamples, Examples
@@ -57,6 +58,10 @@ SCORES_NEXT = "_fit_and_score"
 """The function of scikit-learn that fits a model, and then scores it."""
 STEPS = (SCORES_NEXT, "_fit_and_predict", "fit")
 """Those that may be given an account; the last one is the refit of a search."""
+FEATURES_ASSUMED = (
+    "bounds was not declared: features are taken to be within [-1, 1], and what is larger is cut short; declare "
+    "bounds, or fit a Table with a schema"
+)
 COUNT_READ = "the number of rows was read from the data and is treated as public; declare n_public"
 
 
@@ -72,6 +77,12 @@ class Prepared:
     columns: tuple[str, ...] | None = None
     schema: Mapping[str, Any] | None = None
     schema_hash: str | None = None
+    row_norm: float = 1.0
+    """What rows are clipped to."""
+    longest_row: float | None = None
+    """No row is longer before it is clipped, by what is declared; None where nothing is."""
+    reference: tuple[str, ...] = ()
+    """Columns whose first category has no feature."""
     levels: Mapping[str, int] | None = None
     """Of hierarchies that left their level to the fit."""
     count_is_public: bool = True
@@ -88,17 +99,6 @@ class Prepared:
     def parameters(self) -> dict[str, Any]:
         """What a release says of rows and labels."""
         return {**self.counted.parameters, **self.coding.parameters}
-
-
-@contextmanager
-def numbers_only() -> Iterator[None]:
-    """Python's own error for a text among numbers quotes the text, which is data; ours does not."""
-    try:
-        yield
-    except ValueError as error:
-        if "could not convert" not in str(error):
-            raise
-        raise DataError("rows and targets must be numbers; declare a schema, which encodes texts") from None
 
 
 def count_of_array(rows: int, n_public: int | None, adjacency: Adjacency) -> tuple[int, tuple[str, ...]]:
@@ -123,38 +123,48 @@ def of_arrays(
     targets: tuple[LabelCoding, tuple[str, ...]],
     y: Any,
     *,
-    row_norm: float,
-    intercept: float,
+    row_norm: float | None,
+    fit_intercept: bool,
+    intervals: bool,
     adjacency: Adjacency,
     n_public: int | None,
     names: Any = None,
     bounds: Bounds | None = None,
 ) -> Prepared:
-    """A matrix, dense or sparse: scaled where bounds are declared, clipped, with the constant column."""
+    """A matrix, dense or sparse: scaled where bounds are declared, clipped, with the constant column.
+
+    `intervals`: whether they are wanted, which decides the row norm where none is given.
+    """
     coding, read = targets
     count, counted = count_of_array(X.shape[0], n_public, adjacency)
     named = None if names is None else tuple(str(name) for name in np.asarray(names))
-    schema = None
+    schema, assumed = None, () if bounds is not None else (FEATURES_ASSUMED,)
+    longest = None if bounds is None else math.nextafter(math.sqrt(X.shape[1]), math.inf)
+    norm = row_norm_of(row_norm, longest, intervals=intervals)
+    if intervals:
+        assumed = (*assumed, *shortened(norm, longest))
     if bounds is not None:
         named = named or tuple(f"x{place}" for place in range(X.shape[1]))
         schema = Schema(declared_columns(named, bounds), adjacency=adjacency)
         dense = X.toarray() if hasattr(X, "toarray") else X
-        X = Encoder(schema, named, intercept=False, row_norm=row_norm).transform(np.asarray(dense))
+        X = Encoder(schema, named, intercept=False, row_norm=norm).transform(np.asarray(dense))
     return Prepared(
         examples=ArrayExamples(
-            features=design(X, row_norm=row_norm, constant=intercept),
+            features=design(X, row_norm=norm, constant=intercept_value(norm, fit_intercept=fit_intercept)),
             labels=coding.encode(y),
             adjacency=adjacency,
             public_count=count,
         ),
         coding=coding,
-        read=(*read, *counted),
+        read=(*read, *counted, *assumed),
         feature_names=named,
         columns=None if schema is None else named,
         schema=None if schema is None else schema.to_dict(),
         schema_hash=None if schema is None else schema.hash(),
         count_is_public=not counted,
         counted=CountedRows(count=None if counted else count, unit="rows"),
+        row_norm=norm,
+        longest_row=longest,
     )
 
 
@@ -195,8 +205,9 @@ def of_table(
     target: str | None,
     *,
     coding: Callable[[Numeric | Categorical], LabelCoding],
-    row_norm: float,
-    intercept: float,
+    row_norm: float | None,
+    fit_intercept: bool,
+    intervals: bool,
     n_public: int | None,
     limit: PrivacyCurve | None,
 ) -> Prepared:
@@ -207,14 +218,28 @@ def of_table(
     table, levels = at_learned_levels(table, rows=count, limit=limit)
     coded = coding(table.schema[target])
     columns = tuple(name for name in table.schema.names if name != target)
-    encoder = Encoder(table.schema, columns, intercept=False, row_norm=row_norm)
+    public = PublicDesign(schema=table.schema, columns=columns, reference=())
+    said: tuple[str, ...] = ()
+    if intervals:
+        public = PublicDesign.of(table.schema, columns, intercept=fit_intercept)
+        said = (USERS,) if table.unit.max_rows > 1 else ()
+    norm = row_norm_of(row_norm, public.longest_row, intervals=intervals)
+    if intervals:
+        said = (*said, *shortened(norm, public.longest_row))
+    encoder = public.encoder(norm)
     encoder.fit()
     examples = TableExamples(
-        table=table, encoder=encoder, target=target, coding=coded, public_count=count, intercept=intercept
+        table=table,
+        encoder=encoder,
+        target=target,
+        coding=coded,
+        public_count=count,
+        intercept=intercept_value(norm, fit_intercept=fit_intercept),
     )
     return Prepared(
         examples=examples.loaded(),
         coding=coded,
+        read=said,
         declared=(*counted, *table.assumptions),
         feature_names=tuple(encoder.get_feature_names_out().tolist()),
         columns=columns,
@@ -223,7 +248,21 @@ def of_table(
         levels=levels,
         count_is_public=not counted,
         counted=CountedRows.of_table(table, target, None if counted else count),
+        row_norm=norm,
+        longest_row=public.longest_row,
+        reference=public.reference,
     )
+
+
+def row_norm_of(row_norm: float | None, longest: float | None, *, intervals: bool) -> float:
+    """What rows are clipped to: what is given; else 1, or, where intervals are wanted, what no declared row exceeds.
+
+    >>> row_norm_of(None, 2.0, intervals=True), row_norm_of(None, 2.0, intervals=False)
+    (2.0, 1.0)
+    """
+    if row_norm is not None:
+        return row_norm
+    return longest if intervals and longest is not None else 1.0
 
 
 def count_of_table(table: Table, n_public: int | None) -> tuple[int, tuple[str, ...]]:
@@ -235,11 +274,13 @@ def count_of_table(table: Table, n_public: int | None) -> tuple[int, tuple[str, 
     return count, counted
 
 
-def limit_to_spend(epsilon: float, delta: float, account: Account | None) -> PrivacyCurve | None:
-    """What a fit may spend; None for a fit without privacy."""
+def limit_to_spend(
+    epsilon: float, delta: float | None, account: Account | None, *, count: int | None = None
+) -> PrivacyCurve | None:
+    """What a fit may spend; None for a fit without privacy. `count` is a public number of units, where it is known."""
     if account is not None:
         return account.remaining()
-    return None if epsilon == math.inf else limit_of(epsilon, delta)
+    return None if epsilon == math.inf else limit_of(epsilon, delta, count=count)
 
 
 def intercept_value(row_norm: float, *, fit_intercept: bool) -> float:

@@ -76,7 +76,7 @@ class PrivatePCA(PrivateStep):
         n_components: int = 2,
         *,
         epsilon: float = 1.0,
-        delta: float = 0.0,
+        delta: float | None = None,
         share: float = SHARE,
         row_norm: float = 1.0,
         center: bool = True,

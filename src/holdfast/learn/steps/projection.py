@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.errors import ParameterError, require
+from holdfast.learn.rows.numbers_only import numbers_only
 
 MOST_ENTRIES = 2**27
 """Of the matrix: a gigabyte."""
@@ -41,7 +42,8 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         require(whole and self.components >= 1, "components", self.components, "a whole number >= 1")
         known = isinstance(self.seed, int | np.integer) and not isinstance(self.seed, bool)
         require(known and self.seed >= 0, "seed", self.seed, "a whole number >= 0")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        with numbers_only(X):
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         columns = int(X.shape[1])
         if columns * self.components > MOST_ENTRIES:
             raise ParameterError(
@@ -55,7 +57,8 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The projected rows."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=np.float64)
+        with numbers_only(X):
+            X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=np.float64)
         return np.asarray(X @ self.matrix_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

@@ -68,7 +68,7 @@ class PrivateScaler(PrivateStep):
         bounds: Sequence[float] | Sequence[Sequence[float]] = (-1.0, 1.0),
         *,
         epsilon: float = 1.0,
-        delta: float = 0.0,
+        delta: float | None = None,
         share: float = SHARE,
         length: float | None = 1.0,
         adjacency: Adjacency | str | None = None,

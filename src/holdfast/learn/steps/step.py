@@ -19,12 +19,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
 from holdfast.learn.rows.examples import ArrayExamples, rounding_of_sum
+from holdfast.learn.rows.numbers_only import numbers_only
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
     count_of_array,
     inside_model_selection,
-    numbers_only,
     selected,
     share_of,
     warn_refit,
@@ -94,7 +94,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Learns sums of rows with noise; a subclass says which, and what it makes of them."""
 
     epsilon: float
-    delta: float
+    delta: float | None
     share: float
     adjacency: Adjacency | str | None
     n_public: int | None
@@ -114,7 +114,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         adjacency = resolve_adjacency(self.adjacency, None if account is None else account.adjacency)
         # Where the number of rows is private, so is that there are none.
         secret = not adjacency.count_is_public and self.n_public is not None
-        with numbers_only():
+        with numbers_only(X):
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=0 if secret else 1)
         count, read = count_of_array(len(X), self.n_public, adjacency)
         for assumption in read:
@@ -124,7 +124,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             features=rows, labels=np.zeros(len(rows)), adjacency=adjacency, public_count=count
         )
         limit, chosen_by = (
-            limit_of(self.epsilon, self.delta) if account is None else account.limit,
+            limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit,
             selected(account),
         )
         require_small_delta(limit, count)
@@ -193,7 +193,8 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> Floats:
         check_is_fitted(self, "release_")
-        return cast(Floats, validate_data(self, X, reset=False, dtype=np.float64))
+        with numbers_only(X):
+            return cast(Floats, validate_data(self, X, reset=False, dtype=np.float64))
 
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:

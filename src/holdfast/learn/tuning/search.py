@@ -119,7 +119,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
         *,
         epsilon: float = 1.0,
-        delta: float = 1e-6,
+        delta: float | None = None,
         strategy: Strategy = "parts",
         holdout: float = 0.2,
         stopping: RandomStopping | None = None,
@@ -144,13 +144,14 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if self._fits_whole(settings):
             return self._search_whole(settings, X, y, account, target)
         models = [clone(self.estimator).set_params(**setting, random_state=None) for setting in settings]
-        limit = limit_of(self.epsilon, self.delta) if account is None else account.remaining()
         for model in models:
             model.set_params(epsilon=self.epsilon, delta=self.delta)._check_parameters(account)
         prepared = models[0]._prepare(X, y, target, account)
+        count = prepared.examples.public_count
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.remaining()
         trainers = [_Trainer(model=model, prepared=prepared, idealised=[]) for model in models]
         methods, score = [trainer.decide(prepared, limit)[0] for trainer in trainers], _score(models[0])
-        require_small_delta(limit if account is None else account.limit, prepared.examples.public_count)
+        require_small_delta(limit if account is None else account.limit, count)
         search = self._rehearsed(_candidates(trainers, settings), score)
         if account is None:
             account = self._open(limit, methods, prepared, search)
@@ -226,9 +227,11 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self, settings: list[dict[str, Any]], X: Any, y: Any, account: Account | None, target: str | None
     ) -> Self:
         """The same search among models that are fitted whole, each with its own view of the rows."""
-        limit = limit_of(self.epsilon, self.delta) if account is None else account.limit
+        limit_of(self.epsilon, self.delta)
         rows = WholeModels.of(self.estimator, X, y, target, account)
-        require_small_delta(limit, rows.examples.public_count)
+        count = rows.examples.public_count
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
+        require_small_delta(limit, count)
         for assumption in rows.read:
             warnings.warn(assumption, AssumptionWarning, stacklevel=3)
         candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]

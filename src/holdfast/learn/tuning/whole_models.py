@@ -125,7 +125,7 @@ class WholeModels:
             table=X if isinstance(X, Table) else None, target=target or "",
         )  # fmt: skip
 
-    def candidate(self, setting: Mapping[str, Any], *, epsilon: float, delta: float) -> Candidate:
+    def candidate(self, setting: Mapping[str, Any], *, epsilon: float, delta: float | None) -> Candidate:
         """A setting, put into the estimator. Its accounts are not its own epsilon, which is only checked."""
         made = clone(self.base).set_params(**setting)
         require_searchable(made)

@@ -103,9 +103,11 @@ class Currency(ABC):
         bare = limit.curve if isinstance(limit, WithSlack) else limit
         amounts = self.translate(bare)
         if amounts is None:
+            way_out = "leave the currency out to take the one that fits the limit"
+            if self.name == "pure":
+                way_out = "it has a delta and pure accounts have none: ask for delta=0, or " + way_out
             raise ParameterError(
-                f"limit {limit!r} cannot be counted in the currency {self.name!r}; "
-                "leave the currency out to take the one that fits the limit"
+                f"limit {limit!r} cannot be counted in the currency {self.name!r}; {way_out}"
             )
         return Cost(amounts, limit.total_variation, limit.failure)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from holdfast.errors import AdjacencyError, BudgetExceeded, ParameterError, require
 from holdfast.privacy.account.account import Account
+from holdfast.privacy.account.weak_limit import warn_weak_limit
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 
@@ -63,12 +64,27 @@ class Payable(Protocol):
         """Empty, or what to do where a unit owns several rows, which the method's proof does not cover."""
 
 
-def limit_of(epsilon: float, delta: float) -> PrivacyCurve:
-    """The promise asked for.
+def default_delta(count: int | None = None) -> float:
+    """The delta of a promise that names none: 1e-6, and for more than 100,000 units a power of ten below 1 / (10 n).
 
-    >>> limit_of(1.0, 0.0)
-    PureDP(epsilon=1)
+    `count` is a public number of units, where there is one. The same for fits, syntheses, plans and ledgers.
+
+    >>> default_delta(), default_delta(300), default_delta(2_000_000)
+    (1e-06, 1e-06, 1e-08)
     """
+    if count is None or count <= 1.0 / (10.0 * MOST_DELTA):
+        return MOST_DELTA
+    return float(f"1e-{len(str(10 * count - 1))}")
+
+
+def limit_of(epsilon: float, delta: float | None, *, count: int | None = None) -> PrivacyCurve:
+    """The promise asked for; a delta of None is the default for that public number of units.
+
+    >>> limit_of(1.0, 0.0), limit_of(1.0, None)
+    (PureDP(epsilon=1), ApproxDP(epsilon=1, delta=1e-06))
+    """
+    if delta is None:
+        delta = default_delta(count)
     require(_is_number(epsilon) and 0 < epsilon < float("inf"), "epsilon", epsilon, "> 0 and finite")
     require(_is_number(delta) and 0 <= delta < 1, "delta", delta, "in [0, 1)", "use 0 for pure privacy")
     return PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
@@ -84,6 +100,7 @@ def open_account(
             f"delta must be > 0 for method={method.name!r}, got delta=0; use method='auto' for pure privacy"
         )
     currency = "pure" if pure else method.currency
+    warn_weak_limit(limit)
     return Account(limit, adjacency=adjacency, unit=unit, currency=currency, seed=seed)
 
 
