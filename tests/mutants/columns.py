@@ -108,7 +108,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns: an hour after noon is one before it in SQL",
-        target="data/sql/dialect:_hour",
+        target="data/sql/dialect:Dialect._hour",
         old='("P", 12)',
         new='("P", 0)',
         tests=(
@@ -117,8 +117,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns: numbers of policies are categories of a draft",
-        target="data/draft/guesses:_code",
-        old="or text_guesses.serial(evidence.counted)",
+        target="data/draft/guesses:_labelled",
+        old="not serial(probe) and ",
         new="",
         tests=(f"{DRAFT}test_numbers_of_things_are_identifiers_and_no_codes_or_amounts",),
     ),

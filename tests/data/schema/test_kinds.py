@@ -139,16 +139,24 @@ def written(form: str, parts: tuple[int, str, int, int, int, str]) -> str:
 def test_months_by_name_and_hours_after_noon_are_one_in_databases(drawn: list[Any]) -> None:
     """One text alone, a column of them, and SQL read the same moment, or none."""
     for form in FORMS:
-        column = DateTime("x", "1960-01-01", "2040-12-31", unit="day", bins=20, format=form, null="category")
-        texts = [written(form, parts) for _, parts in drawn] + [None, "2001-02-03"]
-        rows = pa.table({"x": pa.array(texts, pa.string())})
+        column = DateTime("x", "1960-01-01", "2040-12-31", unit="hour", bins=20, format=form, null="category")
+        day = DateTime("y", "2001-05-03 00:00", "2001-05-04 00:00", unit="hour", format=form, null="category")
+        usual = [(3, "5", 2001, 9, 5, half) for half in ("AM", "PM", "p.m.")]
+        texts = [written(form, parts) for parts in [*usual, *(parts for _, parts in drawn)]] + [
+            None,
+            "2001-02-03",
+        ]
+        rows = pa.table({name: pa.array(texts, pa.string()) for name in "xy"})
         read = moment_numbers(column, rows["x"])
-        alone = [float("nan") if text is None else read_moment(text, "day", form) for text in texts]
+        alone = [float("nan") if text is None else read_moment(text, "hour", form) for text in texts]
         np.testing.assert_array_equal(read, alone)
         with duckdb.connect() as connection:
             connection.register("t", rows)
-            counts = open_table(connection, Schema([column]), table="t").counts([["x"]])[0]
-        np.testing.assert_array_equal(counts, open_table(rows, Schema([column])).counts([["x"]])[0])
+            counts = open_table(connection, Schema([column, day]), table="t").counts([["x"], ["y"]])
+        for here, there in zip(
+            counts, open_table(rows, Schema([column, day])).counts([["x"], ["y"]]), strict=True
+        ):
+            np.testing.assert_array_equal(here, there)
     assert read_moment("3-Mai-2021", "day", "%d-%b-%Y") == read_moment("2021-05-03", "day", "iso")
     assert read_moment("12/31/2020 12:30:00 AM", "hour", "%m/%d/%Y %I:%M:%S %p") == 447048
 

@@ -138,8 +138,8 @@ def levels_of(words: Sequence[str], asked: Sequence[int]) -> list[int | Mapping[
 
     Digits that lost their zeros in front are compared as if they had them.
 
-    >>> levels_of(["10115", "10117", "20095"], (2, 1)), levels_of(["1011", "20095"], (2,))
-    ([2, 1], [{'1011': '01*', '20095': '20*'}])
+    >>> levels_of(["10115", "10117", "20095"], (2, 1)), levels_of(["1011", "1012", "20095"], (2,))
+    ([2, 1], [{'1011': '01*', '1012': '01*', '20095': '20*'}])
     """
     width = max(map(len, words))
     lost = all(word.isdigit() for word in words) and any(len(word) < width for word in words)
