@@ -108,8 +108,8 @@ def measured() -> dict[str, dict[str, Size]]:
                 classes=len(column.labels) if isinstance(column, Categorical) else 0, constant=common,
             )  # fmt: skip
     for name, task in TASKS.items():
-        table, _ = task()
-        found["synth_panel"][name] = Size(rows=table.units(), columns=len(table.schema.names))
+        rows = task()[0]
+        found["synth_panel"][name] = Size(rows=rows.units(), columns=len(rows.schema.names))
     return found
 
 

@@ -285,7 +285,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="dossier: estimates stand on the page as bounds (A4)",
         target="dossier:_audited",
-        old="six_digits(audit.epsilon_lower(shared)) if audit.valid else None",
+        old="stored_least(audit.epsilon_lower(shared)) if audit.valid else None",
         new="six_digits(audit.epsilon_estimate(shared))",
         tests=("tests/review/test_audit_findings.py::test_a_page_shows_no_lower_bound_above_the_truth",),
     ),

@@ -51,8 +51,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="evaluation: other rows keep the certificate",
         target="synth:released_evidence",
-        old="alpha=None if claim is None or assumption else claim.alpha",
-        new="alpha=None if claim is None else claim.alpha",
+        old="claim=None if assumption else claim",
+        new="claim=claim",
         tests=(ROWS + "test_against_release.py::test_only_the_rows_of_the_release_are_spoken_of",),
     ),
     Fault(

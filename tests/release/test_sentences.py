@@ -196,20 +196,14 @@ def _numbers(rows: int = 400) -> Any:
     return open_table({"x": x, "y": 0.5 * x}, NUMBERS)
 
 
-def _linear(epsilon: float, delta: float) -> Release[Any]:
-    return (
-        PrivateLinearRegression(epsilon=epsilon, delta=delta, random_state=1)
-        .fit(_numbers(), target="y")
-        .release_
-    )  # type: ignore[return-value]
+def _linear(epsilon: float, delta: float) -> Any:
+    made = PrivateLinearRegression(epsilon=epsilon, delta=delta, random_state=1)
+    return made.fit(_numbers(), target="y").release_
 
 
 def _additive(epsilon: float, delta: float) -> Release[Any]:
-    return (
-        PrivateAdditiveRegressor(epsilon=epsilon, delta=delta, random_state=1)
-        .fit(_numbers(), target="y")
-        .release_
-    )
+    made = PrivateAdditiveRegressor(epsilon=epsilon, delta=delta, random_state=1)
+    return made.fit(_numbers(), target="y").release_
 
 
 def _classes(epsilon: float, delta: float) -> Release[Any]:
@@ -346,10 +340,11 @@ def test_no_other_place_writes_the_digits_of_a_bound() -> None:
             for before, number in zip(node.values, node.values[1:], strict=False):
                 if not isinstance(before, ast.Constant) or not isinstance(number, ast.FormattedValue):
                     continue
+                said = str(before.value).rstrip(" (")
                 form = "" if number.format_spec is None else ast.unparse(number.format_spec)
                 written = ast.unparse(number.value)
-                own = "confidence" in written and before.value.rstrip().endswith("confidence")
+                own = "confidence" in written and said.endswith("confidence")
                 plain = "rounded_up" not in written and "_text(" not in written
-                if before.value.rstrip(" (").endswith(BOUNDS) and plain and (DIGITS.search(form) or own):
+                if said.endswith(BOUNDS) and plain and (DIGITS.search(form) or own):
                     found.append(f"{path.relative_to(root)}:{number.lineno}: {written}")
     assert not found

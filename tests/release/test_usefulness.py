@@ -77,7 +77,7 @@ def rows(number: int, seed: int = 0) -> tuple[Any, Any]:
     return X, (X[:, 0] > 0).astype(int)
 
 
-ESTIMATORS = {
+ESTIMATORS: dict[str, Any] = {
     "auto": lambda epsilon: PrivateLogisticRegression(
         epsilon=epsilon, delta=1e-6, bounds=(-1, 1), classes=[0, 1], random_state=1
     ),
@@ -134,6 +134,7 @@ def test_a_count_that_was_read_from_the_data_decides_nothing() -> None:
         model = PrivateLogisticRegression(
             epsilon=1e-3, delta=1e-7, bounds=(-1, 1), classes=[0, 1], adjacency="add_remove", random_state=1
         ).fit(*rows(number))
+        assert model.release_ is not None
         assert model.release_.prospects == ()
     with pytest.warns(UselessReleaseWarning):
         PrivateLogisticRegression(
