@@ -556,7 +556,8 @@ def _listed(evidence: Evidence, labels: list[str], options: dict[str, Any]) -> G
         counted = dict(zip(map(str, evidence.numbers.astype(np.int64)), evidence.times.tolist(), strict=True))
         labels = _most_frequent(evidence, labels, counted, MOST_NUMBERED, options)
     elif len(labels) == evidence.distinct or len(labels) <= MOST_CATEGORIES:
-        evidence.say(f"categories: all {len(labels)} values that were found")
+        kind = "values" if evidence.kind in NUMBERS else "texts"
+        evidence.say(f"categories: all {len(labels)} {kind} that were found")
     other, null = _unused("(other)", labels), _unused("(missing)", labels) if evidence.missing else None
     values: list[Any] = [int(label) for label in labels] if evidence.kind in NUMBERS else labels
     if evidence.target and len(labels) >= 2:
