@@ -26,14 +26,15 @@ def traces() -> dict[str, walks.Entered]:
 def test_every_walk_goes_through_its_rooms(traces: dict[str, walks.Entered]) -> None:
     assert list(walks.WALKS) == list(walks.TITLES)
     for name, first, last in (
-        ("fit", "learn", "privacy"),
-        ("synthesise", "synth", "release"),
-        ("dossier", "dossier", "dossier"),
-        ("ledger", "ledger", "privacy"),
+        # A release is made last, and its words, unless something before it was said in words too.
+        ("fit", "learn", {"release", "privacy"}),
+        ("synthesise", "synth", {"release", "privacy"}),
+        ("dossier", "dossier", {"dossier"}),
+        ("ledger", "ledger", {"privacy"}),
     ):
         files = list(traces[name])
         assert walks.room(files[0]) == first
-        assert walks.room(files[-1]) == last
+        assert walks.room(files[-1]) in last
         assert all((walks.PACKAGE / file).is_file() for file in files)
         assert {walks.room(file) for file in files} <= set(walks.LAYERS)
 
