@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, type_of
 from holdfast.data.moments import as_dates
 from holdfast.data.order import Order
 from holdfast.data.rows import Batch
@@ -19,6 +20,7 @@ from holdfast.errors import ParameterError, require
 LEAVE_OUT = "leave the rows out whose label is not known"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Records:
     """Features (an array, sparse matrix, data frame or Arrow table) and what is to be predicted.
@@ -56,7 +58,9 @@ class Records:
         try:
             features, labels = pair
         except (TypeError, ValueError):
-            raise ParameterError(f"{name} must be a pair (X, y), got {type(pair).__name__}") from None
+            raise ParameterError(
+                f"{name} must be a pair (X, y), got {type_of(pair)}; write {name}=(X, y)"
+            ) from None
         features, labels = untensored(features), untensored(labels)
         known = hasattr(features, "shape")
         return cls(features=features if known else np.asarray(features), labels=np.asarray(labels))

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.attack.models import REGISTRY
 from holdfast.attack.models.attack import Attack, Case, Floats
 from holdfast.attack.models.shadow import Bits, Fit, References, fitting, reference_models
@@ -35,6 +36,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MembershipAudit:
     """What each attack reached in the game, and the lower bound that its guesses give.
@@ -72,6 +74,7 @@ class MembershipAudit:
         )
 
 
+@checked
 def membership_game(
     train: Any,
     pool: Any,

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds import multi_run
 from holdfast.audit.bounds.sequential import SequentialTest
 from holdfast.audit.canaries import (
@@ -57,9 +58,11 @@ BOUNDS: dict[str, tuple[str, ...]] = {
 CANARIES, RUNS, TRANSCRIPTS = 1000, 400, 4000
 
 
+@checked
 def audit(
     train: Callable[..., Any],
     data: Any,
+    y: Any = None,
     *,
     claim: Guarantee | PrivacyCurve,
     kind: Kind = "one-run",
@@ -85,7 +88,7 @@ def audit(
 ) -> AuditResult:
     """How much `train` leaks at least, measured on records that holdfast planted in `data`.
 
-    `train` takes what `data` is (an array of rows, or a pair (X, y)) and returns a vector, a model with `coef_`
+    `train` takes what `data` is (an array of rows, or a pair (X, y), which may be given as two arguments) and returns a vector, a model with `coef_`
     or `predict_proba`, or anything else together with `score=`. `one-run` trains once with many canaries,
     `multi-run` trains `runs` times with and without one, `sequential` does so until the claim is refuted.
     `bound`, in one run: `path` takes the best number of guesses and pays for it exactly, `geometric` looks at a few
@@ -109,6 +112,9 @@ def audit(
     ...     PureDP(1.0))
     'refuted'
     """
+    if y is not None:
+        require(not isinstance(data, tuple), "y", "...", "None where data is a pair (X, y)")
+        data = (data, y)
     relation = claimed_adjacency(claim, adjacency)
     shown_delta = claimed_delta(claim, delta)
     source = Source(seed)

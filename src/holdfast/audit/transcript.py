@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds import multi_run
 from holdfast.audit.bounds.normal_scores import NormalScores
 from holdfast.audit.findings.transcripts import BOUNDS, Transcripts
@@ -46,6 +47,7 @@ HOSTILE = (0.0, -1.0, 1e3, -1e6)
 _LAW_LEVEL = 1e-6
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Budget:
     """What an audit is going to cost, known before it starts."""

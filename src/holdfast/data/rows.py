@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.mixed import MixedColumn, identifier_of_number, one_by_one, read_by_kind, single_type
 from holdfast.data.schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data.schema.spelling import BLANKS
@@ -34,6 +35,7 @@ Codes = NDArray[np.int64]
 NUMERAL = r"[+-]?([0-9]{1,100}(\.[0-9]{0,100})?|\.[0-9]{1,100})([eE][+-]?[0-9]{1,2})?"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Batch:
     """Clipped numbers (float64) and category codes (int64), one array per column.

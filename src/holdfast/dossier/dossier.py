@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.audit.result import AuditResult
 from holdfast.dossier.evidence import (
     AttackFigures,
@@ -41,6 +42,7 @@ from holdfast.release.archive import write_atomically
 from holdfast.release.release import today
 
 
+@checked
 @dataclass(frozen=True)
 class Dossier:
     """One self-contained page about a release, or several about the same people, in one of two editions.

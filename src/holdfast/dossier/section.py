@@ -13,6 +13,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
+from holdfast.arguments import checked
 from holdfast.errors import FormatError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 Audience = Literal["public", "internal"]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """A part of the record. Its fields, in their order, are the keys of its JSON object."""

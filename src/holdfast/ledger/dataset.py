@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError, require
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import LedgerEntry, canonical
@@ -27,6 +28,7 @@ from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
     """What the ledger fixed when the dataset was opened; accounts share it and may not differ."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
+from holdfast.arguments import checked
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger import report
 from holdfast.ledger.dataset import (
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 Check = Literal["full", "tail", "nothing"]
 
 
+@checked
 class Ledger:
     """An append-only, hash-chained file; every charge is on the disk before any noise is drawn.
 

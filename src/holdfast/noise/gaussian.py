@@ -24,6 +24,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.bernoulli import Threshold, bernoulli_many
 from holdfast.noise.fixed_point import midpoint_ratio, normal_mass_ratio, normal_survival
@@ -34,6 +35,7 @@ TABLE_BELOW = 16
 """The sigma below which acceptances are read from a table."""
 
 
+@checked
 def rounded_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[np.int64]:
     """The integers nearest to independent N(0, sigma^2) numbers, with exactly that law.
 
@@ -77,6 +79,7 @@ class _Rounded:
         return partial(normal_mass_ratio, k, nearest, self.width)
 
 
+@checked
 def discrete_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[np.int64]:
     """Integers k with probability exactly proportional to exp(-k^2 / (2 sigma^2)).
 

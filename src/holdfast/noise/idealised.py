@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.source import CHUNK, Source
 
@@ -74,6 +75,7 @@ def gamma(source: Source, *, shape: float, size: int) -> Doubles:
     return draws
 
 
+@checked
 def gamma_ball(source: Source, *, dimension: int, scale: float) -> NDArray[np.float64]:
     """A vector with density proportional to exp(-||x|| / scale).
 

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.bernoulli import Threshold
 from holdfast.noise.fixed_point import exp_minus, laplace_survival
@@ -17,6 +18,7 @@ from holdfast.noise.source import Source
 from holdfast.noise.symmetric import POSITION_ERROR, symmetric, width
 
 
+@checked
 def discrete_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[np.int64]:
     """Integers k with probability exactly proportional to exp(-|k| / scale).
 
@@ -56,6 +58,7 @@ class _Laplace:
         return partial(exp_minus, (k - nearest) / self.width)
 
 
+@checked
 def truncated_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[np.int64]:
     """The integer parts of independent Laplace numbers of this scale, with exactly that law.
 

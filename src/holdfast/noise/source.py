@@ -12,6 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
+
 Provenance = Literal["secure", "seeded"]
 WORD = 64
 """Bits of a word."""
@@ -19,6 +21,7 @@ CHUNK = 1 << 16
 """Words that are drawn at once, so that memory does not grow beyond the result."""
 
 
+@checked
 class Source:
     """A stream of random bytes: secure by default, reproducible when given a seed.
 

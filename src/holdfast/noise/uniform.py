@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.source import CHUNK, WORD, Source
 
@@ -12,6 +13,7 @@ KEY_BITS = WORD
 """Bits of a sorting key, where its index leaves room for so many."""
 
 
+@checked
 def integers(
     source: Source, *, bound: int, size: int, records: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
@@ -42,6 +44,7 @@ def integers(
     return draws
 
 
+@checked
 def permutation(source: Source, n: int, *, records: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """A permutation of 0, ..., n-1, each exactly equally likely.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from holdfast.arguments import checked
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError
 from holdfast.ledger import Ledger
 from holdfast.ledger.jobs.job import settled
@@ -37,6 +38,7 @@ class Priced:
     cost: Cost
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Quote:
     """What a plan costs, step by step and in all, against what is free."""
@@ -111,6 +113,7 @@ class Quote:
         return f"left afterwards epsilon {point['epsilon']:.4g} at delta {point['delta']:g}"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class ReleasePlan:
     """Steps in order, with what they share."""

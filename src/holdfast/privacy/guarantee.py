@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.errors import AdjacencyError, FormatError, require
 from holdfast.noise.source import Provenance
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -24,6 +25,7 @@ from holdfast.privacy.rounding import epsilon_text
 _TAIL_POINTS = 240
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """What is promised (curve), between which neighbours (adjacency), for whom (unit), and why (theorem).
@@ -138,6 +140,7 @@ class Guarantee:
             raise FormatError("a stored guarantee lacks a field or has one of the wrong kind") from error
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Sureness:
     """Odds grow by at most e^`loss`, except with probability `failure` (with the unit's data and without).

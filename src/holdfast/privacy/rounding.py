@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import DataError, ParameterError, require
 
 Number = float | Fraction
@@ -285,6 +286,7 @@ CLIPPED_AT_A_TIME = 2_048
 Floats = NDArray[np.float64]
 
 
+@checked
 def clip_rows(rows: Any, row_norm: float) -> Floats:
     """Shorten each row to Euclidean norm `row_norm`; shorter rows stay as they are.
 

@@ -17,11 +17,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 
 Claim = Literal["proved", "measured", "audited"]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class TradeOff:
     """Miss rate against false-alarm rate, as a polygon from (0, .) to (1, 0).

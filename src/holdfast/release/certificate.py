@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.errors import FormatError, require
 from holdfast.privacy.guarantee import bound_text
 
@@ -19,6 +20,7 @@ SHARE = "% of the rows"
 """The unit of an alpha that is a proportion: 0.02 is 2 % of the rows."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
     """With probability at least `confidence`, every query of the class is off by at most `alpha`.

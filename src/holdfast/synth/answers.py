@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError
 from holdfast.synth.models.model import Measurement, NoisyCount
 from holdfast.synth.rows.coded_rows import CodedRows
@@ -39,6 +40,7 @@ class GroupAnswers:
     source: str
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answers:
     """What the released rows say about a workload. Public: it costs nothing to ask."""

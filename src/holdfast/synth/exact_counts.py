@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.account.request import refuse_users
@@ -24,6 +25,7 @@ CACHED_CELLS = 2**25
 SETS_AT_ONCE = 256
 
 
+@checked
 class ExactCounts:
     """A table seen through joint counts of a few declared columns.
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.data.sensitivity import count_noise
 from holdfast.data.table import Table
@@ -31,6 +32,7 @@ COUNTING = 0.02
 CERTIFICATE_SHARE = 0.1
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SynthesisEstimate:
     """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 
+from holdfast.arguments import checked
 from holdfast.attack.models.attack import Attack, Case, views
 from holdfast.attack.models.shadow import reference_models
 from holdfast.attack.models.target import Target
@@ -171,6 +172,7 @@ EACH_GAME: tuple[Callable[[Any, Callable[..., Game]], None], ...] = (
 )
 
 
+@checked
 def attack_checks(attack: Attack | RowsAttack) -> Iterator[Check]:
     """What must hold of an attack, on everything that it says it is made for.
 

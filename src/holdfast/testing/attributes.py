@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.attributes.case import AttributeAttack, AttributeCase, Response, RowsSeen, guesses
 from holdfast.attack.attributes.linear_weights import LinearInside
 from holdfast.testing.contract import Check, ensure
@@ -196,6 +197,7 @@ EACH_GAME: tuple[Callable[[AttributeAttack, str], None], ...] = (
 )
 
 
+@checked
 def attribute_checks(attack: AttributeAttack) -> Iterator[Check]:
     """What must hold of an attack on an attribute, on everything that it says it is made for.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.attack.rows.disclosure import DisclosureAttack, DisclosureCase, Successes
 from holdfast.attack.rows.disclosure_result import DisclosureResult
 from holdfast.attack.rows.released_rows import by_spread
@@ -125,6 +126,7 @@ CHECKS: tuple[Callable[[DisclosureAttack], None], ...] = (
 )
 
 
+@checked
 def disclosure_checks(attack: DisclosureAttack) -> Iterator[Check]:
     """What must hold of a disclosure attack.
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.attack.attributes import REGISTRY
 from holdfast.attack.attributes.case import AttributeAttack, AttributeCase, Known, RowsSeen, guesses
 from holdfast.attack.attributes.discriminant import learner_of
@@ -38,6 +39,7 @@ DRAWS = 8
 SMALLEST_GROUP = 30
 
 
+@checked
 def attribute_risk(
     model: Any,
     table: Any,

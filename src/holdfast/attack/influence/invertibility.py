@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.influence.columns import (
     Column,
     Domain,
@@ -45,6 +46,7 @@ MOST_STEPS = 200
 OWN_SHARE = 0.5
 
 
+@checked
 def invertibility(
     model: Any,
     people: Any,

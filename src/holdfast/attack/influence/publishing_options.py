@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.influence.columns import Column, Domain, column_of, with_column
 from holdfast.attack.influence.invertibility import (
     Shown,
@@ -56,6 +57,7 @@ class PublishingOption:
         return {"option": self.name, "right": self.right, "loss": self.loss, **self.found.to_json()}
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PublishingOptions:
     """The options in the order of how much they show. Computed from real people without noise: internal."""
@@ -135,6 +137,7 @@ class PublishingOptions:
         return {"audience": self.audience, "column": self.column, "options": options, "note": NOT_LIMITED}
 
 
+@checked
 def publishing_options(
     model: Any,
     people: Any,

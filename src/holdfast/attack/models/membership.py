@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.models import REGISTRY
 from holdfast.attack.models.answers import Task
 from holdfast.attack.models.attack import Attack, Case, views
@@ -23,6 +24,7 @@ from holdfast.errors import ParameterError, require
 MODELS = 16
 
 
+@checked
 def membership(
     model: Any,
     *,

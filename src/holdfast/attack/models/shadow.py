@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.models.target import Target
 from holdfast.attack.records import Records
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, ParameterError, require
@@ -48,6 +49,7 @@ class Lessons:
         require(fits, "features", self.features.shape, "a line of numbers for each entry of included")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class References:
     """What reference models gave on the records: one row per model, one column per record.
@@ -85,6 +87,7 @@ def halves(random: np.random.Generator, count: int) -> Bits:
     return chosen
 
 
+@checked
 def reference_models(
     train: Any,
     records: Records,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.models.answers import (
     ADAPTERS,
     Task,
@@ -39,6 +40,7 @@ LARGEST = 30.0
 """Log-odds are cut here: beyond it a double's probability is 0 or 1 anyway."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Target:
     """A model under attack. `outputs` gives probabilities, one column per class, or predicted numbers.

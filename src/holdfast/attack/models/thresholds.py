@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.models.attack import Attack, Case, Floats
 from holdfast.attack.models.shadow import halves, observe_models
 from holdfast.attack.records import Records
@@ -24,6 +25,7 @@ from holdfast.errors import require
 Bits = NDArray[np.bool_]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
     """Scores above it are called members; `per_class` has its own number for some labels.

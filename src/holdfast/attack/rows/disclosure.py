@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.result import find_attacks, words_about
 from holdfast.attack.rows.disclosure_result import DisclosureReport, DisclosureResult
 from holdfast.attack.rows.distance_based import squared_distances
@@ -51,6 +52,7 @@ Successes = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """Of members, control and blindly: attacks that came true, and all of them."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DisclosureAttack:
     """An entry of DISCLOSURES: one kind of attack, which may give several results (one for each secret)."""
@@ -205,6 +207,7 @@ DISCLOSURE_REGISTRY = Registry(
 )  # fmt: skip
 
 
+@checked
 def synthetic_disclosure(
     rows: Any,
     *,

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.guarantee import Guarantee
@@ -24,6 +25,7 @@ BINS = 10
 """Cells of a column of numbers without a schema: tenths of the released rows."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasedRows:
     """Rows twice: `numbers` scaled so that columns count alike, `cells` coded for counting; one line per row."""
@@ -63,6 +65,7 @@ class ReleasedRows:
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowsCase:
     """What the attacker has: released rows, records to judge, and perhaps other people's records for reference."""
@@ -78,6 +81,7 @@ class RowsCase:
         return self.reference
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class RowsAttack:
     """An entry of ROWS_ATTACKS."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.records import Records
 from holdfast.attack.result import AttackResult, Proof, audited_curve, proved_curve
 from holdfast.attack.rows.marginal_ratio import column_sets
@@ -28,6 +29,7 @@ PENALTY = 0.1
 """C of the logistic regression that reads the releases: features are many, releases few."""
 
 
+@checked
 def shadow_release(
     synthesise: Callable[[Any], Any],
     target: Any,

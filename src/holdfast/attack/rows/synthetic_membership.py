@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.records import set_aside
 from holdfast.attack.report import MembershipReport
 from holdfast.attack.result import AttackResult, Proof, comparable_curve, find_attacks, words_about
@@ -18,6 +19,7 @@ from holdfast.attack.rows.released_rows import RowsAttack, RowsCase, opened, rea
 from holdfast.data.schema import Schema
 
 
+@checked
 def synthetic_membership(
     rows: Any,
     *,

@@ -7,11 +7,12 @@ assumptions until somebody replaces them. What a guess rests on is said beside i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.arguments import checked
+from holdfast.caution import warn
 from holdfast.data.draft.guesses import Evidence, Guess, guessed_column
 from holdfast.data.draft.stored import StoredTable
 from holdfast.data.rows import Kind
@@ -36,15 +37,16 @@ class Draft:
         return to_toml(self.schema, self.reasons)
 
 
+@checked
 def draft_schema(source: Any, *, target: str | None = None) -> Schema:
     """Guess a schema from a data frame, Arrow table, mapping, file or database.
 
     Not private: the result shows values of the data. Replace each guess by what is publicly known. `target` names the
     column that is to be predicted: whole numbers of few values are then classes.
     """
-    warnings.warn(
+    warn(
         "a draft schema shows values taken from the data; replace each marked one before publishing it",
-        NotPrivateWarning, stacklevel=2,
+        NotPrivateWarning
     )  # fmt: skip
     return draft_of(source, target=target).schema
 

@@ -5,7 +5,6 @@ An engine is one file or folder, whose `connect` gives a `Table`, and one entry 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked
+from holdfast.caution import warn
 from holdfast.data.schema import Identifier, Schema
 from holdfast.data.schema.kinds import Column
 from holdfast.data.table import Table
@@ -143,6 +144,7 @@ def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
     raise ParameterError(f"source must be one of ({known}), got {kind}")
 
 
+@checked
 def open_table(
     source: Any,
     schema: Schema,
@@ -189,10 +191,10 @@ def open_table(
     if schema.assumptions:
         drafted = [column.name for column in schema.columns if column.taken_from_data]
         listed = ", ".join(drafted[:6]) + (f" and {len(drafted) - 6} more" if len(drafted) > 6 else "")
-        warnings.warn(
+        warn(
             f"the schema is a draft: what it declares of {listed} was taken from the data; replace it and remove "
             "taken_from_data, or every promise made with it carries that as an assumption",
-            AssumptionWarning, stacklevel=2,
+            AssumptionWarning
         )  # fmt: skip
     chosen = engine_for(source, engine)
     strange = [] if chosen.reads_kinds else [one for one in schema.columns if _reads(one)]

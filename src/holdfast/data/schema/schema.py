@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.data.schema.columns import Categorical, Numeric
 from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.data.schema.hierarchy import Hierarchy
@@ -31,6 +32,7 @@ _CSV = CsvFormat()
 _KEYS = {"format", "description", "adjacency", "n_public", "unit", "csv", "columns"}
 
 
+@checked
 @dataclass(frozen=True)
 class Schema:
     """The columns with their domains, the privacy unit, the neighbour relation and the public count.

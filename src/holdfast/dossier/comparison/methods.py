@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.dossier.comparison.releases import Comparison
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
@@ -79,6 +80,7 @@ class HeldOut:
             return float(np.mean(cells_of(column, model.predict(self.test)) == cells_of(column, self.wanted)))
 
 
+@checked
 def compare_methods(
     columns: Any,
     schema: Schema,

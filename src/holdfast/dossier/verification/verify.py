@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.audit.result import AuditResult
 from holdfast.dossier.dossier import Dossier
 from holdfast.dossier.evidence import MOST_ATTACKS, Picture, not_tested
@@ -42,6 +43,7 @@ _OF_AUDITS = ("tried", "contradictions", "not_tested")
 _MALFORMED = "the record of the page lacks a field, or has one of the wrong kind"
 
 
+@checked
 def verify_dossier(
     page: str | os.PathLike[str],
     *,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import warnings
 from collections.abc import Mapping
 from contextlib import closing
 from numbers import Real
@@ -20,6 +19,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from holdfast.arguments import checked
+from holdfast.caution import warn
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
@@ -38,6 +39,7 @@ from holdfast.learn.methods import METHODS
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import LabelCoding
+from holdfast.learn.rows.given_matrix import given_matrix
 from holdfast.learn.rows.prepare import (
     PAYERS,
     REFITS,
@@ -51,6 +53,7 @@ from holdfast.learn.rows.prepare import (
     numbers_only,
     of_arrays,
     of_table,
+    require_labels,
     selected,
     share_of,
     warn_refit,
@@ -84,6 +87,7 @@ def _number(value: Any) -> float:
     return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
+@checked
 class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc]
     """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
 
@@ -204,7 +208,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             self.n_features_in_ = len(prepared.columns or ())
             self.__dict__.pop("feature_names_in_", None)
         else:
-            require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
+            require_labels(X, y, target)
             with numbers_only():
                 X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
                 prepared = of_arrays(
@@ -213,7 +217,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                     names=getattr(self, "feature_names_in_", None), bounds=self.bounds,
                 )  # fmt: skip
         for assumption in prepared.read:
-            warnings.warn(assumption, AssumptionWarning, stacklevel=4)
+            warn(assumption, AssumptionWarning)
         return prepared
 
     def _problem(self, prepared: Prepared) -> Problem:
@@ -228,7 +232,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         )  # fmt: skip
 
     def _without_privacy(self, prepared: Prepared, problem: Problem) -> Fit:
-        warnings.warn("epsilon=inf: this fit is not private", NotPrivateWarning, stacklevel=3)
+        warn("epsilon=inf: this fit is not private", NotPrivateWarning)
         parts = list(prepared.examples.chunks())
         features, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Fit(weights=exact_weights(features, labels, problem, l1=self._l1), theorem="none")
@@ -346,7 +350,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         if self.encoder_ is not None:
             rows = self.encoder_.transform(X)
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+            X = given_matrix(self, X, accept_sparse="csr")
             rows = design(X, row_norm=self.model_.row_norm, constant=0.0)
         return np.asarray(rows @ self.model_.coef.T + self.model_.intercept)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from holdfast.arguments import checked
 from holdfast.errors import NoIntervals
 from holdfast.learn.choice import find_learner
 from holdfast.learn.estimators.linear_model import LinearModel
@@ -26,6 +27,7 @@ def stored_score(score: NoisyScore, *, unit: float, origin: float, constant: flo
     return {"score": score.value(), "scales": scales, "shifts": shifts}
 
 
+@checked
 class WithIntervals:
     """`conf_int`, and what a summary says of it."""
 

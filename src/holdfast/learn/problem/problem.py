@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import DataError, ParameterError, require
@@ -18,6 +19,7 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.rounding import NORM_SLACK
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Problem:
     """(1/n) sum of losses + (penalty / 2) |w|^2, over |w| <= radius.

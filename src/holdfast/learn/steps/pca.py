@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.learn.rows.examples import BLOCK, ArrayExamples
 from holdfast.learn.rows.prepare import INTERCEPT_SHARE, design
@@ -50,6 +51,7 @@ def moment_sums(rows: Floats, constant: float) -> Floats:
     return np.concatenate([packed, math.sqrt(2.0) * constant * total]) if constant else packed
 
 
+@checked
 class PrivatePCA(PrivateStep):
     """Directions of the largest variance, from one noisy release of the mean and the second moment.
 

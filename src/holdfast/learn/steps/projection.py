@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
+from holdfast.learn.rows.given_matrix import given_matrix
 
 MOST_ENTRIES = 2**27
 """Of the matrix: a gigabyte."""
 
 
+@checked
 class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """X -> X A / sqrt(components), A with independent standard normal entries (Johnson and Lindenstrauss 1984).
 
@@ -55,7 +58,7 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The projected rows."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=np.float64)
+        X = given_matrix(self, X, accept_sparse="csr")
         return np.asarray(X @ self.matrix_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

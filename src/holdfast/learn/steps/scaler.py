@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.learn.rows.examples import BLOCK, ArrayExamples
 from holdfast.learn.rows.prepare import pairs_of_bounds
@@ -44,6 +45,7 @@ def box_sums(rows: Floats) -> Floats:
     return total
 
 
+@checked
 class PrivateScaler(PrivateStep):
     """(x - mean) / spread for each column, from one noisy release of sums and sums of squares.
 

@@ -7,7 +7,6 @@ none is counted. Here the whole search, its choice included, spends one budget.
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -21,6 +20,8 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from holdfast.arguments import checked
+from holdfast.caution import warn
 from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.learn.choice import title_of, unregistered
 from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
@@ -82,6 +83,7 @@ def _can(name: str) -> Any:
     return available_if(lambda search: hasattr(search.estimator, name))
 
 
+@checked
 class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The best of several settings of a private estimator, within one budget.
 
@@ -226,7 +228,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rows = WholeModels.of(self.estimator, X, y, target, account)
         require_small_delta(limit, rows.examples.public_count)
         for assumption in rows.read:
-            warnings.warn(assumption, AssumptionWarning, stacklevel=3)
+            warn(assumption, AssumptionWarning)
         candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]
         search = self._rehearsed(candidates, rows)
         if account is None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, NotWritten, ParameterError, require
 from holdfast.ledger.entry import canonical
 from holdfast.ledger.jobs.first_charge import opened_by_first_charge
@@ -27,6 +28,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class PaidOnce:
     """A release, the account that paid for it, and whether an earlier run had made it."""
@@ -41,6 +43,7 @@ def job_key(kind: str, about: Mapping[str, Any]) -> str:
     return f"{kind}-{_digest(about)[:12]}"
 
 
+@checked
 def kept(ledger: Ledger, key: str) -> Release[Any] | None:
     """The result that is kept for a key because it was not written yet; None where there is none."""
     latest = Latest.of(ledger, key)
@@ -62,6 +65,7 @@ def settled(ledger: Ledger, key: str) -> None:
         Shelf(ledger.path).let_go(latest.account)
 
 
+@checked
 def once(
     ledger: Ledger,
     dataset: str,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from holdfast.arguments import checked
 from holdfast.errors import FormatError, LedgerError, missing_extra
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.release.archive import parse_json, write_atomically
@@ -96,6 +97,7 @@ def signature_path(path: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(path)}{BESIDE}")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SignedHead:
     """The number and hash of the newest entry of a ledger, signed."""
@@ -158,6 +160,7 @@ class SignedHead:
         return cls.from_json(_read_json(Path(path)))
 
 
+@checked
 def create_key(path: str | os.PathLike[str]) -> Path:
     """Make a new Ed25519 key: the private part at `path`, for its owner only, the public part beside it."""
     _require_cryptography()

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.noise.source import Provenance, Source
 from holdfast.privacy.account.journal import Charge
 from holdfast.privacy.mechanisms.mechanism import Mechanism
@@ -52,6 +53,7 @@ class Transcript:
     """`charge` or `draw`, as they came."""
 
 
+@checked
 class Witness(Source):
     """The source of a witnessed account: seeded, and it remembers.
 

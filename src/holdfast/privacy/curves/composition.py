@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.group_replace import GroupReplace
@@ -251,6 +252,7 @@ class Composed(PrivacyCurve):
         return f"Composed({inside})"
 
 
+@checked
 def compose(curves: Iterable[PrivacyCurve], *, times: int = 1) -> PrivacyCurve:
     """All of these releases together, the whole list `times` times over; parameters fixed in advance.
 

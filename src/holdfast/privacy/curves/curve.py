@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.rounding import (
     FixedNumbers,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from holdfast.privacy.losses.dominating_pair import DominatingPair
 
 
+@checked
 class PrivacyCurve(metaclass=FixedNumbers):
     """An upper bound on privacy loss; smaller is more private."""
 
@@ -208,6 +210,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
         return f"{self!r}: {', '.join(at)}"
 
 
+@checked
 @dataclass(frozen=True, init=False, repr=False)
 class PureDP(PrivacyCurve):
     """Likelihood ratios stay below e^epsilon.
@@ -301,6 +304,7 @@ class PureDP(PrivacyCurve):
         return f"PureDP(epsilon={float(self.bound):g})"
 
 
+@checked
 @dataclass(frozen=True, init=False, repr=False)
 class ApproxDP(PrivacyCurve):
     """(epsilon, delta): pure up to a failure of probability delta.

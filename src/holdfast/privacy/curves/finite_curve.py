@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.losses.atomic_pair import AtomicPair
@@ -53,6 +54,7 @@ class AtomicCurve(PrivacyCurve):
         return self.atoms()
 
 
+@checked
 @dataclass(frozen=True, init=False, repr=False)
 class BoundedRange(PureDP):
     """Pure epsilon, and an eighth of epsilon^2 in zCDP (Dong, Durfee and Rogers 2020; Cesar and Rogers 2021).

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.finite_curve import AtomicCurve
@@ -28,6 +29,7 @@ _LARGEST = 2**19
 _LEAST = 1e-100  # a smaller mu counts as this: its reciprocal would overflow
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class GaussianDP(PrivacyCurve):
     """No test does better than between two normals of unit variance, mu apart (Dong, Roth and Su 2019).

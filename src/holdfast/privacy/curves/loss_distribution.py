@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.losses import discretise
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from holdfast.privacy.tradeoff import TradeOff
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class LossDistribution(PrivacyCurve):
     """Distributions of the loss, one for each direction of the neighbour relation (one if it stands for both).

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.rounding import Number, as_written, round_up
@@ -37,6 +38,7 @@ def epsilon_from_renyi(
     return np.asarray(values)
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class ZCDP(PrivacyCurve):
     """The Renyi divergence of every order alpha is at most alpha rho (Bun and Steinke 2016).
@@ -135,6 +137,7 @@ FINE_ORDERS: tuple[float, ...] = tuple(float(a) for a in 1 + np.geomspace(1e-4, 
 """The orders at which a composition looks for its best one."""
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class RenyiDP(PrivacyCurve):
     """The Renyi divergence of each listed order is at most the listed value (Mironov 2017).

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.stored import curve_from_json
 from holdfast.privacy.rounding import Number, as_written, number, plain_curve, round_up
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class WithSlack(PrivacyCurve):
     """delta(eps) + (1 + e^eps) tau + failure: three entries, each with its own rules (soundness, section 21).

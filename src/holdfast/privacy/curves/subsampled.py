@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.finite_curve import FinitePair
@@ -120,6 +121,7 @@ class SubsampledCurve(PrivacyCurve):
         return f"SubsampledCurve({self.curve!r}, rate={float(self.rate):g})"
 
 
+@checked
 def subsample(curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
     """Each unit takes part with probability `rate`, afresh and in secret; base and result under add_remove or zero_out.
 

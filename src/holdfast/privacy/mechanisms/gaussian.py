@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
 from holdfast.noise.idealised import normal
@@ -23,6 +24,7 @@ from holdfast.privacy.mechanisms.mechanism import Mechanism, OnGrid, euclidean, 
 from holdfast.privacy.rounding import Grid, Number, as_written, exact_sum, is_whole, root_above
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(Mechanism):
     """value + N(0, sigma^2) in every coordinate; exactly mu-GDP with mu = l2_sensitivity / sigma.
@@ -148,6 +150,7 @@ class Gaussian(Mechanism):
         return cls(sigma=1.0, l2_sensitivity=1.0), cls(sigma=3.0, l2_sensitivity=6.0, arithmetic="idealised")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DiscreteGaussian(OnGrid):
     """Integer noise with P[k] proportional to exp(-k^2 / (2 sigma^2)).

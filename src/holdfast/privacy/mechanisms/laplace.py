@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.idealised import laplace
 from holdfast.noise.laplace import discrete_laplace
@@ -21,6 +22,7 @@ from holdfast.privacy.mechanisms.mechanism import Mechanism, OnGrid
 from holdfast.privacy.rounding import Grid, Number, as_written, exact_sum, is_whole
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Laplace(Mechanism):
     """value + Laplace(scale) in every coordinate; pure epsilon = l1_sensitivity / scale.
@@ -104,6 +106,7 @@ class Laplace(Mechanism):
         return cls(scale=1.0, l1_sensitivity=1.0), cls(scale=2.0, l1_sensitivity=1.0, arithmetic="idealised")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DiscreteLaplace(OnGrid):
     """Integer noise with P[k] proportional to exp(-|k| / scale).

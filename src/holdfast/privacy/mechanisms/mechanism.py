@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -34,6 +35,7 @@ from holdfast.privacy.rounding import (
 Arithmetic = Literal["strict", "idealised"]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(metaclass=FixedNumbers):
     """One noisy release: what it adds, what that proves, and how it is drawn.
@@ -183,6 +185,7 @@ def _stored(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else plain_curve(value)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class OnGrid(Mechanism):
     """Values are integers, unless `grid` declares a step: then real values are rounded to it.

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.gaussian import rounded_gaussian
 from holdfast.noise.idealised import gamma_ball, laplace, normal
@@ -49,6 +50,7 @@ class PerturbedObjective(Protocol):
         """ln det of the sum's second derivative + penalty I. Private, as the gradient is."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class _Perturbed(Mechanism):
     """What both laws of the linear term share.
@@ -193,6 +195,7 @@ def _objective(value: Any) -> PerturbedObjective:
     return made
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class ObjectivePerturbation(_Perturbed):
     """argmin of losses + (penalty/2)|w|^2 + <b, w>, b ~ N(0, sigma^2), + N(0, output_sigma^2) in every weight.
@@ -281,6 +284,7 @@ class ObjectivePerturbation(_Perturbed):
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class PureObjectivePerturbation(_Perturbed):
     """argmin of losses + (penalty/2)|w|^2 + <b, w>, b of density exp(-|b|/scale), then pure noise on the weights.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.noise.choose import choose_many
 from holdfast.noise.source import Source
@@ -33,6 +34,7 @@ class AnswerShares:
         return tuple((max(0.0, s - self.reach), min(1.0, s + self.reach)) for s in self.share)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class RandomisedResponse(Mechanism):
     """Each code is kept with probability e^epsilon / (e^epsilon + categories - 1), else one of the others.

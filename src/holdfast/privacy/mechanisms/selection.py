@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import AdjacencyError, require
 from holdfast.noise.choose import choose_by_score, permute_and_flip, score_factor
 from holdfast.noise.idealised import exponential, gumbel
@@ -25,6 +26,7 @@ from holdfast.privacy.mechanisms.mechanism import Mechanism, index_cdf
 from holdfast.privacy.rounding import Grid, Number, as_written, is_whole
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Selection(Mechanism):
     """One index out of a list of candidates, by their scores.
@@ -121,6 +123,7 @@ class Selection(Mechanism):
         return (*self.worst_pair(), np.array([0, 2, 1]))
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Exponential(Selection):
     """The index i with probability proportional to exp(epsilon score_i / (2 sensitivity)).
@@ -176,6 +179,7 @@ class Exponential(Selection):
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(Selection):
     """In random order, take candidate i with probability exp(epsilon (score_i - max) / (2 sensitivity)).

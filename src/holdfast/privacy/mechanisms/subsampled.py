@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -26,6 +27,7 @@ from holdfast.privacy.mechanisms.mechanism import Mechanism
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SampledGaussian(Mechanism):
     """Normal noise on a sum over a sample; drawing the sample is the caller's, by secret and fresh coins."""
@@ -76,6 +78,7 @@ class SampledGaussian(Mechanism):
         return self._noise.log_ratio(first, second, output)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SubsampledGaussian(SampledGaussian):
     """Sum over a Poisson sample of rate `rate`, secret and fresh, + N(0, sigma^2).
@@ -116,6 +119,7 @@ class SubsampledGaussian(SampledGaussian):
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SubsampledPure(Mechanism):
     """A pure mechanism run on a secret, fresh Poisson sample: epsilon' = ln(1 + rate (e^epsilon - 1))."""

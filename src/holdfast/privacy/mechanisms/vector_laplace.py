@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.idealised import gamma_ball
 from holdfast.noise.source import Source
@@ -24,6 +25,7 @@ from holdfast.privacy.mechanisms.mechanism import Mechanism, euclidean
 from holdfast.privacy.rounding import Number, as_written, root_above
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class VectorLaplace(Mechanism):
     """value + noise of density proportional to exp(-epsilon |x|_2 / l2_sensitivity).

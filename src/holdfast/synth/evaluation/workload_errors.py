@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.data.table import Table
 from holdfast.errors import NotPrivateWarning
@@ -38,6 +39,7 @@ Tables = Callable[[Sequence[str]], Floats]
 LINES = ("uniform", "independent", "gaussian answers", "tree")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation:
     """Errors of proportions, one entry per group of the workload.
@@ -72,6 +74,7 @@ class Evaluation:
         )
 
 
+@checked
 def evaluate(truth: Tables, released: Tables, workload: Workload, *, name: str = "") -> Evaluation:
     """Compare two sources of joint counts over a workload, a group at a time."""
     variation, largest = [], []

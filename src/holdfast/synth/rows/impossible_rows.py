@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.errors import FormatError, require
 from holdfast.noise.source import Source
@@ -34,6 +35,7 @@ CHANGES = 200
 HELD_CELLS = 2**20
 
 
+@checked
 @dataclass(frozen=True)
 class Zeros:
     """Cells of a few columns in which no record can be, as tuples of cell codes in the columns' order.

@@ -23,6 +23,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.rows import Batch
 from holdfast.errors import require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -42,6 +43,7 @@ def _nothing() -> Floats:
     return np.zeros((0, 0))
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class OneLayer(Group):
     """f(x) = min(1, max(0, bias + the sum over columns of the weight of x's cell)): a capped ReLU of one layer.

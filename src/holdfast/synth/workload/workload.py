@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.errors import FormatError, ParameterError, require
 
@@ -30,6 +31,7 @@ Columns = tuple[str, ...]
 LARGEST_MARGINAL = 100_000
 
 
+@checked
 @dataclass(frozen=True)
 class Group(ABC):
     """Queries over the same columns. `weight` says how much a workload cares about them."""
@@ -78,6 +80,7 @@ class Group(ABC):
         """One query in words: cells only, never a data value."""
 
 
+@checked
 @dataclass(frozen=True)
 class Marginal(Group):
     """Every cell of the joint count of some columns.
@@ -117,6 +120,7 @@ def cells_in_words(columns: Sequence[str], index: int, shape: Shape) -> str:
     return ", ".join(f"{name}={int(place)}" for name, place in zip(columns, cell, strict=True))
 
 
+@checked
 @dataclass(frozen=True)
 class Workload:
     """Groups of queries, each over a few columns.

@@ -1,0 +1,531 @@
+"""Arguments: every public call checks what it is given against what it declares, before it does anything.
+
+The types are said once, in the annotations. `checked` reads them, at the first call, and holds each argument against
+its own: a wrong one ends in a `ParameterError` that names the parameter, what was given and what would be right. No
+call is caught: an error inside is an error inside. What a type cannot say (a range, a file that must be there) is
+checked where the value is born, by `require` and the helpers below.
+
+No text of an array, a table or a row is ever part of a message: of these only the type is named.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import math
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache, partial, update_wrapper
+from numbers import Integral, Rational, Real
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from holdfast.errors import ParameterError, require
+
+T = TypeVar("T")
+
+LARGEST = sys.float_info.max
+LONGEST = 10_000
+"""So many elements of a list are looked at, at most."""
+MOST = 2**1023
+"""Whole numbers of this size or a larger one have no double; a seed may be made of a hash."""
+SHOWN = 60
+"""So many characters of a value stand in a message, at most."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an annotation admits: a test, and words for it."""
+
+    accepts: Callable[[object], bool]
+    text: str
+    way_out: str = ""
+    secret: bool = False
+    """Whether a value of the kind is made of data, so that no message may show what was given."""
+
+
+ANYTHING = Kind(lambda value: True, "anything")
+
+
+# What is said of a value.
+
+
+def shown(value: object) -> str:
+    """A value as a message may show it: numbers and short texts as they are, of all else the type.
+
+    >>> shown(1.5), shown("a"), shown([1, 2])
+    ('1.5', "'a'", 'a list')
+    """
+    if value is None or isinstance(value, bool | np.bool_ | Enum):
+        return str(value)
+    if isinstance(value, Integral) and abs(int(value)) >= MOST:
+        return "a whole number of more than 1023 bits"
+    if isinstance(value, str | Real | os.PathLike):
+        text = repr(value if not isinstance(value, np.generic) else value.item())
+        return text if len(text) <= SHOWN else text[: SHOWN - 4] + "..." + text[-1]
+    return type_of(value)
+
+
+def type_of(value: object) -> str:
+    """The type of a value, with its article, and nothing of what it holds."""
+    name = value.__name__ if isinstance(value, type) else type(value).__name__
+    if isinstance(value, type):
+        return f"the class {name}"
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def refusal(name: str, value: object, kind: Kind, where: str = "") -> ParameterError:
+    """The error for an argument of the wrong kind."""
+    given = type_of(value) if kind.secret else shown(value)
+    way_out = _curve_of(value) if "PrivacyCurve" in kind.text else ""
+    way_out = f"; {way_out or kind.way_out}" if way_out or kind.way_out else ""
+    return ParameterError(f"{name} must be {kind.text}, got {name}={given}{where}{way_out}")
+
+
+def _curve_of(value: object) -> str:
+    """How a number or an (epsilon, delta) pair is written as a curve; empty for anything else."""
+    if _is_number(value):
+        return f"write privacy.PureDP({value}), or privacy.ApproxDP({value}, delta)"
+    if isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_number, value)):
+        return f"write privacy.ApproxDP({value[0]}, {value[1]})"
+    return ""
+
+
+# Ranges that many parameters share.
+
+
+def require_number(
+    name: str, value: object, *, least: float = -math.inf, most: float = math.inf, way_out: str = ""
+) -> None:
+    """A number, not nan, between the two ends.
+
+    >>> require_number("confidence", 1.5, least=0, most=1)
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: confidence must be between 0 and 1, got confidence=1.5
+    """
+    if not _is_number(value):
+        raise refusal(name, value, _SCALARS[float])
+    number = typing.cast("float", value)
+    if least > -math.inf and most < math.inf:
+        require(least <= number <= most, name, value, f"between {least:g} and {most:g}", way_out)
+    elif most < math.inf:
+        require(number <= most, name, value, f"at most {most:g}", way_out)
+    else:
+        require(number >= least, name, value, f"at least {least:g}", way_out)
+
+
+def require_whole(
+    name: str, value: object, *, least: int = 0, most: int | None = None, way_out: str = ""
+) -> None:
+    """A whole number between the two ends.
+
+    >>> require_whole("rows", 0, least=1)
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: rows must be a whole number of at least 1, got rows=0
+    """
+    if not _is_whole(value):
+        raise refusal(name, value, _SCALARS[int], "")
+    number = typing.cast("int", value)
+    if most is None:
+        require(number >= least, name, value, f"a whole number of at least {least:,}", way_out)
+    else:
+        require(least <= number <= most, name, value, f"a whole number from {least:,} to {most:,}", way_out)
+
+
+def require_one_of(name: str, value: object, options: Iterable[object], way_out: str = "") -> None:
+    """One of a few values.
+
+    >>> require_one_of("task", "regresion", ("classification", "regression"))
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: task must be 'classification' or 'regression', got task='regresion'
+    """
+    options = tuple(options)
+    if not any(type(value) is type(option) and value == option for option in options):
+        raise ParameterError(
+            f"{name} must be {_one_of(options)}, got {name}={shown(value)}"
+            + (f"; {way_out}" if way_out else "")
+        )
+
+
+# Annotations as kinds.
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return False
+    if isinstance(value, Rational):
+        return abs(value) <= LARGEST
+    return not math.isnan(value)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and abs(int(value)) < MOST
+
+
+_SCALARS: dict[Any, Kind] = {
+    float: Kind(_is_number, "a number"),
+    int: Kind(_is_whole, "a whole number"),
+    bool: Kind(lambda value: isinstance(value, bool | np.bool_), "true or false"),
+    str: Kind(lambda value: isinstance(value, str), "a text"),
+    bytes: Kind(lambda value: isinstance(value, bytes), "bytes"),
+    os.PathLike: Kind(lambda value: isinstance(value, os.PathLike), "a path"),
+    types.NoneType: Kind(lambda value: value is None, "None"),
+}
+_DATA = frozenset(
+    {"ndarray", "Batch", "Records", "Table", "Examples", "ReleasedRows", "CodedRow", "ReleasedRow"}
+)
+_WAYS = {
+    "PrivacyCurve": "pass a curve such as privacy.ApproxDP(1, 1e-5) or privacy.PureDP(1)",
+    "Guarantee": "a release carries one, as release.guarantee",
+    "Mechanism": "pass one such as privacy.Gaussian(sigma=1.0, l2_sensitivity=1.0)",
+    "Account": "make one by Account(ApproxDP(1, 1e-5)) or ledger.account(...)",
+    "Ledger": "open one by Ledger.open(path)",
+    "Store": "open a ledger in a file by Ledger.open(path), make one by Ledger.create(path)",
+    "Release": "an estimator has one as release_; Release.load(path) reads a file",
+    "Schema": "declare one by Schema([...]) or read one by Schema.load(path)",
+    "Table": "open one by open_table(data, schema)",
+    "Batch": "an Encoder reads a frame into one by its method read",
+    "Source": "pass Source(), or Source(seed=1) where nothing is private",
+    "PrivacyUnit": "pass PrivacyUnit.row() or PrivacyUnit.user(column, max_rows=...)",
+    "Workload": "make one by Workload.marginals(schema, 2) or Workload.of([[...], ...])",
+    "Generator": "pass numpy.random.default_rng(seed)",
+    "Path": "pass pathlib.Path(...)",
+    "Fraction": "pass fractions.Fraction(...)",
+}
+
+
+class _Unimported:
+    """Stands for a class whose module is imported for the type checker alone; it is known by its name."""
+
+
+class _Names(dict[str, Any]):
+    """The names of a module, and classes of their own for those that only the type checker imports."""
+
+    def __missing__(self, name: str) -> Any:
+        builtin = getattr(builtins, name, None)
+        return builtin if builtin is not None else types.new_class(name, (_Unimported,), {}, _subscriptable)
+
+
+def _subscriptable(body: dict[str, Any]) -> None:
+    body["__class_getitem__"] = classmethod(lambda cls, parameters: cls)
+
+
+def kind_of(annotation: Any) -> Kind:
+    """What values an annotation admits.
+
+    >>> kind_of(float | None).text
+    'a number or None'
+    """
+    if isinstance(annotation, typing.TypeAliasType if sys.version_info >= (3, 12) else ()):
+        return kind_of(annotation.__value__)
+    if annotation in (Any, object, inspect.Parameter.empty) or isinstance(
+        annotation, TypeVar | typing.ParamSpec
+    ):
+        return ANYTHING
+    if annotation is None:
+        annotation = types.NoneType
+    if annotation in _SCALARS:
+        return _SCALARS[annotation]
+    if str(annotation).startswith("typing.Union[numpy._typing"):  # numpy.typing.ArrayLike
+        return Kind(_is_array_like, "numbers in an array or a list", secret=True)
+    origin, parameters = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return _union([kind_of(parameter) for parameter in parameters])
+    if origin is Literal:
+        return Kind(lambda value: isinstance(value, str | int) and value in parameters, _one_of(parameters))
+    if origin is typing.Annotated:
+        return kind_of(parameters[0])
+    if origin is np.ndarray:
+        return _array(parameters[1])
+    if origin is type:
+        return _class_of(parameters[0])
+    if origin is not None:
+        return _generic(origin, parameters)
+    return _instance(annotation) if isinstance(annotation, type) else ANYTHING
+
+
+def _one_of(options: Sequence[object]) -> str:
+    *others, last = [repr(option) for option in options]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _is_array_like(value: object) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iufb"
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _union(kinds: list[Kind]) -> Kind:
+    if any(kind is ANYTHING for kind in kinds):
+        return ANYTHING
+    if any(kind.text == "a Fraction" for kind in kinds) and _SCALARS[float] in kinds:
+        exact = Kind(_is_number, "a whole number, a float or a Fraction")
+        kinds = [exact, *(kind for kind in kinds if kind.text not in ("a number", "a Fraction"))]
+    words = list(dict.fromkeys(kind.text for kind in kinds))
+    if "a text" in words and "a path" in words:
+        words = ["a path" if word == "a text" else word for word in words if word != "a path"]
+    ways = [kind.way_out for kind in kinds if kind.way_out]
+    return Kind(
+        lambda value: any(kind.accepts(value) for kind in kinds),
+        f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0],
+        ways[0] if ways else "",
+        secret=any(kind.secret for kind in kinds),
+    )
+
+
+_NUMBERS, _WHOLE = ("iuf", "numbers"), ("iu", "whole numbers")
+_ARRAYS = {np.floating: _NUMBERS, np.number: _NUMBERS, np.integer: _WHOLE, np.bool_: ("b", "True and False")}
+
+
+def _array(dtype: Any) -> Kind:
+    held = typing.get_args(dtype)[0] if typing.get_args(dtype) else Any
+    parents = held.__mro__ if isinstance(held, type) else ()
+    kinds, words = next((_ARRAYS[parent] for parent in parents if parent in _ARRAYS), ("", ""))
+    return Kind(
+        lambda value: isinstance(value, np.ndarray) and (not kinds or value.dtype.kind in kinds),
+        f"a NumPy array{' of ' + words if words else ''}",
+        "pass numpy.asarray(...)",
+        secret=True,
+    )
+
+
+def _class_of(parent: Any) -> Kind:
+    if not isinstance(parent, type):
+        return Kind(lambda value: isinstance(value, type), "a class")
+    return Kind(
+        lambda value: (
+            isinstance(value, type) and parent.__name__ in {kind.__name__ for kind in value.__mro__}
+        ),
+        f"a class of {parent.__name__}",
+    )
+
+
+def _instance(expected: type) -> Kind:
+    """An object of this class, or of one that has its name where the class itself is not imported."""
+    name, secret = expected.__name__, expected.__name__ in _DATA
+    text = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    if issubclass(expected, Enum):
+        text = _one_of([member.value for member in expected])
+    return Kind(partial(_is_of, expected), text, _WAYS.get(name, ""), secret=secret)
+
+
+def _is_of(expected: type, value: object) -> bool:
+    if issubclass(expected, _Unimported):
+        return expected.__name__ in {kind.__name__ for kind in type(value).__mro__}
+    if issubclass(expected, Enum) and isinstance(value, str):
+        return value in [member.value for member in expected]
+    if getattr(expected, "_is_protocol", False):
+        return all(hasattr(value, member) for member in _members(expected))
+    return isinstance(value, expected)
+
+
+@cache
+def _members(protocol: type) -> frozenset[str]:
+    """What an object must have to be one of a protocol."""
+    names: set[str] = set()
+    for parent in protocol.__mro__:
+        if getattr(parent, "_is_protocol", False) and parent.__name__ not in ("Protocol", "Generic"):
+            names |= {name for name in vars(parent) if not name.startswith("_")}
+            names |= {name for name in vars(parent).get("__annotations__", {}) if not name.startswith("_")}
+    return frozenset(names)
+
+
+def _generic(origin: Any, parameters: tuple[Any, ...]) -> Kind:
+    if origin is Callable:
+        return Kind(callable, "a function")
+    if origin is tuple:
+        return _tuple(parameters)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _mapping(*(kind_of(parameter) for parameter in parameters))
+    if isinstance(origin, type) and origin in (Sequence, Collection, list, AbstractSet, frozenset, set):
+        return _sequence(origin, kind_of(parameters[0]))
+    if origin in (Iterable, Iterator):
+        return Kind(
+            lambda value: isinstance(value, Iterable) and not isinstance(value, str | bytes),
+            "something to loop over",
+        )
+    return _instance(origin) if isinstance(origin, type) else ANYTHING
+
+
+def _elements(kind: Kind) -> str:
+    if kind is ANYTHING:
+        return ""
+    plurals = {"a text": "texts", "a number": "numbers", "a whole number": "whole numbers", "a path": "paths"}
+    words = [plurals.get(word, "") for word in kind.text.replace(", ", " or ").split(" or ")]
+    return f" of {' or '.join(words)}" if all(words) else f" in which each is {kind.text}"
+
+
+def _sequence(origin: type, element: Kind) -> Kind:
+    sets = origin in (AbstractSet, frozenset, set)
+
+    def accepts(value: object) -> bool:
+        if isinstance(value, str | bytes | Mapping):
+            return False
+        listed = isinstance(value, AbstractSet) if sets else _is_list(value)
+        if not listed:
+            return False
+        if element is ANYTHING:
+            return True
+        return all(map(element.accepts, (one for one, _ in zip(value, range(LONGEST), strict=False))))  # type: ignore[call-overload]  # listed
+
+    text = f"{'a set' if sets else 'a list'}{_elements(element)}"
+    way_out = "pass a list of names, as ['...']" if element.text == "a text" else element.way_out
+    return Kind(accepts, text, way_out, secret=element.secret)
+
+
+def _is_list(value: object) -> bool:
+    """A list, a tuple, a column of numbers, an index: whatever has a length and an order."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) or (
+        hasattr(value, "__len__") and hasattr(value, "__getitem__") and hasattr(value, "tolist")
+    )
+
+
+def _tuple(parameters: tuple[Any, ...]) -> Kind:
+    if not parameters or (len(parameters) == 2 and parameters[1] is Ellipsis):
+        return _sequence(tuple, kind_of(parameters[0]) if parameters else ANYTHING)
+    kinds = [kind_of(parameter) for parameter in parameters]
+    return Kind(
+        lambda value: (
+            not isinstance(value, str | bytes)
+            and _is_list(value)
+            and len(value) == len(kinds)  # type: ignore[arg-type]  # a list has a length
+            and all(kind.accepts(one) for kind, one in zip(kinds, value, strict=True))  # type: ignore[call-overload]  # and elements
+        ),
+        f"{ {2: 'a pair', 3: 'a triple'}.get(len(kinds), f'a tuple of {len(kinds)}') }"
+        f" ({', '.join(kind.text for kind in kinds)})",
+        secret=any(kind.secret for kind in kinds),
+    )
+
+
+def _mapping(key: Kind, held: Kind) -> Kind:
+    def accepts(value: object) -> bool:
+        return isinstance(value, Mapping) and all(
+            key.accepts(name) and held.accepts(one)
+            for (name, one), _ in zip(value.items(), range(LONGEST), strict=False)
+        )
+
+    values = "" if held is ANYTHING else f" to {held.text}"
+    return Kind(accepts, f"a dict from {key.text}{values}", secret=held.secret)
+
+
+# Calls.
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the arguments of one function are checked: by place, by name, and those that are one of many."""
+
+    positional: tuple[tuple[str, Kind], ...]
+    named: Mapping[str, Kind]
+    rest: tuple[str, Kind] | None
+
+
+def names_of(function: Callable[..., Any], owner: type | None = None) -> Mapping[str, Any]:
+    """The names that the annotations of a function speak of; a dataclass's fields come from several modules."""
+    names = _Names()
+    for parent in reversed(owner.__mro__[:-1] if owner is not None else ()):
+        names.update(vars(sys.modules[parent.__module__]))
+    names.update(getattr(inspect.unwrap(function), "__globals__", {}))
+    return names
+
+
+@cache
+def plan_of(function: Callable[..., Any], owner: type | None = None) -> Plan:
+    """What a function declares of its parameters; `self` and `cls` are not looked at."""
+    names = names_of(function, owner)
+    positional: list[tuple[str, Kind]] = []
+    named: dict[str, Kind] = {}
+    rest = None
+    for place, parameter in enumerate(inspect.signature(function).parameters.values()):
+        owner = place == 0 and parameter.name in ("self", "cls")
+        annotation = parameter.annotation
+        if isinstance(annotation, str):
+            annotation = eval(annotation, {}, names)
+        kind = ANYTHING if owner else kind_of(annotation)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            rest = (parameter.name, kind)
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            if kind.accepts(parameter.default) is False and parameter.default is not parameter.empty:
+                kind = _union([kind, Kind(lambda value, default=parameter.default: value is default, "")])  # type: ignore[misc]
+            if parameter.kind is not parameter.KEYWORD_ONLY:
+                positional.append((parameter.name, kind))
+            if parameter.kind is not parameter.POSITIONAL_ONLY:
+                named[parameter.name] = kind
+    return Plan(tuple(positional), named, rest)
+
+
+def check_call(
+    function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any], owner: type | None = None
+) -> None:
+    """Refuse an argument that is not of the kind its parameter declares."""
+    plan = plan_of(function, owner)
+    for (name, kind), value in zip(plan.positional, given, strict=False):
+        if not kind.accepts(value):
+            raise refusal(name, value, kind)
+    if plan.rest is not None:
+        name, kind = plan.rest
+        for value in given[len(plan.positional) :]:
+            if not kind.accepts(value):
+                raise refusal(name, value, kind)
+    for name, value in named.items():
+        expected = plan.named.get(name)
+        if expected is not None and not expected.accepts(value):
+            raise refusal(name, value, expected)
+
+
+def check_settings(estimator: object) -> None:
+    """Hold the parameters of an estimator against what its constructor declares; scikit-learn sets them unseen."""
+    plan = plan_of(type(estimator).__init__, type(estimator))
+    for name, kind in plan.named.items():
+        if hasattr(estimator, name) and not kind.accepts(getattr(estimator, name)):
+            raise refusal(name, getattr(estimator, name), kind)
+
+
+def checked(target: T) -> T:
+    """Let a function, or every public method of a class and its constructor, check its arguments.
+
+    >>> @checked
+    ... def half(number: float) -> float:
+    ...     return number / 2
+    >>> half("a")
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: number must be a number, got number='a'
+    """
+    if isinstance(target, type):
+        # scikit-learn's rule: a constructor takes what it is given, and `fit` looks at it (`check_settings`).
+        constructor = () if hasattr(target, "get_params") else ("__init__",)
+        for name, member in list(vars(target).items()):
+            if name.startswith("_") and name not in constructor:
+                continue
+            if isinstance(member, classmethod | staticmethod):
+                setattr(target, name, type(member)(_checked(member.__func__, target)))
+            elif inspect.isfunction(member):
+                setattr(target, name, _checked(member, target))
+        return target
+    return typing.cast("T", _checked(typing.cast("Callable[..., Any]", target)))
+
+
+def _checked(function: Callable[..., Any], owner: type | None = None) -> Callable[..., Any]:
+    if getattr(function, "__checks_arguments__", False):
+        return function
+
+    def call(*given: Any, **named: Any) -> Any:
+        check_call(function, given, named, owner)
+        return function(*given, **named)
+
+    update_wrapper(call, function)
+    call.__checks_arguments__ = True  # type: ignore[attr-defined]  # a mark for the contract over all public names
+    return call
