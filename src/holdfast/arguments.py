@@ -22,12 +22,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial, update_wrapper
+from itertools import islice
 from numbers import Integral, Rational, Real
-from typing import Any, Literal, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from holdfast.errors import ParameterError, require
+from holdfast.errors import FormatError, ParameterError, require
 
 T = TypeVar("T")
 
@@ -36,6 +39,8 @@ LONGEST = 10_000
 """So many elements of a list are looked at, at most."""
 MOST = 2**1023
 """Whole numbers of this size or a larger one have no double; a seed may be made of a hash."""
+MOST_DRAWS = 2**40
+"""So many random numbers are drawn at once, at most."""
 SHOWN = 60
 """So many characters of a value stand in a message, at most."""
 
@@ -141,6 +146,88 @@ def require_whole(
         require(least <= number <= most, name, value, f"a whole number from {least:,} to {most:,}", way_out)
 
 
+def require_numbers(name: str, value: object, *, dimensions: int | None = None) -> NDArray[np.float64]:
+    """Numbers as an array of doubles; none of them is ever part of the message.
+
+    >>> require_numbers("rows", [[1, 2], [3]])
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: rows must be numbers in an array or a list, got a list
+    """
+    numbers = None
+    if _is_number(value) or isinstance(value, np.ndarray) or _is_list(value) or hasattr(value, "__array__"):
+        try:
+            array = np.asarray(value)
+            textual = array.dtype.kind in "USmMcV" or (
+                array.dtype == object and any(map(_no_real, array.flat))
+            )
+            numbers = None if textual else array.astype(np.float64)
+        except (ValueError, TypeError, OverflowError):
+            numbers = None
+    if numbers is None:
+        raise ParameterError(f"{name} must be numbers in an array or a list, got {type_of(value)}")
+    if dimensions is not None and numbers.ndim != dimensions:
+        raise ParameterError(f"{name} must have {dimensions} dimensions, got {numbers.ndim}")
+    return numbers
+
+
+def _no_real(value: object) -> bool:
+    return not isinstance(value, Real)
+
+
+def as_labels(name: str, value: object) -> NDArray[Any]:
+    """Labels as an array in one dimension, whatever they are."""
+    try:
+        labels = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        labels = np.zeros((0, 0))
+    if labels.ndim != 1:
+        raise ParameterError(
+            f"{name} must be a list or an array of labels, one for each row, got {type_of(value)}"
+        )
+    return labels
+
+
+def stored_fields(what: str, data: object) -> Mapping[str, Any]:
+    """What a file says of a thing by name; a name that it lacks is a `FormatError`."""
+    if not isinstance(data, Mapping):
+        raise FormatError(f"a stored {what} must be a mapping of its fields, got {type_of(data)}")
+    return _Fields(what, data)
+
+
+def require_known(
+    what: str, data: Mapping[str, Any], names: Sequence[str], *, also: Sequence[str] = ()
+) -> None:
+    """Refuse a stored thing with fields that it does not have."""
+    unknown = [name for name in data if name not in names and name not in also]
+    if unknown:
+        raise FormatError(
+            f"a stored {what} has the fields {list(names)} and no others, got {len(unknown)} more"
+        )
+
+
+class _Fields(dict[str, Any]):
+    def __init__(self, what: str, data: Mapping[Any, Any]) -> None:
+        super().__init__(data)
+        self.what = what
+
+    def __missing__(self, name: str) -> Any:
+        raise FormatError(f"a stored {self.what} lacks the field {name!r}")
+
+
+def require_place(name: str, path: str | os.PathLike[str]) -> None:
+    """A path at which a file can be written: no folder, and in a folder that exists."""
+    place = Path(path)
+    if place.is_dir():
+        raise ParameterError(
+            f"{name} must be a file, got {name}={str(place)!r}, which is a folder; add a file name"
+        )
+    if not place.parent.is_dir():
+        raise ParameterError(
+            f"{name} must lie in a folder that exists, got {name}={str(place)!r}; make the folder first"
+        )
+
+
 def require_one_of(name: str, value: object, options: Iterable[object], way_out: str = "") -> None:
     """One of a few values.
 
@@ -160,16 +247,16 @@ def require_one_of(name: str, value: object, options: Iterable[object], way_out:
 # Annotations as kinds.
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         return False
-    if isinstance(value, Rational):
-        return abs(value) <= LARGEST
-    return not math.isnan(value)
+    return bool(abs(value) <= LARGEST) if isinstance(value, Rational) else not math.isnan(value)
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and abs(int(value)) < MOST
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        return False
+    return abs(int(value)) < MOST
 
 
 _SCALARS: dict[Any, Kind] = {
@@ -181,6 +268,7 @@ _SCALARS: dict[Any, Kind] = {
     os.PathLike: Kind(lambda value: isinstance(value, os.PathLike), "a path"),
     types.NoneType: Kind(lambda value: value is None, "None"),
 }
+_PATH = Kind(lambda value: isinstance(value, str) and "\0" not in value, "a path")
 _DATA = frozenset(
     {"ndarray", "Batch", "Records", "Table", "Examples", "ReleasedRows", "CodedRow", "ReleasedRow"}
 )
@@ -202,6 +290,34 @@ _WAYS = {
     "Path": "pass pathlib.Path(...)",
     "Fraction": "pass fractions.Fraction(...)",
 }
+
+
+def _are_numbers(value: object) -> bool:
+    """Finite real numbers: one, a list of them, or an array."""
+    if isinstance(value, bool | np.bool_):
+        return False
+    if isinstance(value, Real):
+        return isinstance(value, Rational) or math.isfinite(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+        return bool(np.isfinite(value).all())
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and all(map(_are_numbers, value.flat))
+    return isinstance(value, list | tuple) and all(map(_are_numbers, value))
+
+
+def _is_line(value: object) -> bool:
+    numeric = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iuf"
+    return numeric and not bool(np.isnan(value).any())  # type: ignore[call-overload]  # an array of numbers
+
+
+SEED = Kind(
+    lambda value: _is_whole(value) and int(value) >= 0,  # type: ignore[call-overload]  # it is one
+    "a whole number of at least 0",
+)
+Seed = Annotated[int, SEED]
+"""What makes a run repeatable, and not private."""
+LINE = Kind(_is_line, "a NumPy array of numbers in one dimension", "pass numpy.array([...])")
+NUMBERS = Kind(_are_numbers, "finite numbers in an array or a list", secret=True)
 
 
 class _Unimported:
@@ -226,8 +342,6 @@ def kind_of(annotation: Any) -> Kind:
     >>> kind_of(float | None).text
     'a number or None'
     """
-    if isinstance(annotation, typing.TypeAliasType if sys.version_info >= (3, 12) else ()):
-        return kind_of(annotation.__value__)
     if annotation in (Any, object, inspect.Parameter.empty) or isinstance(
         annotation, TypeVar | typing.ParamSpec
     ):
@@ -239,12 +353,15 @@ def kind_of(annotation: Any) -> Kind:
     if str(annotation).startswith("typing.Union[numpy._typing"):  # numpy.typing.ArrayLike
         return Kind(_is_array_like, "numbers in an array or a list", secret=True)
     origin, parameters = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in _SCALARS:
+        return _SCALARS[origin]
     if origin in (typing.Union, types.UnionType):
         return _union([kind_of(parameter) for parameter in parameters])
     if origin is Literal:
         return Kind(lambda value: isinstance(value, str | int) and value in parameters, _one_of(parameters))
     if origin is typing.Annotated:
-        return kind_of(parameters[0])
+        own = [item for item in annotation.__metadata__ if isinstance(item, Kind)]
+        return own[0] if own else kind_of(parameters[0])
     if origin is np.ndarray:
         return _array(parameters[1])
     if origin is type:
@@ -274,6 +391,7 @@ def _union(kinds: list[Kind]) -> Kind:
     words = list(dict.fromkeys(kind.text for kind in kinds))
     if "a text" in words and "a path" in words:
         words = ["a path" if word == "a text" else word for word in words if word != "a path"]
+        kinds = [_PATH if kind is _SCALARS[str] else kind for kind in kinds]
     ways = [kind.way_out for kind in kinds if kind.way_out]
     return Kind(
         lambda value: any(kind.accepts(value) for kind in kinds),
@@ -325,7 +443,7 @@ def _is_of(expected: type, value: object) -> bool:
     if issubclass(expected, Enum) and isinstance(value, str):
         return value in [member.value for member in expected]
     if getattr(expected, "_is_protocol", False):
-        return all(hasattr(value, member) for member in _members(expected))
+        return all(hasattr(value, member) for member in _members(expected))  # type: ignore[arg-type]  # classes have hashes
     return isinstance(value, expected)
 
 
@@ -349,12 +467,17 @@ def _generic(origin: Any, parameters: tuple[Any, ...]) -> Kind:
         return _mapping(*(kind_of(parameter) for parameter in parameters))
     if isinstance(origin, type) and origin in (Sequence, Collection, list, AbstractSet, frozenset, set):
         return _sequence(origin, kind_of(parameters[0]))
+    if origin is Iterable and parameters and isinstance(parameters[0], type):
+        return _union([_sequence(Sequence, kind_of(parameters[0])), _ITERATOR])
     if origin in (Iterable, Iterator):
         return Kind(
             lambda value: isinstance(value, Iterable) and not isinstance(value, str | bytes),
             "something to loop over",
         )
     return _instance(origin) if isinstance(origin, type) else ANYTHING
+
+
+_ITERATOR = Kind(lambda value: isinstance(value, Iterator), "something to loop over")
 
 
 def _elements(kind: Kind) -> str:
@@ -368,15 +491,12 @@ def _elements(kind: Kind) -> str:
 def _sequence(origin: type, element: Kind) -> Kind:
     sets = origin in (AbstractSet, frozenset, set)
 
-    def accepts(value: object) -> bool:
+    def accepts(value: Any) -> bool:
         if isinstance(value, str | bytes | Mapping):
             return False
-        listed = isinstance(value, AbstractSet) if sets else _is_list(value)
-        if not listed:
+        if not (isinstance(value, AbstractSet) if sets else _is_list(value)):
             return False
-        if element is ANYTHING:
-            return True
-        return all(map(element.accepts, (one for one, _ in zip(value, range(LONGEST), strict=False))))  # type: ignore[call-overload]  # listed
+        return element is ANYTHING or all(map(element.accepts, islice(value, LONGEST)))
 
     text = f"{'a set' if sets else 'a list'}{_elements(element)}"
     way_out = "pass a list of names, as ['...']" if element.text == "a text" else element.way_out
@@ -396,17 +516,16 @@ def _tuple(parameters: tuple[Any, ...]) -> Kind:
     if not parameters or (len(parameters) == 2 and parameters[1] is Ellipsis):
         return _sequence(tuple, kind_of(parameters[0]) if parameters else ANYTHING)
     kinds = [kind_of(parameter) for parameter in parameters]
-    return Kind(
-        lambda value: (
-            not isinstance(value, str | bytes)
-            and _is_list(value)
-            and len(value) == len(kinds)  # type: ignore[arg-type]  # a list has a length
-            and all(kind.accepts(one) for kind, one in zip(kinds, value, strict=True))  # type: ignore[call-overload]  # and elements
-        ),
-        f"{ {2: 'a pair', 3: 'a triple'}.get(len(kinds), f'a tuple of {len(kinds)}') }"
-        f" ({', '.join(kind.text for kind in kinds)})",
-        secret=any(kind.secret for kind in kinds),
-    )
+    count = {2: "a pair", 3: "a triple"}.get(len(kinds), f"{len(kinds)} values")
+    alike = len({kind.text for kind in kinds}) == 1
+    held = _elements(kinds[0]) if alike else f" ({', '.join(kind.text for kind in kinds)})"
+
+    def accepts(value: Any) -> bool:
+        if isinstance(value, str | bytes) or not _is_list(value) or len(value) != len(kinds):
+            return False
+        return all(kind.accepts(element) for kind, element in zip(kinds, value, strict=True))
+
+    return Kind(accepts, count + held, secret=any(kind.secret for kind in kinds))
 
 
 def _mapping(key: Kind, held: Kind) -> Kind:
@@ -449,11 +568,11 @@ def plan_of(function: Callable[..., Any], owner: type | None = None) -> Plan:
     named: dict[str, Kind] = {}
     rest = None
     for place, parameter in enumerate(inspect.signature(function).parameters.values()):
-        owner = place == 0 and parameter.name in ("self", "cls")
+        is_object = place == 0 and parameter.name in ("self", "cls")
         annotation = parameter.annotation
         if isinstance(annotation, str):
             annotation = eval(annotation, {}, names)
-        kind = ANYTHING if owner else kind_of(annotation)
+        kind = ANYTHING if is_object else kind_of(annotation)
         if parameter.kind is parameter.VAR_POSITIONAL:
             rest = (parameter.name, kind)
         elif parameter.kind is not parameter.VAR_KEYWORD:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked, type_of
+from holdfast.arguments import Seed, checked, type_of
 from holdfast.data.moments import as_dates
 from holdfast.data.order import Order
 from holdfast.data.rows import Batch
@@ -18,6 +18,11 @@ from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 
 LEAVE_OUT = "leave the rows out whose label is not known"
+
+
+def is_table(rows: Any) -> bool:
+    """Whether rows have two dimensions: a matrix, a frame or an Arrow table."""
+    return len(getattr(rows, "shape", ())) == 2
 
 
 @checked
@@ -104,7 +109,7 @@ def untensored(values: Any) -> Any:
 
 
 def set_aside(
-    is_member: NDArray[np.bool_], seed: int | None, *, otherwise: str
+    is_member: NDArray[np.bool_], seed: Seed | None, *, otherwise: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
     """Who is scored, and a random half of the non-members to serve as reference; `otherwise` would do without.
 

@@ -75,7 +75,7 @@ class Design:
                 runs=data["runs"],
                 mu=data["mu"],
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("the design of an audit lacks a field or has one of the wrong kind") from error
 
 

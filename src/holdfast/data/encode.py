@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from holdfast.arguments import checked
+from holdfast.arguments import check_settings, checked
 from holdfast.caution import warn
 from holdfast.data.given_rows import given_columns
 from holdfast.data.rows import Batch, Codes, arrow_column, encode_batch
@@ -90,6 +90,7 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any = None, y: Any = None) -> Encoder:
         """Check the parameters; the data are not looked at. Rows of users become single rows, and that is said."""
+        check_settings(self)
         if X is not None and self.schema.unit.column is not None:
             warn(
                 f"the schema protects {self.schema.unit.summary()}, and encoded rows do not say whose they are: a "
@@ -128,7 +129,9 @@ class Encoder(TransformerMixin, BaseEstimator):
     def encode(self, batch: Batch, *, into: Floats | None = None) -> Floats:
         """The feature rows of a batch, in an array of their own or in `into`; the null rows that pad users are 0."""
         self.fit()
-        matrix = np.zeros((len(batch), self.width)) if into is None else into
+        shape = (len(batch), self.width)
+        require(into is None or into.shape == shape, "into.shape", np.shape(into), f"{shape}")
+        matrix = np.zeros(shape) if into is None else into
         if into is not None:
             matrix[:] = 0.0
         place = 0

@@ -57,15 +57,14 @@ def given_columns(X: Any, names: Sequence[str], *, known: Sequence[str] = ()) ->
     return X
 
 
-def _of_names(X: Any, names: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
+def _of_names(X: Any, names: Sequence[str], known: Sequence[str]) -> Mapping[str, Any]:
     if isinstance(X, Mapping) and any(_is_column(value) for value in X.values()):
         single = [name for name in names if name in X and not _is_column(X[name])]
         if single:
             raise DataError(
                 f"X must hold one value for each name, or one list for each; {single} hold single values"
             )
-        _check_names(X, names, known, "")
-        return {name: X[name] for name in names}
+        return X  # a table by its columns, which may have others
     rows = [X] if isinstance(X, Mapping) or is_series(X) else list(X)
     places = [f"row {place} " for place in range(len(rows))] if len(rows) > 1 else [""]
     for place, row in zip(places, rows, strict=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from holdfast.arguments import checked
+from holdfast.arguments import LARGEST, checked
 from holdfast.errors import AdjacencyError, require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -96,7 +96,9 @@ def sum_l2(
     """
     require(norm > 0 and math.isfinite(norm), "norm", norm, "a finite number > 0")
     rows = 1 if clipped_per_unit else unit.max_rows
-    return round_up(Adjacency.of(adjacency).gradient_factor * rows * Fraction(norm))
+    moved = Adjacency.of(adjacency).gradient_factor * rows * Fraction(norm)
+    require(moved <= LARGEST, "norm", norm, "so small that the result is a finite double")
+    return round_up(moved)
 
 
 @checked

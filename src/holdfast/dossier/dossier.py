@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from holdfast.arguments import checked
+from holdfast.arguments import checked, require_place
 from holdfast.audit.result import AuditResult
 from holdfast.dossier.evidence import (
     AttackFigures,
@@ -197,7 +198,9 @@ class Dossier:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page, whole or not at all, and its hash into the ledger that paid."""
         target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        require_place("path", target)
         page = self.html().encode()
         write_atomically(target, page)
         if self.ledger is not None and not self.ledger.read_only:

@@ -37,7 +37,7 @@ class Section:
         try:
             kinds, known = get_type_hints(cls), {json_key(one): one.name for one in fields(cls)}
             return cls(**{known[key]: _read(kinds[known[key]], value) for key, value in data.items()})
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             name = cls.__name__.lower()
             raise FormatError(f"a stored {name} lacks a field or has one of the wrong kind") from error
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import MOST_DRAWS, checked, require_whole
 from holdfast.errors import require, require_rational
 from holdfast.noise.bernoulli import LazyUniform, last_integer
 from holdfast.noise.fixed_point import exp_minus
@@ -49,7 +49,7 @@ def choose_many(source: Source, *, scores: NDArray[Any], factor: Fraction, size:
     >>> choose_many(Source(seed=1), scores=np.array([0, 1, 2]), factor=Fraction(1), size=6)
     array([2, 2, 1, 2, 1, 2])
     """
-    require(size >= 0, "size", size, ">= 0")
+    require_whole("size", size, most=MOST_DRAWS)
     gaps, factor = _gaps(scores, factor)
     exponents = _exponents(gaps, factor)
     weights = np.exp(-exponents)

@@ -24,8 +24,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
-from holdfast.errors import require
+from holdfast.arguments import MOST_DRAWS, checked, require_whole
 from holdfast.noise.bernoulli import Threshold, bernoulli_many
 from holdfast.noise.fixed_point import midpoint_ratio, normal_mass_ratio, normal_survival
 from holdfast.noise.source import CHUNK, Source
@@ -45,7 +44,7 @@ def rounded_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[n
     >>> rounded_gaussian(Source(seed=1), sigma=Fraction(10), size=5)
     array([ -7,   1, -15,   1, -10])
     """
-    require(size >= 0, "size", size, ">= 0")
+    require_whole("size", size, most=MOST_DRAWS)
     return symmetric(source, law=_Rounded(width=width("sigma", sigma)), size=size)
 
 
@@ -90,7 +89,7 @@ def discrete_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[
     >>> discrete_gaussian(Source(seed=1), sigma=Fraction(10), size=5)
     array([ -7,   1, -15,   1, -10])
     """
-    require(size >= 0, "size", size, ">= 0")
+    require_whole("size", size, most=MOST_DRAWS)
     sigma = width("sigma", sigma)
     draws = np.empty(size, dtype=np.int64)
     filled = 0

@@ -136,7 +136,7 @@ class Guarantee:
             )
         except FormatError:
             raise
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("a stored guarantee lacks a field or has one of the wrong kind") from error
 
 
@@ -176,7 +176,9 @@ class Sureness:
         if math.isinf(self.loss):
             return 1.0
         odds = math.log(prior / (1 - prior)) + self.loss
-        return min(1.0, math.ceil(1000.0 / (1.0 + math.exp(-odds)) - 1e-9) / 1000.0)
+        ratio = math.exp(-abs(odds))  # never too large for a double
+        sure = 1.0 / (1.0 + ratio) if odds >= 0 else ratio / (1.0 + ratio)
+        return min(1.0, math.ceil(1000.0 * sure - 1e-9) / 1000.0)
 
 
 def usual_failure(curve: PrivacyCurve) -> float:

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import checked, require_numbers
 from holdfast.errors import DataError, ParameterError, require
 
 Number = float | Fraction
@@ -82,7 +82,10 @@ def as_written(value: Number) -> Fraction:
     >>> sum(as_written(0.1) for _ in range(10)) == 1
     True
     """
-    return value if isinstance(value, Fraction) else _decimal(float(value))
+    if isinstance(value, Fraction):
+        return value
+    require(math.isfinite(value), "parameter", value, "finite")
+    return _decimal(float(value))
 
 
 @lru_cache(maxsize=4096)  # a run writes the same few numbers at every step
@@ -296,7 +299,7 @@ def clip_rows(rows: Any, row_norm: float) -> Floats:
     >>> clip_rows([[0.0, 4.0], [0.3, 0.4]], 1.0).tolist()
     [[0.0, 1.0], [0.3, 0.4]]
     """
-    matrix = np.array(rows, dtype=np.float64)
+    matrix = require_numbers("rows", rows).copy()
     if matrix.ndim != 2:
         raise DataError("rows must be a matrix: one row per record")
     clip_in_place(matrix, row_norm)

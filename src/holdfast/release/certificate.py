@@ -103,7 +103,7 @@ class Certificate:
                 details=data["details"],
                 unit=data.get("unit", ""),
             )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("a stored certificate lacks a field or has one of the wrong kind") from error
 
 

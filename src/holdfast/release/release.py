@@ -118,7 +118,7 @@ class Provenance:
         """The provenance that `to_json` wrote; `FormatError` for anything else."""
         try:
             return cls(**{name: data[name] for name in cls.__dataclass_fields__})
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("a stored provenance lacks a field or has one of the wrong kind") from error
 
     def summary(self) -> str:

@@ -93,6 +93,8 @@ class ExactCounts:
 
     def shape(self, columns: Sequence[str]) -> tuple[int, ...]:
         """The shape of a joint count."""
+        for name in columns:
+            require(name in self.domain, "columns", name, f"among {list(self.domain)}")
         return tuple(self.domain[name] for name in columns)
 
     def counts(self, column_sets: Sequence[Sequence[str]]) -> list[Floats]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.caution import warn
 from holdfast.data.engines import open_table
 from holdfast.data.schema import Schema
@@ -117,7 +117,7 @@ class Synthesizer(ReleasedTable):
         user_cap: int | None = None,
         user_weights: bool = False,
         options: Mapping[str, Any] | None = None,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         key: str | None = None,
     ) -> None:
         self.epsilon = epsilon

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.attack.attributes.case import AttributeAttack
 from holdfast.attack.models.attack import Attack
 from holdfast.attack.rows.disclosure import DisclosureAttack
@@ -124,7 +124,7 @@ def check_column(column: Numeric | Categorical) -> None:
 
 
 @checked
-def check_engine(store: EngineStore, *, cases: int = 50, seed: int = 0) -> None:
+def check_engine(store: EngineStore, *, cases: int = 50, seed: Seed = 0) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the store keeps the neighbour contract.
 
     Random tables and neighbours of them are stored, opened and held against the memory engine and each other.

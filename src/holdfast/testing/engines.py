@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.data import Encoder, Order, RowSum, Schema, Table, counts_l1, open_table, sum_l2
 from holdfast.data.engines import Engine
 from holdfast.noise.source import Source
@@ -136,7 +136,7 @@ NEIGHBOUR_CONTRACT = (answers_as_memory_does, a_neighbour_changes_no_other_row)
 
 
 @checked
-def engine_checks(store: EngineStore, *, cases: int, seed: int) -> Iterator[Check]:
+def engine_checks(store: EngineStore, *, cases: int, seed: Seed) -> Iterator[Check]:
     """Each statement on each of so many random tables."""
     first = drawn_table(Random(seed), leave_out=store.leave_out, types=store.types)
     takes = its_engine_takes_its_sources_only

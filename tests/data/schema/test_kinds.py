@@ -168,7 +168,7 @@ def test_unused_options_leave_the_hash_alone() -> None:
         (lambda: AnyNumeric("n", 1, 9, spacing="log", bins=[1, 9]), "spacing must be 'log' where"),
         (lambda: AnyNumeric("n", 0, 9, spacing="log", smallest=10), "smallest must be above 0"),
         (lambda: AnyNumeric("n", 0, 9, nulls="NA"), "nulls must be a list"),
-        (lambda: AnyNumeric("n", 0, 9, nulls=[None]), "nulls must be texts, or numbers"),
+        (lambda: AnyNumeric("n", 0, 9, nulls=[None]), "nulls must be a list of numbers or texts"),
         (lambda: AnyNumeric("n", 0, 9, decimals=True), "decimals must be"),
         (lambda: AnyCategorical("c", ["Yes", "yes"], fold=True), "stands for two of them"),
         (lambda: AnyCategorical("c", ["a", "b"], aliases={"a": "b"}), "stands for two of them"),

@@ -161,8 +161,8 @@ def test_a_fitted_estimator_is_pickled_and_predicts_the_same(made: Any) -> None:
             classifier(classes=[0, 1, 2], method="frank_wolfe"),
             "^radius must be finite for frank_wolfe, got radius=inf; give radius=",
         ),
-        (PrivateRidge().set_params(target_bounds=3.0), "target_bounds must be two numbers"),
-        (PrivateRidge().set_params(target_bounds=("0", "x")), "target_bounds must be two numbers"),
+        (PrivateRidge().set_params(target_bounds=3.0), "target_bounds must be a pair of numbers"),
+        (PrivateRidge().set_params(target_bounds=("0", "x")), "target_bounds must be a pair of numbers"),
         (
             PrivateRidge(target_bounds=(0, 1), adjacency="add_remove", n_public=400, method="ridge"),
             "got radius=inf; give radius=..., or the option count_bound",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.attack.attributes.outcome import Gain, GroupRisk, MemberGap, RightGuesses, Surest
 from holdfast.attack.result import DEPENDENT, MAY_DIFFER, NOTICE, SHOWN, Game, Proof, Verdict, proved_curve
 from holdfast.attack.rows.disclosure_result import DisclosureReport
@@ -49,7 +49,7 @@ class AttributeRisk:
     proved: TradeOff | None = None
     confidence: float = 0.95
     seconds: float = 0.0
-    seed: int | None = None
+    seed: Seed | None = None
     disclosure: DisclosureReport | None = None
     """Singling out, linking and inferring, where rows were released; told with the first column of a report."""
     audience: ClassVar[Literal["internal"]] = "internal"

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.attack.influence.columns import Column, Domain, column_of, with_column
 from holdfast.attack.influence.invertibility import (
     Shown,
@@ -151,7 +151,7 @@ def publishing_options(
     training: tuple[Any, Any] | None = None,
     classes: Sequence[Any] | None = None,
     confidence: float = 0.95,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
 ) -> PublishingOptions:
     """What rounding, withholding, merging or dropping buys against guesses of `sensitive`, and what it costs.
 

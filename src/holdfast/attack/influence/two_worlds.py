@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.attack.result import NOTICE
 from holdfast.attack.roc import Rate
 from holdfast.errors import require
@@ -122,7 +122,7 @@ class BlackBoxGame:
         data: Any,
         *,
         confidence: float = 0.95,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
     ) -> Advantage:
         """Both worlds, for the same people."""
         people = self.draw(data, np.random.default_rng(random_state))
@@ -178,7 +178,7 @@ class WhiteBoxGame:
     draw: Draw = everyone
 
     def play(
-        self, model: LayeredModel, data: Any, *, confidence: float = 0.95, random_state: int | None = None
+        self, model: LayeredModel, data: Any, *, confidence: float = 0.95, random_state: Seed | None = None
     ) -> Advantage:
         """Both worlds, for the same people."""
         people = self.draw(data, np.random.default_rng(random_state))

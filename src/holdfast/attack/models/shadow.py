@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.attack.models.target import Target
 from holdfast.attack.records import Records
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, ParameterError, require
@@ -94,7 +94,7 @@ def reference_models(
     *,
     models: int = 16,
     classes: tuple[Any, ...] | None = None,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
     draw: Draw = halves,
     base: Records | None = None,
     jobs: int | None = None,
@@ -139,7 +139,7 @@ def observe_models(
     *,
     models: int,
     classes: tuple[Any, ...] | None = None,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
     draw: Draw = halves,
     base: Records | None = None,
     jobs: int | None = None,
@@ -175,7 +175,7 @@ def fitting(train: Any) -> Fit:
     if hasattr(train, "fit") and hasattr(train, "get_params"):
         from sklearn.base import clone
 
-        def fitted(data: tuple[Any, Any], seed: int) -> Any:
+        def fitted(data: tuple[Any, Any], seed: Seed) -> Any:
             fresh = clone(train)
             # The target's own randomness is not the attacker's: every model gets a seed of its own.
             states = [name for name in fresh.get_params() if name.split("__")[-1] == "random_state"]

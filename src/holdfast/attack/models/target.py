@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import as_labels, checked
 from holdfast.attack.models.answers import (
     ADAPTERS,
     Task,
@@ -120,7 +120,8 @@ class Target:
         >>> wide.probabilities(Records(features=np.zeros((1, 1)), labels=np.array(["a"]))).tolist()
         [[0.0, 0.9, 0.1]]
         """
-        order = (*names, *(name for name in self.classes if name not in set(names)))
+        names = tuple(as_labels("names", names).tolist())
+        order = (*names, *(name for name in self.classes if name not in names))
         if self.task != "classification" or order == self.classes:
             return self
         places = [order.index(name) for name in self.classes]

@@ -54,6 +54,12 @@ class ReleasedRows:
 
     def take(self, rows: NDArray[Any]) -> ReleasedRows:
         """Some rows, by a mask or by row numbers."""
+        require(
+            rows.dtype.kind in "biu" and rows.ndim == 1,
+            "rows",
+            rows,
+            "a mask or row numbers in one dimension",
+        )
         return ReleasedRows(numbers=self.numbers[rows], cells=self.cells[rows], widths=self.widths)
 
     def join(self, other: ReleasedRows) -> ReleasedRows:

@@ -11,7 +11,7 @@ from typing import Any
 from holdfast.data.draft.sniff import sniffed_format
 from holdfast.data.engines import engine_for
 from holdfast.data.engines.file_rows import CsvRows, rows_of_files
-from holdfast.data.rows import Kind, arrow_columns, numbers
+from holdfast.data.rows import Kind, arrow_columns, column_names, numbers
 from holdfast.data.schema import CsvFormat
 from holdfast.errors import DataError, withholding
 
@@ -54,7 +54,7 @@ class StoredTable:
     @classmethod
     def _of_frame(cls, source: Any) -> StoredTable:
         listed = source if isinstance(source, Mapping) else getattr(source, "column_names", None)
-        names = list(source.columns if listed is None else listed)
+        names = column_names(source) if listed is None else list(listed)
         if not all(isinstance(name, str) for name in names):
             raise DataError("column names must be texts")
         types = {}

@@ -5,6 +5,7 @@ An engine is one file or folder, whose `connect` gives a `Table`, and one entry 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -202,6 +203,12 @@ def open_table(
         raise ParameterError(
             f"column {strange[0].name!r} is of kind {strange[0].kind!r}, which reads values by Python code, and the "
             f"engine {chosen.name!r} cannot run it; load the rows, as in open_table(pyarrow.parquet.read_table(...))"
+        )
+    known = inspect.signature(chosen.connect).parameters
+    strange_names = [name for name in options if name not in known]
+    if strange_names and not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        raise ParameterError(
+            f"options must be those of the engine {chosen.name!r}, got {', '.join(strange_names)}"
         )
     opened = chosen.connect(
         source, schema, table=table, adjacency=resolved, n_public=n_public,

@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from holdfast.arguments import checked
 from holdfast.data.schema.amounts import form_of
 from holdfast.data.schema.bins import MOST_BINS as MOST_BINS
 from holdfast.data.schema.bins import check_bins, edge_words, geometric_edges, is_finite, is_real
@@ -55,6 +56,7 @@ def check_name(name: object) -> None:
     require(name != "", "name", name, "a non-empty text")
 
 
+@checked
 @dataclass(frozen=True)
 class Numeric:
     """A number known to matter only between two declared bounds; values outside are clipped to them.

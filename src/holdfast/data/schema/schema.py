@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from holdfast.arguments import checked
+from holdfast.arguments import checked, require_place
 from holdfast.data.schema.columns import Categorical, Numeric
 from holdfast.data.schema.csv_format import CsvFormat
 from holdfast.data.schema.hierarchy import Hierarchy
@@ -258,6 +258,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f
 def write_schema(schema: Schema, path: Path) -> None:
     """Write the schema as TOML, or as JSON where the name ends in `.json`."""
     text = json.dumps(schema.to_dict(), indent=2) + "\n" if path.suffix == ".json" else to_toml(schema)
+    require_place("path", path)
     path.write_bytes(text.encode())
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
+from holdfast.data.rows import column_names
 from holdfast.data.schema import Schema
 from holdfast.dossier.comparison.releases import Comparison
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
@@ -35,10 +36,10 @@ class HeldOut:
     target: str
 
     @classmethod
-    def of(cls, columns: Any, schema: Schema, target: str, *, holdout: float, seed: int = 0) -> HeldOut:
+    def of(cls, columns: Any, schema: Schema, target: str, *, holdout: float, seed: Seed = 0) -> HeldOut:
         """Split by a seed; of a data frame or an Arrow table the columns are taken."""
         if not isinstance(columns, Mapping):
-            names = getattr(columns, "column_names", None) or list(columns.columns)
+            names = column_names(columns)
             columns = {name: columns[name].to_numpy() for name in names if name in schema}
         require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
         require(target in schema.names, "target", target, f"one of the columns {list(schema.names)}")
@@ -57,7 +58,7 @@ class HeldOut:
         labels, counts = np.unique(np.asarray(self.train[self.target]).astype(str), return_counts=True)
         return float(np.mean(self.wanted.astype(str) == labels[int(np.argmax(counts))]))
 
-    def accuracy(self, method: str, *, epsilon: float, delta: float, seed: int) -> float:
+    def accuracy(self, method: str, *, epsilon: float, delta: float, seed: Seed) -> float:
         """Of one logistic regression with seeded noise; without privacy where epsilon is infinite."""
         from scipy.linalg import LinAlgWarning
         from sklearn.exceptions import ConvergenceWarning

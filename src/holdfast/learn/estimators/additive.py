@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError, require
 from holdfast.learn.estimators.additive_estimator import PrivateAdditiveEstimator
@@ -60,7 +60,7 @@ class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
         monotone: Mapping[str, int] | None = None,
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -105,7 +105,7 @@ class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimat
         monotone: Mapping[str, int] | None = None,
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta

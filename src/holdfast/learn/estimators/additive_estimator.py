@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.arguments import checked
+from holdfast.arguments import check_settings, checked
 from holdfast.caution import warn
 from holdfast.data.encode import Encoder
 from holdfast.data.rows import Batch
@@ -96,6 +96,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")
             raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
+        check_settings(self)
         require(
             isinstance(self.interactions, bool | np.bool_), "interactions", self.interactions, "True or False"
         )

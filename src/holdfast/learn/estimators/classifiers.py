@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import require
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
@@ -97,7 +97,7 @@ class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -175,7 +175,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds, classes=classes,
@@ -244,7 +244,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds, classes=classes,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.arguments import checked
+from holdfast.arguments import check_settings, checked
 from holdfast.caution import warn
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
@@ -119,6 +119,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")
             raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
+        check_settings(self)
         self._check_parameters(account)
         prepared = self._prepare(X, y, target, account)
         with closing(prepared.examples):  # a copy of rows, where one was made, is gone with the fit

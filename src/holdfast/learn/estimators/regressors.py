@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
@@ -55,7 +55,7 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -165,7 +165,7 @@ class PrivateRidge(PrivateLinearRegressor):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
@@ -209,7 +209,7 @@ class PrivateLasso(PrivateLinearRegressor):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
@@ -263,7 +263,7 @@ class PrivateHuberRegression(PrivateLinearRegressor):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,

@@ -76,6 +76,7 @@ class Problem:
     def of_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weights as a method releases them: a vector for one prediction, a row for each of several."""
         shape = (self.predictions, self.dimension) if self.outputs == "several" else (self.dimension,)
+        require(weights.size == math.prod(shape), "weights.size", weights.size, f"that of shape {shape}")
         return np.asarray(weights).reshape(shape)
 
     @property

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from holdfast.arguments import require_numbers
 from holdfast.data.given_rows import given_columns, is_named
 from holdfast.errors import DataError
 from holdfast.learn.rows.prepare import numbers_only
@@ -28,3 +30,11 @@ def given_matrix(estimator: Any, X: Any, *, accept_sparse: str | bool = False) -
         columns = given_columns(X, list(names))
         matrix = np.column_stack([np.asarray(columns[name], dtype=object) for name in names])
         return check_array(matrix, dtype=np.float64)
+
+
+def given_scores(X: Any, columns: int) -> NDArray[np.float64]:
+    """Rows that a step made, as it takes them back."""
+    rows = require_numbers("X", X)
+    if rows.ndim != 2 or rows.shape[1] != columns:
+        raise DataError(f"X must be an array with {columns} columns, got shape {rows.shape}")
+    return rows

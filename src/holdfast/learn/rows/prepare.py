@@ -100,8 +100,8 @@ def require_labels(X: Any, y: Any, target: str | None) -> None:
         "None beside y" if y is not None else f"None where X is {type_of(X)}, as it names a column of a Table"
     )
     raise ParameterError(
-        f"target must be {reason}, got target={shown(target)}; give the labels as fit(X, y), with y = frame[target] and "
-        "X = frame.drop(columns=target), or a Table, whose schema has bounds: fit(open_table(frame, schema), target=...)"
+        f"target must be {reason}, got target={shown(target)}; give labels as fit(X, y), with y = frame[target] and "
+        "X = frame.drop(columns=target), or a Table, which has a schema: fit(open_table(frame, schema), target=...)"
     )
 
 

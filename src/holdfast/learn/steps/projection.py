@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, check_settings, checked
 from holdfast.errors import ParameterError, require
 from holdfast.learn.rows.given_matrix import given_matrix
+from holdfast.learn.rows.prepare import numbers_only
 
 MOST_ENTRIES = 2**27
 """Of the matrix: a gigabyte."""
@@ -34,17 +35,19 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (3, 50)
     """
 
-    def __init__(self, components: int = 50, *, seed: int = 0) -> None:
+    def __init__(self, components: int = 50, *, seed: Seed = 0) -> None:
         self.components = components
         self.seed = seed
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the matrix for as many columns as X has."""
+        check_settings(self)
         whole = isinstance(self.components, int | np.integer) and not isinstance(self.components, bool)
         require(whole and self.components >= 1, "components", self.components, "a whole number >= 1")
         known = isinstance(self.seed, int | np.integer) and not isinstance(self.seed, bool)
         require(known and self.seed >= 0, "seed", self.seed, "a whole number >= 0")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        with numbers_only():
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         columns = int(X.shape[1])
         if columns * self.components > MOST_ENTRIES:
             raise ParameterError(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast.arguments import checked
+from holdfast.arguments import check_settings, checked
 from holdfast.caution import warn
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
 from holdfast.learn.rows.examples import ArrayExamples, rounding_of_sum
@@ -113,6 +113,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, account: Account | None = None) -> Self:
         """Learn from rows; y is not looked at. With `account`, `share` of what remains in it is spent."""
+        check_settings(self)
         self._check(account)
         adjacency = resolve_adjacency(self.adjacency, None if account is None else account.adjacency)
         # Where the number of rows is private, so is that there are none.

@@ -20,7 +20,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, check_settings, checked
 from holdfast.caution import warn
 from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.learn.choice import title_of, unregistered
@@ -124,7 +124,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         strategy: Strategy = "parts",
         holdout: float = 0.2,
         stopping: RandomStopping | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -137,6 +137,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None) -> Self:
         """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
+        check_settings(self)
         settings = self._settings()
         self._chosen_by = selected(account)
         warn_refit(bool(self._chosen_by))

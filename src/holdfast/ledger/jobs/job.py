@@ -18,7 +18,8 @@ from typing import Any
 from holdfast.arguments import checked
 from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, NotWritten, ParameterError, require
 from holdfast.ledger.entry import canonical
-from holdfast.ledger.jobs.first_charge import opened_by_first_charge
+from holdfast.ledger.holder import Holder
+from holdfast.ledger.jobs.first_charge import first_holder, opened_by_first_charge
 from holdfast.ledger.jobs.keeping import Shelf
 from holdfast.ledger.jobs.turns import Latest, state_of
 from holdfast.ledger.ledger import Ledger
@@ -155,7 +156,8 @@ def _given_back(ledger: Ledger, account: Account, name: str) -> Iterator[None]:
     except BaseException as error:
         if begun and isinstance(error, AlreadyReleased | BudgetExceeded):
             raise _gone(ledger, name) from error
-        if state_of([entry.charge.key for entry in account.journal.entries], is_open=True) != "begun":
+        goes_on = state_of([entry.charge.key for entry in account.journal.entries], is_open=True) == "begun"
+        if not goes_on and first_holder(ledger, name) == Holder.this():  # else the work goes on elsewhere
             _close(ledger, name, "the work failed")
         raise
 

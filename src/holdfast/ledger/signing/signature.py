@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from holdfast.arguments import checked
-from holdfast.errors import FormatError, LedgerError, missing_extra
+from holdfast.arguments import checked, require_place
+from holdfast.errors import FormatError, LedgerError, missing_extra, require
 from holdfast.ledger.entry import LedgerEntry, canonical
 from holdfast.release.archive import parse_json, write_atomically
 
@@ -84,7 +84,7 @@ class Signature:
             if data["format"] != SIGNATURE_FORMAT or data["about"] not in get_args(About):
                 raise FormatError(f"not a signature of the format {SIGNATURE_FORMAT}")
             made = cls(**{name: data[name] for name in cls.__dataclass_fields__})
-        except (KeyError, TypeError) as error:
+        except (AttributeError, LookupError, TypeError) as error:
             raise FormatError("a signature lacks a field") from error
         texts = (made.public_key, made.signature)
         if not isinstance(made.content, dict) or not all(isinstance(text, str) for text in texts):
@@ -147,7 +147,7 @@ class SignedHead:
             if data["format"] != FORMAT:
                 raise FormatError(f"not a signed head of the format {FORMAT}")
             return cls(**{name: data[name] for name in cls.__dataclass_fields__})
-        except (KeyError, TypeError) as error:
+        except (AttributeError, LookupError, TypeError) as error:
             raise FormatError("a signed head lacks a field") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -167,6 +167,8 @@ def create_key(path: str | os.PathLike[str]) -> Path:
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    require_place("path", path)
+    require(not Path(path).exists(), "path", str(path), "a new file", "a key is never overwritten")
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     public = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked
 from holdfast.errors import AlreadyReleased, BudgetExceeded, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account.currency import (
@@ -66,7 +66,7 @@ class Account:
         plan: Sequence[tuple[Mechanism, int]] | None = None,
         journal: Journal | None = None,
         translated: Cost | None = None,
-        seed: int | None = None,
+        seed: Seed | None = None,
     ) -> None:
         self.limit = limit
         self.adjacency = Adjacency.of(adjacency)

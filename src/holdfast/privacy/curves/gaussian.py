@@ -23,6 +23,7 @@ from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.pairs import NormalPair
 from holdfast.privacy.rounding import Number, as_written, round_up
+from holdfast.privacy.tradeoff import Points
 
 _REACH = 14.0  # e^-98 of mass beyond so many sigmas
 _LARGEST = 2**19
@@ -68,7 +69,7 @@ class GaussianDP(PrivacyCurve):
         """Balle and Wang 2018, theorem 8."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), by a difference of logs."""
         from scipy.special import log_ndtr
 
@@ -173,7 +174,7 @@ class DiscreteGaussianCurve(AtomicCurve):
         """The atoms, while there are not too many."""
         return self._atoms if self._is_small else None
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """P[Y > eps s^2/v - v/2] - e^eps P[Y > eps s^2/v + v/2], as exact sums."""
         return super().deltas(epsilons) if self._is_small else ZCDP(self.as_zcdp()).deltas(epsilons)
 

@@ -6,7 +6,7 @@ Both become delta(epsilon) by the same conversion, at the best order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import checked, stored_fields
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.rounding import Number, as_written, round_up
@@ -203,8 +203,9 @@ class RenyiDP(PrivacyCurve):
         return fits and not curve.has_slack
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> RenyiDP:
+    def from_json(cls, data: Mapping[str, Any]) -> RenyiDP:
         """The curve of these fields."""
+        data = stored_fields(cls.__name__, data)
         return cls(tuple(data["orders"]), tuple(data["divergences"]))
 
     def __repr__(self) -> str:

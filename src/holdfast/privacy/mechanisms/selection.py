@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import checked, require_whole
 from holdfast.errors import AdjacencyError, require
 from holdfast.noise.choose import choose_by_score, permute_and_flip, score_factor
 from holdfast.noise.idealised import exponential, gumbel
@@ -22,7 +22,7 @@ from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PureDP
 from holdfast.privacy.curves.finite_curve import BoundedRange
-from holdfast.privacy.mechanisms.mechanism import Mechanism, index_cdf
+from holdfast.privacy.mechanisms.mechanism import Mechanism, Value, index_cdf
 from holdfast.privacy.rounding import Grid, Number, as_written, is_whole
 
 
@@ -100,7 +100,7 @@ class Selection(Mechanism):
         odds = values * float(self.epsilon) / (reach if self.monotone else 2.0 * reach)
         return np.asarray(odds - odds.max())
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """The largest change of a score over the sensitivity.
 
         Of monotone scores that move both ways, the changes up and down together: the law sees differences of scores
@@ -110,9 +110,11 @@ class Selection(Mechanism):
         up, down = max(0.0, float(np.max(change))), max(0.0, -float(np.min(change)))
         return (up + down if self.monotone else max(up, down)) / float(self.sensitivity)
 
-    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: Any) -> float:
+    def log_ratio(self, first: Value, second: Value, output: int) -> float:
         """Between the chances of the chosen index."""
-        return float(self.log_chances(first)[int(output)] - self.log_chances(second)[int(output)])
+        one, two = (self.log_chances(self.check(scores)) for scores in (first, second))
+        require_whole("output", output, most=min(one.size, two.size) - 1)
+        return float(one[int(output)] - two[int(output)])
 
     @abstractmethod
     def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
@@ -144,7 +146,7 @@ class Exponential(Selection):
         """Bounded range epsilon: pure epsilon, and epsilon^2 / 8 in zCDP."""
         return BoundedRange(as_written(self.epsilon))
 
-    def sample(self, value: NDArray[Any], source: Source) -> int:
+    def sample(self, value: Value, source: Source) -> int:
         """One index."""
         if self.arithmetic == "idealised":
             return int(
@@ -160,7 +162,7 @@ class Exponential(Selection):
             return np.array([step / 2, 0.0]), np.array([step / 2, step])
         return np.array([step, 0.0]), np.array([0.0, step])
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The law of the chosen index."""
         return index_cdf(np.exp(self.log_odds(value)), at)
 
@@ -198,7 +200,7 @@ class PermuteAndFlip(Selection):
         """Pure epsilon."""
         return PureDP(as_written(self.epsilon))
 
-    def sample(self, value: NDArray[Any], source: Source) -> int:
+    def sample(self, value: Value, source: Source) -> int:
         """One index."""
         if self.arithmetic == "idealised":
             return int(
@@ -214,7 +216,7 @@ class PermuteAndFlip(Selection):
             return np.array([step, 0.0]), np.array([step, step])
         return np.array([2 * step, 0.0]), np.array([step, step])
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The law of the chosen index."""
         return index_cdf(np.exp(self.log_chances(value)), at)
 

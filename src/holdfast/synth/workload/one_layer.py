@@ -23,7 +23,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.arguments import checked
+from holdfast.arguments import Seed, checked, require_numbers
 from holdfast.data.rows import Batch
 from holdfast.errors import require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -66,7 +66,7 @@ class OneLayer(Group):
     def __post_init__(self) -> None:
         super().__post_init__()
         cells = tuple(int(size) for size in self.cells)
-        weights, bias = (np.array(part, dtype=np.float64) for part in (self.weights, self.bias))
+        weights, bias = (require_numbers(name, getattr(self, name)).copy() for name in ("weights", "bias"))
         require(len(cells) == len(self.columns) >= 1, "cells", cells, "the number of cells of each column")
         width = sum(cells)
         shaped = weights.ndim == 2 and weights.shape[1] == width and len(weights) > 0
@@ -95,7 +95,7 @@ class OneLayer(Group):
         return cls(columns, cells=cells, weights=np.array(rows), bias=np.full(len(rows), 1.0 - order))
 
     @classmethod
-    def random(cls, columns: Sequence[str], cells: Sequence[int], *, functions: int, seed: int) -> Self:
+    def random(cls, columns: Sequence[str], cells: Sequence[int], *, functions: int, seed: Seed) -> Self:
         """So many with weights and a bias in [-1, 1], from a public seed: a claim is about these and no others."""
         require(functions >= 1, "functions", functions, "a whole number >= 1")
         generator = np.random.Generator(np.random.PCG64(seed))
