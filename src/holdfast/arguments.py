@@ -535,8 +535,9 @@ def _mapping(key: Kind, held: Kind) -> Kind:
             for (name, one), _ in zip(value.items(), range(LONGEST), strict=False)
         )
 
-    values = "" if held is ANYTHING else f" to {held.text}"
-    return Kind(accepts, f"a dict from {key.text}{values}", secret=held.secret)
+    values = "" if held is ANYTHING else f", each with {held.text}"
+    names = "names" if key.text == "a text" else f"what each is {key.text}"
+    return Kind(accepts, f"a dict of {names}{values}", secret=held.secret)
 
 
 # Calls.

@@ -19,6 +19,8 @@ FORMS = "a data frame, an Arrow table, a dict, a list of dicts, a Series that is
 
 def is_named(X: Any) -> bool:
     """Whether rows carry the names of their values one by one: a dict, a list of dicts, or a Series that is one row."""
+    if hasattr(X, "tocsr"):  # a sparse matrix may be a mapping, from places
+        return False
     if isinstance(X, Mapping) or is_series(X):
         return True
     return (

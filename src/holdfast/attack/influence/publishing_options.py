@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import Seed, checked
+from holdfast.arguments import Seed, as_labels, checked
 from holdfast.attack.influence.columns import Column, Domain, column_of, with_column
 from holdfast.attack.influence.invertibility import (
     Shown,
@@ -207,7 +207,7 @@ def publishing_options(
 def labels_of(people: Any, labels: Any) -> NDArray[Any]:
     """True answers: as they are, or a column of the people by its name."""
     if not isinstance(labels, str):
-        return np.asarray(labels)
+        return as_labels("labels", labels)
     if isinstance(people, Table):
         require(labels in people.schema.names, "labels", labels, f"one of {', '.join(people.schema.names)}")
         return np.asarray(arrow_of(people)[0][labels].to_pylist())

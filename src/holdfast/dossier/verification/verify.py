@@ -93,6 +93,8 @@ def _page(path: Path, found: Findings) -> tuple[Record, dict[str, Any]] | None:
     except (FormatError, UnicodeDecodeError) as error:
         found.problems.append(f"the page: {error}")
         return None
+    except OSError as error:
+        raise FormatError(f"cannot read the page {str(path)!r}: {error.strerror}") from None
     found.hold(
         seal == seal_of(text), "the page has its seal", "the page was changed: it does not have its seal"
     )

@@ -192,7 +192,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             )
 
     def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> Prepared:
-        constant = intercept_value(self.row_norm, fit_intercept=self.fit_intercept)
+        constant = intercept_value(float(self.row_norm), fit_intercept=self.fit_intercept)
         if isinstance(X, Table):
             require(y is None, "y", "...", "None where a Table is fitted", "name its column: target=...")
             require(
@@ -203,7 +203,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             )
             resolve_adjacency(self.adjacency, X.adjacency)
             prepared = of_table(
-                X, target, coding=self._column, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
+                X, target, coding=self._column, row_norm=float(self.row_norm), intercept=constant, n_public=self.n_public,
                 limit=limit_to_spend(self.epsilon, self.delta, account),
             )  # fmt: skip
             self.n_features_in_ = len(prepared.columns or ())
@@ -213,7 +213,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             with numbers_only():
                 X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
                 prepared = of_arrays(
-                    X, self._targets(y), y, row_norm=self.row_norm, intercept=constant, n_public=self.n_public,
+                    X, self._targets(y), y, row_norm=float(self.row_norm), intercept=constant, n_public=self.n_public,
                     adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
                     names=getattr(self, "feature_names_in_", None), bounds=self.bounds,
                 )  # fmt: skip
@@ -224,11 +224,11 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     def _problem(self, prepared: Prepared) -> Problem:
         unit, _ = self._label_unit(prepared.coding)
         radius = self._default_radius() if self.radius is None else self.radius / unit
-        norm = design_norm(self.row_norm, fit_intercept=self.fit_intercept)
+        norm = design_norm(float(self.row_norm), fit_intercept=self.fit_intercept)
         return Problem(
             loss=self._loss(prepared.coding, prediction_bound=norm * radius), dimension=prepared.examples.dimension,
             penalty=self.penalty or 0.0, radius=radius, row_norm=norm,
-            constant=intercept_value(self.row_norm, fit_intercept=self.fit_intercept),
+            constant=intercept_value(float(self.row_norm), fit_intercept=self.fit_intercept),
             active=None if prepared.columns is None else len(prepared.columns) + self.fit_intercept,
         )  # fmt: skip
 
@@ -316,7 +316,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     ) -> LinearModel:
         """Weights in the user's units, as attributes and as a model."""
         unit, origin = self._label_unit(prepared.coding)
-        constant = intercept_value(self.row_norm, fit_intercept=self.fit_intercept)
+        constant = intercept_value(float(self.row_norm), fit_intercept=self.fit_intercept)
         weights = unit * np.atleast_2d(fit.weights)
         coef = weights[:, :-1] if constant else weights
         intercept = origin + constant * weights[:, -1] if constant else np.full(len(weights), origin)

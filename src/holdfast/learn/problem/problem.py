@@ -71,6 +71,8 @@ class Problem:
 
     def slopes(self, z: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
         """The loss's slopes at predictions of shape (rows, predictions), in the same shape."""
+        fitting = z.size == self.predictions * len(labels) and labels.ndim == 1
+        require(fitting, "z.shape", z.shape, f"{self.predictions} predictions for each of the labels")
         return self.loss.slopes(z if self.outputs == "several" else z[:, 0], labels).reshape(z.shape)
 
     def of_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -86,8 +86,8 @@ def numbers_only() -> Iterator[None]:
     """Python's own error for a text among numbers quotes the text, which is data; ours does not."""
     try:
         yield
-    except ValueError as error:
-        if "could not convert" not in str(error):
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, ValueError) and "could not convert" not in str(error):
             raise
         raise DataError("rows and targets must be numbers; declare a schema, which encodes texts") from None
 

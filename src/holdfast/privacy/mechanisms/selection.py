@@ -69,7 +69,7 @@ class Selection(Mechanism):
         """Of the noise that report-noisy-max adds to each score, in idealised arithmetic."""
         return (1 if self.monotone else 2) * float(self.sensitivity) / float(self.epsilon)
 
-    def on_grid(self, scores: NDArray[Any]) -> tuple[NDArray[Any], Fraction]:
+    def on_grid(self, scores: Value) -> tuple[NDArray[Any], Fraction]:
         """Scores as whole numbers, and the exact log-weight of one step."""
         whole = is_whole(scores)
         return scores if whole else self._grid.nearest(scores), self._weight(whole)
@@ -86,7 +86,7 @@ class Selection(Mechanism):
         halves = 1 if self.monotone else 2
         return as_written(self.epsilon) * step / (halves * reach)
 
-    def log_odds(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def log_odds(self, scores: Value) -> NDArray[np.float64]:
         """epsilon score / (2 sensitivity), or twice that for monotone scores; the largest is 0.
 
         Written apart from `on_grid`, for the law test: strict arithmetic rounds real scores to a grid and
@@ -117,7 +117,7 @@ class Selection(Mechanism):
         return float(one[int(output)] - two[int(output)])
 
     @abstractmethod
-    def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def log_chances(self, scores: Value) -> NDArray[np.float64]:
         """The logarithm of each candidate's chance, by the declared law."""
 
     def probes(self) -> tuple[NDArray[Any], ...]:
@@ -166,7 +166,7 @@ class Exponential(Selection):
         """The law of the chosen index."""
         return index_cdf(np.exp(self.log_odds(value)), at)
 
-    def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def log_chances(self, scores: Value) -> NDArray[np.float64]:
         """Odds over their sum."""
         odds = self.log_odds(scores)
         return np.asarray(odds - np.log(np.sum(np.exp(odds))))
@@ -220,7 +220,7 @@ class PermuteAndFlip(Selection):
         """The law of the chosen index."""
         return index_cdf(np.exp(self.log_chances(value)), at)
 
-    def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def log_chances(self, scores: Value) -> NDArray[np.float64]:
         """Taken when visited, and nobody before."""
         odds = self.log_odds(scores)
         return np.asarray(odds + np.log(_left_over(np.exp(odds))))
