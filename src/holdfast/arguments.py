@@ -250,7 +250,7 @@ def require_one_of(name: str, value: object, options: Iterable[object], way_out:
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         return False
-    return bool(abs(value) <= LARGEST) if isinstance(value, Rational) else not math.isnan(value)
+    return -LARGEST <= value <= LARGEST if isinstance(value, Rational) else not math.isnan(value)
 
 
 def _is_whole(value: Any) -> bool:
@@ -607,7 +607,8 @@ def check_call(
 
 def check_settings(estimator: object) -> None:
     """Hold the parameters of an estimator against what its constructor declares; scikit-learn sets them unseen."""
-    plan = plan_of(type(estimator).__init__, type(estimator))
+    kind: Any = type(estimator)
+    plan = plan_of(kind.__init__, kind)
     for name, kind in plan.named.items():
         if hasattr(estimator, name) and not kind.accepts(getattr(estimator, name)):
             raise refusal(name, getattr(estimator, name), kind)

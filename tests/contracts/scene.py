@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,9 +110,14 @@ def play(folder: Path) -> Corpus:
     corpus = Corpus()
     with recorded(corpus), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for part in (_privacy, _noise, _data, _models, _tables, _evidence, _ledger):
-            part(folder, corpus)
+        perform(folder, corpus)
     return corpus
+
+
+def perform(folder: Path, corpus: Corpus) -> None:
+    """Every part of it, in order."""
+    for part in (_privacy, _noise, _data, _models, _tables, _evidence, _ledger):
+        part(folder, corpus)
 
 
 def _privacy(folder: Path, corpus: Corpus) -> None:
@@ -159,10 +165,10 @@ def _noise(folder: Path, corpus: Corpus) -> None:
     corpus.keep(step)
     integers(source, bound=10, size=3)
     permutation(source, 4)
-    for drawn in (discrete_gaussian, rounded_gaussian):
-        drawn(source, sigma=step, size=2)
-    for drawn in (discrete_laplace, truncated_laplace):
-        drawn(source, scale=step, size=2)
+    for gaussian in (discrete_gaussian, rounded_gaussian):
+        gaussian(source, sigma=step, size=2)
+    for laplace in (discrete_laplace, truncated_laplace):
+        laplace(source, scale=step, size=2)
     gamma_ball(source, dimension=2, scale=1.0)
     for choose in (choose_by_score, permute_and_flip):
         choose(source, scores=np.array([1, 2, 3]), factor=step)
@@ -189,6 +195,7 @@ def _data(folder: Path, corpus: Corpus) -> None:
 
 def _models(folder: Path, corpus: Corpus) -> None:
     rows = frame()
+    kind: Any
     numbers = rows[["age"]].to_numpy() / 100
     target = (rows["ill"] == "yes").to_numpy().astype(int)
     table = open_table(rows, schema())
@@ -282,10 +289,9 @@ def _evidence(folder: Path, corpus: Corpus) -> None:
     corpus.keep(
         publishing_options(own, rows.iloc[:9], frame(seed=2)["ill"][:9], sensitive="group", schema=schema())
     )
+    coins = np.random.default_rng(1)
     result = audit(
-        lambda rows: Account(PureDP(1.0), adjacency="add_remove", seed=1).release(
-            MECHANISMS[0].examples()[0], rows.sum(axis=0)
-        ) if False else rows.sum(axis=0) + np.random.default_rng(1).normal(0, 5, rows.shape[1]),
+        lambda rows: rows.sum(axis=0) + coins.normal(0, 5, rows.shape[1]),
         np.zeros((20, 3)), claim=PureDP(1.0), adjacency="add_remove", canaries=10, seed=1,
     )  # fmt: skip
     corpus.keep(result)

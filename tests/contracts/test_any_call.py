@@ -10,6 +10,7 @@ import inspect
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,7 +108,8 @@ def _unimported(annotation: object) -> Iterator[str]:
 
 
 def _classes() -> list[type]:
-    found, level = [], [object]
+    found: list[Any] = []
+    level: list[Any] = [object]
     while level:
         kind = level.pop()
         children = type.__subclasses__(kind) if kind is not type else []
@@ -136,9 +138,9 @@ class _Plain:
 def test_a_wrong_kind_is_named_with_its_parameter(
     given: tuple[object, ...], named: dict[str, object], said: str
 ) -> None:
-    plain = arguments.checked(type("Plain", (_Plain,), {"share": _Plain.share}))()
+    plain: Any = arguments.checked(type("Plain", (_Plain,), {"share": _Plain.share}))()
     with pytest.raises(ParameterError) as caught:
-        plain.share(*given, **named)  # type: ignore[attr-defined]  # what `_Plain` has
+        plain.share(*given, **named)
     assert str(caught.value) == said
 
 

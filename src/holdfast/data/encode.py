@@ -130,7 +130,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         """The feature rows of a batch, in an array of their own or in `into`; the null rows that pad users are 0."""
         self.fit()
         shape = (len(batch), self.width)
-        require(into is None or into.shape == shape, "into.shape", np.shape(into), f"{shape}")
+        require(into is None or into.shape == shape, "into.shape", getattr(into, "shape", None), f"{shape}")
         matrix = np.zeros(shape) if into is None else into
         if into is not None:
             matrix[:] = 0.0

@@ -16,9 +16,9 @@ from holdfast.learn.estimators import load_model
 from tests.contracts.scene import frame, schema
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-ESTIMATORS = {
+ESTIMATORS: dict[str, Any] = {
     name: kind
-    for name, kind in ((name, getattr(learn, name)) for name in learn.__all__)
+    for name, kind in ((name, getattr(learn, name)) for name in dir(learn))
     if inspect.isclass(kind) and hasattr(kind, "predict") and hasattr(kind, "from_release")
 }
 METHODS = ("predict", "predict_proba", "decision_function", "explain")
