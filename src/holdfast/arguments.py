@@ -250,7 +250,7 @@ def require_one_of(name: str, value: object, options: Iterable[object], way_out:
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         return False
-    return -LARGEST <= value <= LARGEST if isinstance(value, Rational) else not math.isnan(value)
+    return abs(int(value)) <= LARGEST if isinstance(value, Rational) else not math.isnan(value)
 
 
 def _is_whole(value: Any) -> bool:

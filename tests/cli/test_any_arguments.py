@@ -167,14 +167,13 @@ def test_every_option_of_every_command_with_a_wrong_value_ends_in_one_line(
     """Options are found by walking the tree, the rest of the command is a good one; bad usage charges nothing."""
     draw, tried, refused = random.Random(5), 0, 0
     good: dict[str, list[list[str]]] = {}
-    for command in GOOD:
-        words = command.split()
-        good.setdefault(words[0], []).append(words)
+    for line in GOOD:
+        good.setdefault(line.split()[0], []).append(line.split())
     for words, command in leaves():
         options = [one for one in command.params if isinstance(one, click.Option) and not one.is_flag]
         if words[0] in SHOWN or words[0] == "postgres":
             continue
-        bases = [base for base in good.get(words[0], []) if tuple(base[: len(words)]) == words] or [[*words]]
+        bases = [base for base in good.get(words[0], []) if base[: len(words)] == [*words]] or [[*words]]
         for option in options:
             for value in draw.sample((*NUMBERS, *TEXTS, *SPECS, *URLS), trials(10)):
                 before = charges(Path("budget.db"))

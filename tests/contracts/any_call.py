@@ -1,8 +1,9 @@
 """Every public callable, called with one argument made wrong: who is called is found, not listed.
 
-Valid calls come from three places. `recorded` notes what the checked names of holdfast are really called with while a
-small scene is played (`scene`); what was not called there is called with arguments drawn from its annotations, out of the
-objects that were seen in the scene. Then one argument after the other is replaced, and `verdict` judges how it ended.
+Valid calls come from three places. `recorded` notes what the checked names of holdfast are really called with while
+a small scene is played (`scene`); what was not called there is called with arguments drawn from its annotations, out
+of the objects that were seen in the scene; estimators are fitted as in the scene, by other settings. Then one argument
+after the other is replaced, and `verdict` judges how it ended.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import enum
 import importlib
 import inspect
 import math
-import random
 import signal
 import typing
 import warnings
@@ -35,8 +35,20 @@ from holdfast.noise import Source
 from holdfast.privacy import Account, ApproxDP
 
 ROOMS = (
-    "", "privacy", "data", "learn", "synth", "attack", "audit", "dossier", "ledger", "release", "plan", "noise", "testing",
-)  # fmt: skip
+    "",
+    "privacy",
+    "data",
+    "learn",
+    "synth",
+    "attack",
+    "audit",
+    "dossier",
+    "ledger",
+    "release",
+    "plan",
+    "noise",
+    "testing",
+)
 SECRET = "Wintergreen-8812"
 """Stands in rows, arrays and frames, and may never be printed."""
 SECONDS = 5.0
@@ -286,15 +298,93 @@ def hostile(folder: Path) -> list[Any]:
     (folder / "text").write_text(SECRET)
     (folder / "bytes").write_bytes(bytes(range(256)) + SECRET.encode())
     return [
-        None, True, False, 0, -1, 1, 2, 3, 10**12, 2**64, 10**400, 0.0, -0.0, 1e-320, 0.5, 1.0, 1e308, -1.5, math.nan, math.inf,
-        -math.inf, Fraction(1, 3), 1j, "", " ", "x", "age", "1.0", "a" * 3000, "naïve 统计", "\x00", "\udcff", b"x", "auto",
-        folder, str(folder), folder / "missing.x", str(folder / "text"), folder / "bytes", "/dev/null/x", np.float64("nan"), np.float64(0.5), np.int64(3),
-        np.bool_(True), np.array(0.5), np.array([]), np.array([SECRET]), np.array([[1.0, math.nan]]), np.zeros((2, 3, 1)), np.array([1, 2, 3]),
-        np.array([None, SECRET], dtype=object), [], [1], [1.0, 2.0, 3.0], ["nobody"], [None], [[1, 2], [3]], (1, 1e-5), (), ("a", "b"), {}, {"age": 1},
-        {1: 2}, {"age": SECRET}, {"nobody": [SECRET]}, set(), {1}, object(), ApproxDP(1, 1e-5), frame, frame["age"],
-        frame[SECRET], frame.iloc[0], closed, Account(ApproxDP(1, 1e-5)), iter([1]), range(3), slice(None), Ellipsis, NotImplemented,
-        np.random.default_rng(1), np.datetime64("nat"), pd.Timestamp("2020-01-01"), memoryview(b"x"), math, ValueError(SECRET),
-    ]  # fmt: skip
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1,
+        2,
+        3,
+        10**12,
+        2**64,
+        10**400,
+        0.0,
+        -0.0,
+        1e-320,
+        0.5,
+        1.0,
+        1e308,
+        -1.5,
+        math.nan,
+        math.inf,
+        -math.inf,
+        Fraction(1, 3),
+        1j,
+        "",
+        " ",
+        "x",
+        "age",
+        "1.0",
+        "a" * 3000,
+        "naïve 统计",
+        "\x00",
+        "\udcff",
+        b"x",
+        "auto",
+        folder,
+        str(folder),
+        folder / "missing.x",
+        str(folder / "text"),
+        folder / "bytes",
+        "/dev/null/x",
+        np.float64("nan"),
+        np.float64(0.5),
+        np.int64(3),
+        np.bool_(True),
+        np.array(0.5),
+        np.array([]),
+        np.array([SECRET]),
+        np.array([[1.0, math.nan]]),
+        np.zeros((2, 3, 1)),
+        np.array([1, 2, 3]),
+        np.array([None, SECRET], dtype=object),
+        [],
+        [1],
+        [1.0, 2.0, 3.0],
+        ["nobody"],
+        [None],
+        [[1, 2], [3]],
+        (1, 1e-5),
+        (),
+        ("a", "b"),
+        {},
+        {"age": 1},
+        {1: 2},
+        {"age": SECRET},
+        {"nobody": [SECRET]},
+        set(),
+        {1},
+        object(),
+        ApproxDP(1, 1e-5),
+        frame,
+        frame["age"],
+        frame[SECRET],
+        frame.iloc[0],
+        closed,
+        Account(ApproxDP(1, 1e-5)),
+        iter([1]),
+        range(3),
+        slice(None),
+        Ellipsis,
+        NotImplemented,
+        np.random.default_rng(1),
+        np.datetime64("nat"),
+        pd.Timestamp("2020-01-01"),
+        memoryview(b"x"),
+        math,
+        ValueError(SECRET),
+    ]
 
 
 # Verdicts.
@@ -433,13 +523,3 @@ def _refitted(kind: type, given: Sequence[Any], named: Mapping[str, Any]) -> Cal
 
     fit.__signature__ = inspect.Signature(list(inspect.signature(kind.__init__).parameters.values())[1:])  # type: ignore[attr-defined,misc]
     return fit
-
-
-def trials(
-    callee: Callee, valid: Valid, values: Sequence[Any], draw: random.Random | None = None
-) -> Iterator[tuple[str, Any]]:
-    """Each parameter with each wrong value, in order or at random."""
-    pairs = [(one.name, value) for one in callee.parameters for value in values]
-    if draw is not None:
-        draw.shuffle(pairs)
-    yield from pairs

@@ -1,4 +1,4 @@
-"""A small scene in which most of holdfast is called once: a ledger, models, a table, attacks, an audit, a page, a plan."""
+"""A small scene in which most of holdfast is called once: a ledger, models, a table, attacks, an audit, a page."""
 
 from __future__ import annotations
 
@@ -292,8 +292,12 @@ def _evidence(folder: Path, corpus: Corpus) -> None:
     coins = np.random.default_rng(1)
     result = audit(
         lambda rows: rows.sum(axis=0) + coins.normal(0, 5, rows.shape[1]),
-        np.zeros((20, 3)), claim=PureDP(1.0), adjacency="add_remove", canaries=10, seed=1,
-    )  # fmt: skip
+        np.zeros((20, 3)),
+        claim=PureDP(1.0),
+        adjacency="add_remove",
+        canaries=10,
+        seed=1,
+    )
     corpus.keep(result)
     result.summary()
 

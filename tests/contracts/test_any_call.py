@@ -1,7 +1,7 @@
 """Whatever a public name is given, it ends in an answer, an error of holdfast's own or Python's for a wrong call.
 
-Callables are found by walking the rooms, and their valid arguments by watching a scene (`scene`); each trial replaces or
-drops one of them. A hundredth of all pairs of parameters and values is drawn here; `make deep` tries a share of all.
+Callables are found by walking the rooms, and their valid arguments by watching a scene (`scene`); each trial replaces
+or drops one of them. Some hundred of all pairs of parameters and values are drawn here, many thousands by `make deep`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from holdfast import arguments
 from holdfast.errors import ParameterError
 from tests.contracts import any_call, scene
 from tests.contracts.any_call import Callee, Corpus, Valid
-from tests.studies.size import Study, trials
+from tests.studies.size import Study, deep
 
-PER_CALLEE = 3 if trials(10) == 10 else 0
-"""Trials of each callee in a run at full size; else so many in all."""
-DRAWN = 900
+PER_CALLEE = 30 if deep() else 0
+"""Trials of each callee in a run at full size, else none."""
+DRAWN = 700
+"""Trials in all, where callees are drawn."""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_every_public_name_checks_its_arguments() -> None:
         if not inspect.isclass(value):
             unchecked += [] if getattr(value, "__checks_arguments__", False) else [name]
     for callee in any_call.callees():
-        if callee.owner is None or hasattr(callee.owner, "get_params") and callee.bound == "self":
+        if callee.owner is None or (hasattr(callee.owner, "get_params") and callee.bound == "self"):
             continue
         home = next(
             (kind for kind in callee.owner.__mro__ if callee.function.__name__ in vars(kind)), callee.owner

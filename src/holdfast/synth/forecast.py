@@ -68,7 +68,8 @@ class SynthesisEstimate:
         """A few lines, for whoever decides whether to run it."""
         size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
         lines = [
-            f"estimate for method {self.method!r} on {size}: about {_time(self.seconds)}, {self.megabytes:,.0f} MB",
+            f"estimate for method {self.method!r} on {size}: {_time(self.seconds)}, {self.megabytes:,.0f} MB; time is "
+            "rough, guessed from sizes alone: runs took from a thirtieth of it to three times as long",
             f"  {self.groups:,} groups of {self.queries:,} queries, the largest {self.largest_group:,} cells; "
             f"{self.universe:.2g} possible records",
             f"  noise per cell, in records: {self.one_way_noise:.3g} if only 1-way marginals are measured, "

@@ -66,13 +66,20 @@ def test_every_form_of_a_row_gives_what_a_frame_gives(name: str, door: str) -> N
         ask = getattr(model, method)
         expected = ask(rows)
         forms: list[tuple[Any, Any]] = [
-            (records, expected), (records[0], expected[:1]), (rows.iloc[0], expected[:1]), ([records[0]], expected[:1]),
-            ([row for _, row in rows.iterrows()], expected), (rows.to_dict("list"), expected),
+            (records, expected),
+            (records[0], expected[:1]),
+            (rows.iloc[0], expected[:1]),
+            ([records[0]], expected[:1]),
+            ([row for _, row in rows.iterrows()], expected),
+            (rows.to_dict("list"), expected),
             (dict(reversed(records[0].items())), expected[:1]),
-        ]  # fmt: skip
+        ]
         if door == "table":
-            forms += [(list(records[0].values()), expected[:1]), (tuple(records[0].values()), expected[:1]),
-                      ([list(record.values()) for record in records], expected)]  # fmt: skip
+            forms += [
+                (list(records[0].values()), expected[:1]),
+                (tuple(records[0].values()), expected[:1]),
+                ([list(record.values()) for record in records], expected),
+            ]
         for given, answer in forms:
             if isinstance(answer, list):
                 assert ask(given) == answer
@@ -88,10 +95,13 @@ def test_a_missing_and_an_unknown_column_are_named_and_no_value_is(name: str, do
     first, *others = columns_of(model)
     lacking = {column: record[column] for column in others}
     for wrong, said in (
-        (lacking, f"lacks ['{first}']"), ([record, lacking], f"row 1 lacks ['{first}']"),
-        (record | {"aeg": 1}, "['aeg']"), (pd.Series(record | {"aeg": 1}), "['aeg']"),
-        ([record, 3], "row 1 is an int"), (pd.Series([1.0, 2.0]), f"'{first}'"),
-    ):  # fmt: skip
+        (lacking, f"lacks ['{first}']"),
+        ([record, lacking], f"row 1 lacks ['{first}']"),
+        (record | {"aeg": 1}, "['aeg']"),
+        (pd.Series(record | {"aeg": 1}), "['aeg']"),
+        ([record, 3], "row 1 is an int"),
+        (pd.Series([1.0, 2.0]), f"'{first}'"),
+    ):
         with pytest.raises(DataError) as caught:
             model.predict(wrong)
         assert said in str(caught.value)

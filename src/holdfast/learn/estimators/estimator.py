@@ -203,7 +203,8 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             )
             resolve_adjacency(self.adjacency, X.adjacency)
             prepared = of_table(
-                X, target, coding=self._column, row_norm=float(self.row_norm), intercept=constant, n_public=self.n_public,
+                X, target, coding=self._column, row_norm=float(self.row_norm), intercept=constant,
+                n_public=self.n_public,
                 limit=limit_to_spend(self.epsilon, self.delta, account),
             )  # fmt: skip
             self.n_features_in_ = len(prepared.columns or ())
