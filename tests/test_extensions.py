@@ -352,7 +352,10 @@ def test_a_column_kind_named_as_ours_is_refused() -> None:
 
     with pytest.raises(ParameterError, match="column kind 'categorical' has a name of holdfast's own"):
         Schema([Mine("a", ["x"])])
-    with pytest.raises(ParameterError, match="a list of Numeric, Categorical and Identifier"):
+    with pytest.raises(
+        ParameterError,
+        match="columns must be a list in which each is a Numeric, a Categorical or an Identifier",
+    ):
         Schema([object()])  # type: ignore[list-item]
 
 

@@ -250,7 +250,7 @@ def require_one_of(name: str, value: object, options: Iterable[object], way_out:
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         return False
-    return abs(int(value)) <= LARGEST if isinstance(value, Rational) else not math.isnan(value)
+    return abs(math.floor(value)) <= LARGEST if isinstance(value, Rational) else not math.isnan(value)
 
 
 def _is_whole(value: Any) -> bool:
@@ -629,7 +629,9 @@ def checked(target: T) -> T:
         # scikit-learn's rule: a constructor takes what it is given, and `fit` looks at it (`check_settings`).
         constructor = () if hasattr(target, "get_params") else ("__init__",)
         for name, member in list(vars(target).items()):
-            if name.startswith("_") and name not in constructor:
+            if name in getattr(target, "__dataclass_fields__", ()) or (
+                name.startswith("_") and name not in constructor
+            ):
                 continue
             if isinstance(member, classmethod | staticmethod):
                 setattr(target, name, type(member)(_checked(member.__func__, target)))

@@ -111,7 +111,12 @@ def callees() -> list[Callee]:
                 else "self"
             )
             function = inspect.unwrap(getattr(member, "__func__", member))
-            if method.startswith("_") or not inspect.isfunction(function) or inspect.isabstract(value):
+            if (
+                method in getattr(value, "__dataclass_fields__", ())
+                or method.startswith("_")
+                or not inspect.isfunction(function)
+                or inspect.isabstract(value)
+            ):
                 continue
             if function.__module__.startswith("holdfast"):
                 every.append(Callee(f"{name}.{method}", value, function, bound))

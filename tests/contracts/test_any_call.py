@@ -79,10 +79,9 @@ def test_every_public_name_checks_its_arguments() -> None:
     for callee in any_call.callees():
         if callee.owner is None or (hasattr(callee.owner, "get_params") and callee.bound == "self"):
             continue
-        home = next(
-            (kind for kind in callee.owner.__mro__ if callee.function.__name__ in vars(kind)), callee.owner
-        )
-        member = inspect.getattr_static(home, callee.function.__name__)
+        method = callee.name.rsplit(".", 1)[-1] if callee.function.__name__ != "__init__" else "__init__"
+        home = next((kind for kind in callee.owner.__mro__ if method in vars(kind)), callee.owner)
+        member = inspect.getattr_static(home, method)
         function = getattr(member, "__func__", member)
         precise = callee.function.__name__ == "__init__" and home.__name__ in ("Categorical", "Hierarchy")
         if not getattr(function, "__checks_arguments__", False) and not precise:

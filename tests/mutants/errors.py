@@ -39,7 +39,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="rows: an unknown name is passed over",
-        target="data.given_rows:_check_names",
+        target="data:_check_names",
         old="    if unknown:",
         new="    if False:",
         tests=(f"{WEB}::test_a_missing_and_an_unknown_column_are_named_and_no_value_is",),
