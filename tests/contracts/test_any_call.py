@@ -83,8 +83,7 @@ def test_every_public_name_checks_its_arguments() -> None:
         home = next((kind for kind in callee.owner.__mro__ if method in vars(kind)), callee.owner)
         member = inspect.getattr_static(home, method)
         function = getattr(member, "__func__", member)
-        precise = callee.function.__name__ == "__init__" and home.__name__ in ("Categorical", "Hierarchy")
-        if not getattr(function, "__checks_arguments__", False) and not precise:
+        if not getattr(function, "__checks_arguments__", False):
             unchecked.append(callee.name)
     assert not unchecked
 

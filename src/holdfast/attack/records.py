@@ -77,6 +77,8 @@ class Records:
 
     def take(self, rows: NDArray[Any]) -> Records:
         """Some records, by a mask or by row numbers."""
+        fitting = rows.dtype.kind in "biu" and rows.ndim == 1
+        require(fitting, "rows", rows, "a mask or row numbers in one dimension")
         places = np.flatnonzero(rows) if rows.dtype == bool else rows
         return Records(
             features=_container(self.features)[0](self.features, places), labels=self.labels[places]

@@ -180,7 +180,7 @@ def test_unused_options_leave_the_hash_alone() -> None:
         (lambda: AnyHierarchy("h", ["ab", "ac"], coarser=[1, 2]), "must be coarser than the one below"),
         (lambda: AnyHierarchy("h", ["a"], coarser=[1], level=2), "level must be a whole number from 0"),
         (lambda: AnyHierarchy("h", ["a"], coarser=[0]), "a number of letters >= 1"),
-        (lambda: AnyHierarchy("h", ["a"], coarser=["x"]), "coarser must be a number of letters or a mapping"),
+        (lambda: AnyHierarchy("h", ["a"], coarser=["x"]), "coarser must be a list in which each is a whole"),
         (lambda: AnyHierarchy("h", 3, coarser=[1]), "categories must be a list"),
     ],
 )  # fmt: skip

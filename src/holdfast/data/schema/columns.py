@@ -217,6 +217,7 @@ class Numeric:
         return f"{self.name}: {bounds}, {self.cells} cells; missing -> {missing}"
 
 
+@checked
 @dataclass(frozen=True)
 class Categorical:
     """One of a declared list of categories, compared as text.
