@@ -41,6 +41,8 @@ MOST = 2**1023
 """Whole numbers of this size or a larger one have no double; a seed may be made of a hash."""
 MOST_DRAWS = 2**40
 """So many random numbers are drawn at once, at most."""
+LONGEST_NAME = 255
+"""Bytes of a file's name."""
 SHOWN = 60
 """So many characters of a value stand in a message, at most."""
 
@@ -218,6 +220,10 @@ class _Fields(dict[str, Any]):
 def require_place(name: str, path: str | os.PathLike[str]) -> None:
     """A path at which a file can be written: no folder, and in a folder that exists."""
     place = Path(path)
+    if len(os.fsencode(place.name)) > LONGEST_NAME:
+        raise ParameterError(
+            f"{name} must have a file name of at most {LONGEST_NAME} bytes; choose a shorter one"
+        )
     if place.is_dir():
         raise ParameterError(
             f"{name} must be a file, got {name}={str(place)!r}, which is a folder; add a file name"
@@ -250,7 +256,10 @@ def require_one_of(name: str, value: object, options: Iterable[object], way_out:
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         return False
-    return abs(math.floor(value)) <= LARGEST if isinstance(value, Rational) else not math.isnan(value)
+    if isinstance(value, Rational):
+        size: Any = abs(math.floor(value))
+        return bool(size <= LARGEST)
+    return not math.isnan(value)
 
 
 def _is_whole(value: Any) -> bool:
@@ -265,7 +274,9 @@ _SCALARS: dict[Any, Kind] = {
     bool: Kind(lambda value: isinstance(value, bool | np.bool_), "true or false"),
     str: Kind(lambda value: isinstance(value, str), "a text"),
     bytes: Kind(lambda value: isinstance(value, bytes), "bytes"),
-    os.PathLike: Kind(lambda value: isinstance(value, os.PathLike), "a path"),
+    os.PathLike: Kind(
+        lambda value: isinstance(value, os.PathLike) and "\0" not in os.fsdecode(value), "a path"
+    ),
     types.NoneType: Kind(lambda value: value is None, "None"),
 }
 _PATH = Kind(lambda value: isinstance(value, str) and "\0" not in value, "a path")

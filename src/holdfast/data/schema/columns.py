@@ -116,6 +116,8 @@ class Numeric:
             require(
                 whole, "low", self.low, f"whole, like high={self.high}, and below 2**50 when integer=True"
             )
+        if hasattr(self.bins, "tolist") and getattr(self.bins, "ndim", 0) > 0:
+            object.__setattr__(self, "bins", tuple(self.bins.tolist()))  # type: ignore[union-attr]  # an array
         if (self.bins, self.spacing, self.smallest) != (None, "equal", None):
             check_bins(self)
         if len(self.nulls):

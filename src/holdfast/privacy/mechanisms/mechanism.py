@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -177,7 +177,10 @@ class Mechanism(metaclass=FixedNumbers):
         """The mechanism of these parameters."""
         data = stored_fields(cls.__name__, data)
         require_known(cls.__name__, data, [field.name for field in fields(cls)], also=("mechanism",))
-        return cls(**{name: number(value) for name, value in data.items() if name != "mechanism"})
+        needed = [field.name for field in fields(cls) if field.default is MISSING]
+        return cls(
+            **{name: number(data[name]) for name in dict.fromkeys([*needed, *data]) if name != "mechanism"}
+        )
 
 
 def qualified_name(kind: type) -> str:

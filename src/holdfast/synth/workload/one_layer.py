@@ -85,6 +85,7 @@ class OneLayer(Group):
     @classmethod
     def of_marginals(cls, columns: Sequence[str], cells: Sequence[int], *, order: int) -> Self:
         """Every cell of every marginal of `order` of the columns: weight 1 on its cells, bias 1 - order."""
+        require(len(cells) == len(columns), "cells", len(cells), "as many as columns, each a number of cells")
         starts = np.concatenate([[0], np.cumsum(cells)]).astype(int)
         rows = []
         for chosen in combinations(range(len(columns)), order):
