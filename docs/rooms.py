@@ -32,6 +32,8 @@ WORDS = {
     "noise": "exact samplers",
     "kernel": "the SGD pass, in C",
     "progress": "bars",
+    "arguments": "checked",
+    "caution": "warnings",
     "extensions": "entries of others, by name",
     "errors": "every error names the way out",
 }
@@ -41,7 +43,7 @@ BANDS = {
     "make": ("learn", "synth", "ledger"),
     "hold": ("release", "data"),
     "prove": ("privacy", "noise", "kernel"),
-    "base": ("progress", "extensions", "errors"),
+    "base": ("progress", "extensions", "arguments", "caution", "errors"),
 }
 Layers = list[list[str]]
 

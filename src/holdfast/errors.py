@@ -23,6 +23,10 @@ _PASSWORDS = (
 )
 
 
+LONGEST = 300
+"""So many characters of a value are shown, at most."""
+
+
 def without_password(text: str) -> str:
     """A text as others may see it: whatever a database URL or a list of settings holds as a password is hidden.
 
@@ -122,8 +126,15 @@ def require(condition: bool, name: str, value: object, must_be: str, way_out: st
     """
     if not condition:
         raise ParameterError(
-            f"{name} must be {must_be}, got {name}={value!r}" + (f"; {way_out}" if way_out else "")
+            f"{name} must be {must_be}, got {name}={_shown(value)}" + (f"; {way_out}" if way_out else "")
         )
+
+
+def _shown(value: object) -> str:
+    """A value as it is, and of an array, a frame or an error only the kind: these hold data."""
+    holds_data = (hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0) or hasattr(value, "columns")
+    text = type(value).__name__ if holds_data or isinstance(value, BaseException) else repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 @contextmanager

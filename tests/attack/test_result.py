@@ -139,7 +139,7 @@ def test_the_stored_roc_keeps_the_left_edge() -> None:
 
 def test_bad_scores_are_refused_without_being_shown() -> None:
     with pytest.raises(ParameterError, match="finite") as caught:
-        _result(member_scores=[1.0, np.nan, 123.456])
+        _result(member_scores=np.array([1.0, np.nan, 123.456]))
     assert "123" not in str(caught.value)
     with pytest.raises(ParameterError, match="proved"):
         _result(proved=_result().trade_off())

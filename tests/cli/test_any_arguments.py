@@ -9,13 +9,28 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from holdfast.cli import ending
 from holdfast.cli.app import app
-from tests.cli.arguments import GOOD, SECRET, bent, bent_plan, drawn, files, leaves
+from holdfast.ledger import Ledger
+from tests.cli.arguments import (
+    GOOD,
+    NUMBERS,
+    SECRET,
+    SPECS,
+    TEXTS,
+    URLS,
+    bent,
+    bent_plan,
+    drawn,
+    files,
+    leaves,
+)
 from tests.paths import ROOT
+from tests.studies.size import Study, trials
 
 CODES = (0, 1, 2, 3, ending.INTERRUPTED)
 LISTS = 500
@@ -137,3 +152,33 @@ def test_real_processes_end_as_well(paths: list[str]) -> None:
         assert SECRET.encode() not in done.stdout + done.stderr or arguments[:2] == SHOWN[0].split(), (
             arguments
         )
+
+
+def charges(ledger: Path) -> int:
+    """How often anything was charged to a ledger."""
+    with Ledger.open(ledger, check="nothing", read_only=True) as opened:
+        return sum(entry.kind == "charge" for entry in opened.history())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_option_of_every_command_with_a_wrong_value_ends_in_one_line(
+    paths: list[str], unexpected: list[str], study: Study
+) -> None:
+    """Options are found by walking the tree, the rest of the command is a good one; bad usage charges nothing."""
+    draw, tried, refused = random.Random(5), 0, 0
+    good: dict[str, list[list[str]]] = {}
+    for line in GOOD:
+        good.setdefault(line.split()[0], []).append(line.split())
+    for words, command in leaves():
+        options = [one for one in command.params if isinstance(one, click.Option) and not one.is_flag]
+        if words[0] in SHOWN or words[0] == "postgres":
+            continue
+        bases = [base for base in good.get(words[0], []) if base[: len(words)] == [*words]] or [[*words]]
+        for option in options:
+            for value in draw.sample((*NUMBERS, *TEXTS, *SPECS, *URLS), trials(10)):
+                before = charges(Path("budget.db"))
+                code = ended_well([*draw.choice(bases), option.opts[0], value], unexpected)
+                tried, refused = tried + 1, refused + (code == 2)
+                assert code != 2 or charges(Path("budget.db")) == before, (words, option.opts[0], value)
+    study.note(tried=tried, refused=refused)
+    assert refused > tried / 3  # or the values were not wrong

@@ -368,7 +368,7 @@ def test_numbers_of_rows_may_be_numpys() -> None:
     assert pyarrow.table(made.sample()).num_rows == 70
     assert pyarrow.table(made.sample(cast("int", np.int64(5)))).num_rows == 5
     for wrong in (True, 2.0, -1, "5"):
-        with pytest.raises(ParameterError, match="rows must be a whole number >= 0"):
+        with pytest.raises(ParameterError, match=r"rows must be a whole number (>= 0|or None), got rows="):
             made.sample(cast("int", wrong))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked, type_of
 from holdfast.data.moments import as_dates
 from holdfast.data.order import Order
 from holdfast.data.rows import Batch
@@ -20,6 +21,12 @@ from holdfast.extras import optional
 LEAVE_OUT = "leave the rows out whose label is not known"
 
 
+def is_table(rows: Any) -> bool:
+    """Whether rows have two dimensions: a matrix, a frame or an Arrow table."""
+    return len(getattr(rows, "shape", ())) == 2
+
+
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Records:
     """Features (an array, sparse matrix, data frame or Arrow table) and what is to be predicted.
@@ -59,7 +66,9 @@ class Records:
         try:
             features, labels = pair
         except (TypeError, ValueError):
-            raise ParameterError(f"{name} must be a pair (X, y), got {type(pair).__name__}") from None
+            raise ParameterError(
+                f"{name} must be a pair (X, y), got {type_of(pair)}; write {name}=(X, y)"
+            ) from None
         features, labels = untensored(features), untensored(labels)
         known = hasattr(features, "shape")
         return cls(features=features if known else np.asarray(features), labels=np.asarray(labels))
@@ -71,6 +80,8 @@ class Records:
 
     def take(self, rows: NDArray[Any]) -> Records:
         """Some records, by a mask or by row numbers."""
+        fitting = rows.dtype.kind in "biu" and rows.ndim == 1
+        require(fitting, "rows", rows, "a mask or row numbers in one dimension")
         places = np.flatnonzero(rows) if rows.dtype == bool else rows
         return Records(
             features=_container(self.features)[0](self.features, places), labels=self.labels[places]
@@ -103,7 +114,7 @@ def untensored(values: Any) -> Any:
 
 
 def set_aside(
-    is_member: NDArray[np.bool_], seed: int | None, *, otherwise: str
+    is_member: NDArray[np.bool_], seed: Seed | None, *, otherwise: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
     """Who is scored, and a random half of the non-members to serve as reference; `otherwise` would do without.
 

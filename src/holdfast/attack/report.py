@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from holdfast.arguments import checked
 from holdfast.attack.result import NOTICE, REASONS, AttackResult, Proof, Verdict
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.wording import rate_text
@@ -13,6 +14,7 @@ from holdfast.privacy.wording import rate_text
 _GRAVITY: tuple[Verdict, ...] = ("unclaimed", "consistent", "warning", "refuted")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MembershipReport:
     """Results in the order of the registry, and why some attacks could not be made. Internal, as its parts are."""

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.roc import Floats, Look, Rate, area, reached, roc, thinned
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.extensions import Registry
@@ -41,6 +42,7 @@ REASONS: dict[tuple[Verdict, Game], str] = {
 }
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttackResult:
     """Scores of members and of non-members, larger where the attack believes in membership.
@@ -239,6 +241,7 @@ class AttackResult:
         }
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Exposed:
     """The members that an attack is surest about, by their row number. Sensitive: it names who was in the data."""

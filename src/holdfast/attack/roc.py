@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.extras import optional
 from holdfast.privacy.tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
@@ -26,6 +27,7 @@ MOST_TOLD_APART = 5
 STYLES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
+@checked
 class Rate(float):
     """A measured rate with its exact limits (Clopper and Pearson): a number that knows how sure it is.
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.models import REGISTRY
 from holdfast.attack.models.attack import Attack, Case, Floats
 from holdfast.attack.models.shadow import Bits, Fit, References, fitting, reference_models
@@ -35,6 +36,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.guarantee import Guarantee
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MembershipAudit:
     """What each attack reached in the game, and the lower bound that its guesses give.
@@ -72,6 +74,7 @@ class MembershipAudit:
         )
 
 
+@checked
 def membership_game(
     train: Any,
     pool: Any,
@@ -87,7 +90,7 @@ def membership_game(
     delta: float | None = None,
     classes: Sequence[Any] | None = None,
     confidence: float = 0.95,
-    seed: int | None = None,
+    seed: Seed | None = None,
     jobs: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> MembershipAudit:

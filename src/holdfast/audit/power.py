@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds.signal import SEED, Signal
 from holdfast.audit.findings import Finding
 from holdfast.errors import FormatError, require
@@ -23,6 +24,7 @@ NOTICED, A_TEST = 0.8, 0.9
 _LARGEST, _RATIO = 1024.0, 1.005
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Design:
     """What an audit's power follows from, fixed before the audit is made.
@@ -73,10 +75,11 @@ class Design:
                 runs=data["runs"],
                 mu=data["mu"],
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("the design of an audit lacks a field or has one of the wrong kind") from error
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Power:
     """What an audit would have noticed, at a confidence."""

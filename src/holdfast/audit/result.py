@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds.one_run import error_of
 from holdfast.audit.findings import Finding, all_right, finding_from_json, finding_to_json, is_number
 from holdfast.audit.power import Design, Power, power
@@ -32,6 +33,7 @@ ROWS: dict[Rows, str] = {
 """What went into an audit besides planted records."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
     """What an audit found. A pass is no evidence of privacy; a refutation is evidence of a leak.

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, as_labels, checked, require_numbers, require_whole
 from holdfast.audit.bounds import multi_run
 from holdfast.audit.bounds.sequential import SequentialTest
 from holdfast.audit.canaries import (
@@ -56,10 +57,15 @@ BOUNDS: dict[str, tuple[str, ...]] = {
 """The bounds of each kind of audit; the first is the default."""
 CANARIES, RUNS, TRANSCRIPTS = 1000, 400, 4000
 
+MOST_CANARIES = 10_000_000
+"""More fit into no memory."""
 
+
+@checked
 def audit(
     train: Callable[..., Any],
     data: Any,
+    y: Any = None,
     *,
     claim: Guarantee | PrivacyCurve,
     kind: Kind = "one-run",
@@ -79,15 +85,16 @@ def audit(
     group: int = 1,
     seconds: float | None = None,
     confidence: float = 0.95,
-    seed: int | None = None,
+    seed: Seed | None = None,
     announce: Callable[[Budget], None] = lambda budget: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> AuditResult:
     """How much `train` leaks at least, measured on records that holdfast planted in `data`.
 
-    `train` takes what `data` is (an array of rows, or a pair (X, y)) and returns a vector, a model with `coef_`
-    or `predict_proba`, or anything else together with `score=`. `one-run` trains once with many canaries,
-    `multi-run` trains `runs` times with and without one, `sequential` does so until the claim is refuted.
+    `train` takes what `data` is (an array of rows, or a pair (X, y), which may be given as two arguments too) and
+    returns a vector, a model with `coef_` or `predict_proba`, or anything else together with `score=`. `one-run` trains
+    once with many canaries, `multi-run` trains `runs` times with and without one, `sequential` does so until the claim
+    is refuted.
     `bound`, in one run: `path` takes the best number of guesses and pays for it exactly, `geometric` looks at a few
     numbers, `fixed` uses `guesses` as given, `gaussian` tests whole trade-off curves (best where the noise is
     Gaussian; its epsilon is an estimate). In many runs: `clopper-pearson`, or `gaussian` and `bayesian`, estimates too.
@@ -109,6 +116,9 @@ def audit(
     ...     PureDP(1.0))
     'refuted'
     """
+    if y is not None:
+        require(not isinstance(data, tuple), "y", "...", "None where data is a pair (X, y)")
+        data = (data, y)
     relation = claimed_adjacency(claim, adjacency)
     shown_delta = claimed_delta(claim, delta)
     source = Source(seed)
@@ -150,6 +160,8 @@ def audit(
         return Design(claim=curve, interference=strays, measured=noiseless is not None, runs=runs)
 
     made_here = isinstance(canaries, int | None)
+    if isinstance(canaries, int):
+        require_whole("canaries", canaries, least=1, most=MOST_CANARIES)
     if isinstance(canaries, int | None):
         counts = (
             [1] if kind != "one-run" else [canaries] if canaries is not None else _counts(features.shape[1])
@@ -337,9 +349,9 @@ def _directions(count: int, dimension: int, row_norm: float) -> Canaries:
 
 def _split(data: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
     features, labels = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
-    rows = np.asarray(features, float)
+    rows = require_numbers("data", features)
     require(rows.ndim == 2, "data.ndim", rows.ndim, "2: an array of rows, or a pair (X, y)")
-    names = None if labels is None else np.asarray(labels)
+    names = None if labels is None else as_labels("y", labels)
     require(
         names is None or names.shape == (rows.shape[0],),
         "y.shape",

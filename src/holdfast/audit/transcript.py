@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.audit.bounds import multi_run
 from holdfast.audit.bounds.normal_scores import NormalScores
 from holdfast.audit.findings.transcripts import BOUNDS, Transcripts
@@ -46,6 +47,7 @@ HOSTILE = (0.0, -1.0, 1e3, -1e6)
 _LAW_LEVEL = 1e-6
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Budget:
     """What an audit is going to cost, known before it starts."""
@@ -71,7 +73,7 @@ def transcript_audit(
     runs: int = 4000,
     seconds: float | None = None,
     rows: Rows = "real",
-    seed: int | None = None,
+    seed: Seed | None = None,
     announce: Callable[[Budget], None] = lambda budget: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> AuditResult:
@@ -160,7 +162,7 @@ def _planned(game: _Game, runs: int, seconds: float | None) -> Budget:
 class _Coins(Source):
     """The secret coins of a run; it remembers whether anybody asked for some."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: Seed) -> None:
         super().__init__(seed=seed)
         self.asked = False
 
@@ -205,7 +207,7 @@ class _Game:
         self._look(world, steps)
         return sign * float(np.clip(total, -APART, APART))
 
-    def _steps(self, world: int, seed: int, outputs: list[Any] | None = None) -> Sequence[Draw]:
+    def _steps(self, world: int, seed: Seed, outputs: list[Any] | None = None) -> Sequence[Draw]:
         account = self.opened()
         witness = Witness(seed=seed, tape=None if outputs is None else replaying(outputs), coins=self.coins)
         account.watch(witness)

@@ -8,7 +8,6 @@ for rounding that is checked on every row.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -16,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from holdfast.arguments import check_settings, checked
+from holdfast.caution import warn
+from holdfast.data.given_rows import given_columns
 from holdfast.data.rows import Batch, Codes, arrow_column, encode_batch
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
@@ -26,6 +28,7 @@ Floats = NDArray[np.float64]
 _SCALES = ("symmetric", "unit")
 
 
+@checked
 class Encoder(TransformerMixin, BaseEstimator):
     """Feature rows from declared columns: scaled numbers, one-hot categories, an intercept, a bounded norm.
 
@@ -87,13 +90,14 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any = None, y: Any = None) -> Encoder:
         """Check the parameters; the data are not looked at. Rows of users become single rows, and that is said."""
+        check_settings(self)
         unit = self.schema.confirmed_unit
         if X is not None and unit.column is not None:
-            warnings.warn(
+            warn(
                 f"the schema protects {unit.summary()}, and encoded rows do not say whose they are: a "
                 "model fitted to them promises about single rows; fit the table instead, "
                 "model.fit(open_table(...), target=...)",
-                AssumptionWarning, stacklevel=2,
+                AssumptionWarning
             )  # fmt: skip
         require(self.scale in _SCALES, "scale", self.scale, f"one of {_SCALES}")
         norm = self.row_norm
@@ -126,7 +130,9 @@ class Encoder(TransformerMixin, BaseEstimator):
     def encode(self, batch: Batch, *, into: Floats | None = None) -> Floats:
         """The feature rows of a batch, in an array of their own or in `into`; the null rows that pad users are 0."""
         self.fit()
-        matrix = np.zeros((len(batch), self.width)) if into is None else into
+        shape = (len(batch), self.width)
+        require(into is None or into.shape == shape, "into.shape", getattr(into, "shape", None), f"{shape}")
+        matrix = np.zeros(shape) if into is None else into
         if into is not None:
             matrix[:] = 0.0
         place = 0
@@ -163,14 +169,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         from holdfast.data.rows import arrow_columns
 
         chosen = self.schema.confirmed().select(*self.columns_)
-        if isinstance(X, np.ndarray | list):
-            matrix = np.asarray(X)
-            if matrix.ndim != 2 or matrix.shape[1] != len(self.columns_):
-                raise DataError(
-                    f"an array must have the {len(self.columns_)} columns {list(self.columns_)}, in order"
-                )
-            X = {name: matrix[:, place] for place, name in enumerate(self.columns_)}
-        columns = arrow_columns(_as_rows(X), list(self.columns_))
+        X = given_columns(_as_rows(X), self.columns_, known=self.schema.names)
+        columns = arrow_columns(X, list(self.columns_))
         rows = len(next(iter(columns.values()))) if columns else 0
         return encode_batch(chosen, columns, rows)
 

@@ -23,6 +23,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise.source import Provenance, Source
@@ -40,6 +41,7 @@ def keyed_hash(key: bytes, text: str) -> str:
     return sha256((key.hex() + text).encode()).hexdigest()[:DIGITS]
 
 
+@checked
 class Order(ABC):
     """An order of the records; made by one of the functions of this class."""
 

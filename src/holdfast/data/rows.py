@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, type_of
 from holdfast.data.mixed import MixedColumn, identifier_of_number, one_by_one, read_by_kind, single_type
 from holdfast.data.schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data.schema.spelling import BLANKS
@@ -34,6 +35,7 @@ Codes = NDArray[np.int64]
 NUMERAL = r"[+-]?([0-9]{1,100}(\.[0-9]{0,100})?|\.[0-9]{1,100})([eE][+-]?[0-9]{1,2})?"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Batch:
     """Clipped numbers (float64) and category codes (int64), one array per column.
@@ -405,8 +407,7 @@ def _read_one(value: Any) -> tuple[float, str | None]:
 
 def arrow_columns(source: Any, names: list[str]) -> dict[str, Any]:
     """The named columns as Arrow arrays of equal length."""
-    present = list(source.keys()) if isinstance(source, Mapping) else _column_names(source)
-    check_columns(names, present)
+    check_columns(names, column_names(source))
     columns = {name: _column(source, name) for name in names}
     if len({len(column) for column in columns.values()}) > 1:
         raise DataError("all columns must have the same number of rows")
@@ -421,7 +422,15 @@ def check_columns(names: list[str], present: list[Any]) -> None:
         raise DataError(f"{must}; missing or repeated: {missing}")
 
 
-def _column_names(source: Any) -> list[Any]:
+def column_names(source: Any) -> list[Any]:
+    """The names of the columns of a frame, an Arrow table or a mapping."""
+    if isinstance(source, Mapping):
+        return list(source)
+    if not hasattr(source, "column_names") and not hasattr(source, "columns"):
+        raise DataError(
+            f"rows must be a data frame, an Arrow table or a dict of columns, got {type_of(source)}; name the columns "
+            "of an array as dict(zip(names, array.T))"
+        )
     return list(source.column_names) if hasattr(source, "column_names") else list(source.columns)
 
 

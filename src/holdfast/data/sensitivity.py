@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from holdfast.arguments import LARGEST, checked
 from holdfast.errors import AdjacencyError, require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -30,6 +31,7 @@ def _check_marginals(marginals: int) -> None:
     require(marginals >= 1, "marginals", marginals, ">= 1")
 
 
+@checked
 def counts_l1(adjacency: Adjacency | str, unit: PrivacyUnit = _ROW, *, marginals: int = 1) -> float:
     """L1 distance that one unit moves G = `marginals` tables of counts: c G, and twice that under `replace`.
 
@@ -42,6 +44,7 @@ def counts_l1(adjacency: Adjacency | str, unit: PrivacyUnit = _ROW, *, marginals
     return float(Adjacency.of(adjacency).gradient_factor * unit.max_rows * marginals)
 
 
+@checked
 def counts_l2(
     adjacency: Adjacency | str, unit: PrivacyUnit = _ROW, *, marginals: int = 1, distinct_cells: bool = False
 ) -> float:
@@ -79,6 +82,7 @@ def count_noise(
     return math.sqrt(2) * counts_l1(adjacency, unit, marginals=tables) / float(pure)
 
 
+@checked
 def sum_l2(
     norm: float, adjacency: Adjacency | str, unit: PrivacyUnit = _ROW, *, clipped_per_unit: bool = False
 ) -> float:
@@ -92,9 +96,12 @@ def sum_l2(
     """
     require(norm > 0 and math.isfinite(norm), "norm", norm, "a finite number > 0")
     rows = 1 if clipped_per_unit else unit.max_rows
-    return round_up(Adjacency.of(adjacency).gradient_factor * rows * Fraction(norm))
+    moved = Adjacency.of(adjacency).gradient_factor * rows * Fraction(norm)
+    require(moved <= LARGEST, "norm", norm, "so small that the result is a finite double")
+    return round_up(moved)
 
 
+@checked
 def row_steps(
     adjacency: Adjacency | str, unit: PrivacyUnit, *, row_adjacency: Adjacency | str, padded: bool = False
 ) -> int:

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.rows import Batch
 from holdfast.data.sql.features import FeatureRow
 from holdfast.data.sql.sums import CodedRow, Spelling
@@ -34,6 +35,7 @@ class RowEncoder(Protocol):
         """Clipped feature rows; null rows are 0."""
 
 
+@checked
 @dataclass(frozen=True)
 class RowSum:
     """The sum of the clipped feature rows; one row moves it by at most `encoder.row_norm_bound`."""
@@ -64,6 +66,7 @@ class RowSum:
         return Spelling(layers=made.layers, terms=terms, bound=bound, assemble=made.spread)
 
 
+@checked
 @dataclass(frozen=True)
 class SecondMoment:
     """The sum of x xᵀ over the clipped feature rows (the Gram matrix)."""

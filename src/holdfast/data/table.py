@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
+from holdfast.caution import warn
 from holdfast.data.order import Order
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Schema
@@ -41,6 +42,7 @@ class Statistic(Protocol):
         """The sum over these rows."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Partition(Generic[T]):
     """What a kernel made of one part of the rows, and how many rows it saw."""
@@ -49,6 +51,7 @@ class Partition(Generic[T]):
     rows: int
 
 
+@checked
 class Table(ABC):
     """Rows behind a schema. An engine answers `_rows`, `_units`, `_beyond`, `_stream` and `_count_cells`.
 
@@ -144,7 +147,7 @@ class Table(ABC):
         if self.n_public is not None:
             return self.n_public, ()
         assumption = "the number of privacy units was read from the data and is treated as public"
-        warnings.warn(f"{assumption}; declare n_public under add_remove", AssumptionWarning, stacklevel=2)
+        warn(f"{assumption}; declare n_public under add_remove", AssumptionWarning)
         return self.units(), (assumption,)
 
     def batches(

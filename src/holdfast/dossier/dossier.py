@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked, require_place
 from holdfast.audit.result import AuditResult
 from holdfast.dossier.evidence import (
     AttackFigures,
@@ -42,6 +44,7 @@ from holdfast.release.outputs import FileRead, FileWritten, Outputs
 from holdfast.release.release import today
 
 
+@checked
 @dataclass(frozen=True)
 class Dossier:
     """One self-contained page about a release, or several about the same people, in one of two editions.
@@ -204,7 +207,9 @@ class Dossier:
             read.append(FileRead(name="the ledger", path=self.ledger.path))
         written = FileWritten(name="path", path=target, replaces=True)
         Outputs(reads=tuple(read), writes=(written,)).require_apart()
-        target.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        require_place("path", target)
         page = self.html().encode()
         write_atomically(target, page)
         if self.ledger is not None and not self.ledger.read_only:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from holdfast.arguments import checked
 from holdfast.dossier.evidence import Attempt, Picture
 from holdfast.dossier.promise import Chapter, Promise, stored_guarantee
 from holdfast.dossier.section import Audience, Section
@@ -50,6 +51,7 @@ class ReleaseFacts(Section):
     """Why it cannot be of use, as far as released and public numbers tell."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Bars(Section):
     """A released table of counts to draw, with the error that holds for all its cells at once."""

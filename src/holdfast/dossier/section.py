@@ -13,6 +13,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
+from holdfast.arguments import checked
 from holdfast.errors import FormatError
 from holdfast.privacy.wording import STORED_DIGITS, rounded_down, rounded_up
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Audience = Literal["public", "internal"]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """A part of the record. Its fields, in their order, are the keys of its JSON object."""
@@ -36,7 +38,7 @@ class Section:
         try:
             kinds, known = get_type_hints(cls), {json_key(one): one.name for one in fields(cls)}
             return cls(**{known[key]: _read(kinds[known[key]], value) for key, value in data.items()})
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             name = cls.__name__.lower()
             raise FormatError(f"a stored {name} lacks a field or has one of the wrong kind") from error
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.dossier.interval_section import InferredUtility, inferred_utility
 from holdfast.dossier.section import Audience, Section
 from holdfast.dossier.shape_section import AdditiveUtility, additive_utility
@@ -118,6 +119,7 @@ Utility: TypeAlias = (
 )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Accuracy(Section):
     """One score of one model on real records: the released model, the same without privacy, or a baseline.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError, require
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import LedgerEntry, canonical
@@ -30,6 +31,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.wording import least_text, point_text
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
     """What the ledger fixed when the dataset was opened; accounts share it and may not differ."""

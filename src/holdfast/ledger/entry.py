@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from holdfast.arguments import checked
 from holdfast.errors import LedgerError
 from holdfast.release.archive import parse_json
 
@@ -28,6 +29,7 @@ Kind = Literal[
 ]  # fmt: skip
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class LedgerEntry:
     """What happened, when, and after what.

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
+from holdfast.arguments import Seed, checked
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger import report
 from holdfast.ledger.dataset import (
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 Check = Literal["full", "tail", "nothing"]
 
 
+@checked
 class Ledger:
     """An append-only, hash-chained file; every charge is on the disk before any noise is drawn.
 
@@ -158,7 +160,7 @@ class Ledger:
         purpose: str = "",
         approver: str = "",
         about: str = "",
-        seed: int | None = None,
+        seed: Seed | None = None,
     ) -> Account:
         """Open an account on a share of the dataset's limit, or go on with the open one of this name.
 
@@ -388,7 +390,7 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def _account(self, terms: Dataset, opened: LedgerEntry, seed: int | None) -> Account:
+    def _account(self, terms: Dataset, opened: LedgerEntry, seed: Seed | None) -> Account:
         from holdfast.privacy.curves.stored import curve_from_json
 
         amount = cost_of(opened.body["amount"])

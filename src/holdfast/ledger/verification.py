@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from holdfast.arguments import checked
 from holdfast.errors import FormatError, HoldfastError, LedgerError
 from holdfast.ledger.chain import Chain
 from holdfast.ledger.entry import BEGINNING, LedgerEntry, entry_digest
@@ -16,6 +17,7 @@ from holdfast.ledger.store import Store
 _MOST_PROBLEMS = 20
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Verification:
     """What a check of the whole ledger found.

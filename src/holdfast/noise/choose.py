@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import MOST_DRAWS, checked, require_whole
 from holdfast.errors import require, require_rational
 from holdfast.noise.bernoulli import LazyUniform, last_integer
 from holdfast.noise.fixed_point import exp_minus
@@ -28,6 +29,7 @@ SUM_ERROR = 2.0**-51
 """Bound on the error of a running sum, per term: four times the theorem for recursive summation."""
 
 
+@checked
 def choose_by_score(source: Source, *, scores: NDArray[Any], factor: Fraction) -> int:
     """An index, drawn with probability exactly proportional to exp(factor * score).
 
@@ -40,13 +42,14 @@ def choose_by_score(source: Source, *, scores: NDArray[Any], factor: Fraction) -
     return int(choose_many(source, scores=scores, factor=factor, size=1)[0])
 
 
+@checked
 def choose_many(source: Source, *, scores: NDArray[Any], factor: Fraction, size: int) -> NDArray[np.int64]:
     """Independent indices, each as from `choose_by_score`.
 
     >>> choose_many(Source(seed=1), scores=np.array([0, 1, 2]), factor=Fraction(1), size=6)
     array([2, 2, 1, 2, 1, 2])
     """
-    require(size >= 0, "size", size, ">= 0")
+    require_whole("size", size, most=MOST_DRAWS)
     gaps, factor = _gaps(scores, factor)
     exponents = _exponents(gaps, factor)
     weights = np.exp(-exponents)
@@ -70,6 +73,7 @@ def choose_many(source: Source, *, scores: NDArray[Any], factor: Fraction, size:
     return chosen
 
 
+@checked
 def permute_and_flip(source: Source, *, scores: NDArray[Any], factor: Fraction) -> int:
     """Visit the candidates in random order; take one with probability exp(factor * (score - best)).
 

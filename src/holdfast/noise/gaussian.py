@@ -24,7 +24,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import require
+from holdfast.arguments import MOST_DRAWS, checked, require_whole
 from holdfast.noise.bernoulli import Threshold, bernoulli_many
 from holdfast.noise.fixed_point import midpoint_ratio, normal_mass_ratio, normal_survival
 from holdfast.noise.source import CHUNK, Source
@@ -34,6 +34,7 @@ TABLE_BELOW = 16
 """The sigma below which acceptances are read from a table."""
 
 
+@checked
 def rounded_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[np.int64]:
     """The integers nearest to independent N(0, sigma^2) numbers, with exactly that law.
 
@@ -43,7 +44,7 @@ def rounded_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[n
     >>> rounded_gaussian(Source(seed=1), sigma=Fraction(10), size=5)
     array([ -7,   1, -15,   1, -10])
     """
-    require(size >= 0, "size", size, ">= 0")
+    require_whole("size", size, most=MOST_DRAWS)
     return symmetric(source, law=_Rounded(width=width("sigma", sigma)), size=size)
 
 
@@ -77,6 +78,7 @@ class _Rounded:
         return partial(normal_mass_ratio, k, nearest, self.width)
 
 
+@checked
 def discrete_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[np.int64]:
     """Integers k with probability exactly proportional to exp(-k^2 / (2 sigma^2)).
 
@@ -87,7 +89,7 @@ def discrete_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[
     >>> discrete_gaussian(Source(seed=1), sigma=Fraction(10), size=5)
     array([ -7,   1, -15,   1, -10])
     """
-    require(size >= 0, "size", size, ">= 0")
+    require_whole("size", size, most=MOST_DRAWS)
     sigma = width("sigma", sigma)
     draws = np.empty(size, dtype=np.int64)
     filled = 0

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import MOST_DRAWS, checked, require_whole
 from holdfast.errors import require
 from holdfast.noise.source import CHUNK, Source
 
@@ -74,6 +75,7 @@ def gamma(source: Source, *, shape: float, size: int) -> Doubles:
     return draws
 
 
+@checked
 def gamma_ball(source: Source, *, dimension: int, scale: float) -> NDArray[np.float64]:
     """A vector with density proportional to exp(-||x|| / scale).
 
@@ -94,7 +96,7 @@ def gamma_ball(source: Source, *, dimension: int, scale: float) -> NDArray[np.fl
 
 
 def _in_chunks(source: Source, transform: Callable[[Words], Doubles], size: int) -> Doubles:
-    require(size >= 0, "size", size, ">= 0")
+    require_whole("size", size, most=MOST_DRAWS)
     draws = np.empty(size)
     for start in range(0, size, CHUNK):
         words = source.words(min(CHUNK, size - start))

@@ -10,13 +10,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.errors import require
+from holdfast.arguments import MOST_DRAWS, checked, require_whole
 from holdfast.noise.bernoulli import Threshold
 from holdfast.noise.fixed_point import exp_minus, laplace_survival
 from holdfast.noise.source import Source
 from holdfast.noise.symmetric import POSITION_ERROR, symmetric, width
 
 
+@checked
 def discrete_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[np.int64]:
     """Integers k with probability exactly proportional to exp(-|k| / scale).
 
@@ -26,7 +27,7 @@ def discrete_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[n
     >>> discrete_laplace(Source(seed=1), scale=Fraction(10), size=5)
     array([ -7,   0, -19,   1, -12])
     """
-    require(size >= 0, "size", size, ">= 0")
+    require_whole("size", size, most=MOST_DRAWS)
     return symmetric(source, law=_Laplace(width=width("scale", scale)), size=size)
 
 
@@ -56,6 +57,7 @@ class _Laplace:
         return partial(exp_minus, (k - nearest) / self.width)
 
 
+@checked
 def truncated_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[np.int64]:
     """The integer parts of independent Laplace numbers of this scale, with exactly that law.
 
@@ -65,7 +67,7 @@ def truncated_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[
     >>> truncated_laplace(Source(seed=1), scale=Fraction(10), size=5)
     array([ -6,   0, -19,   0, -11])
     """
-    require(size >= 0, "size", size, ">= 0")
+    require_whole("size", size, most=MOST_DRAWS)
     return symmetric(source, law=_Truncated(width=width("scale", scale)), size=size)
 
 

@@ -12,6 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import MOST_DRAWS, Seed, checked, require_whole
+
 Provenance = Literal["secure", "seeded"]
 WORD = 64
 """Bits of a word."""
@@ -19,6 +21,7 @@ CHUNK = 1 << 16
 """Words that are drawn at once, so that memory does not grow beyond the result."""
 
 
+@checked
 class Source:
     """A stream of random bytes: secure by default, reproducible when given a seed.
 
@@ -28,7 +31,7 @@ class Source:
     True
     """
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: Seed | None = None) -> None:
         self._stream = None if seed is None else np.random.Generator(np.random.PCG64(seed))
 
     @property
@@ -38,11 +41,12 @@ class Source:
 
     def bytes(self, count: int) -> bytes:
         """That many random bytes."""
+        require_whole("count", count, most=8 * MOST_DRAWS)
         return os.urandom(count) if self._stream is None else self._stream.bytes(count)
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """That many uniform 64-bit words."""
-        return np.frombuffer(self.bytes(8 * count), dtype="<u8").astype(np.uint64)
+        return np.frombuffer(self.bytes(8 * int(count)), dtype="<u8").astype(np.uint64)
 
     def words_of(self, records: NDArray[np.int64]) -> NDArray[np.uint64]:
         """One word for each of these records, named by their places in the table, that belongs to it alone.

@@ -36,6 +36,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import MOST_DRAWS, require_whole
 from holdfast.errors import require_rational
 from holdfast.noise.bernoulli import LazyUniform, Threshold, bernoulli_many, last_integer
 from holdfast.noise.source import CHUNK, Source
@@ -125,6 +126,7 @@ class Symmetric(Magnitude, Protocol):
 
 def symmetric(source: Source, *, law: Symmetric, size: int) -> NDArray[np.int64]:
     """Draws from the law, in memory that does not grow beyond the result."""
+    require_whole("size", size, most=MOST_DRAWS)
     draws = np.empty(size, dtype=np.int64)
     cell_bits = int(law.width).bit_length() - CELL_WIDTH_BITS
     for start in range(0, size, CHUNK):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import MOST_DRAWS, checked, require_whole
 from holdfast.errors import require
 from holdfast.noise.source import CHUNK, WORD, Source
 
@@ -12,6 +13,7 @@ KEY_BITS = WORD
 """Bits of a sorting key, where its index leaves room for so many."""
 
 
+@checked
 def integers(
     source: Source, *, bound: int, size: int, records: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
@@ -21,8 +23,8 @@ def integers(
     array([5, 2, 1, 0, 4])
     """
     require(1 <= bound <= 2**63, "bound", bound, "in [1, 2^63]")
-    require(size >= 0, "size", size, ">= 0")
-    mask = np.uint64((1 << (bound - 1).bit_length()) - 1)
+    require_whole("size", size, most=MOST_DRAWS)
+    mask = np.uint64((1 << (int(bound) - 1).bit_length()) - 1)
     draws = np.empty(size, dtype=np.int64)
     if records is not None:
         waiting = np.arange(size)
@@ -42,6 +44,7 @@ def integers(
     return draws
 
 
+@checked
 def permutation(source: Source, n: int, *, records: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """A permutation of 0, ..., n-1, each exactly equally likely.
 
@@ -54,6 +57,7 @@ def permutation(source: Source, n: int, *, records: NDArray[np.int64] | None = N
     array([2, 4, 7, 5, 0, 6, 3, 1])
     """
     require(0 <= n <= 2**40, "n", n, "in [0, 2^40]")
+    n = int(n)
     index_bits = max(1, (n - 1).bit_length())
     key_bits = np.uint64(min(KEY_BITS, WORD - index_bits))
     packed = np.empty(n, dtype=np.uint64)

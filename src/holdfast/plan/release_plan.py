@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from holdfast.arguments import checked
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.ledger.jobs.job import settled
@@ -39,6 +40,7 @@ class Priced:
     output: Path
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Quote:
     """What a plan costs, step by step and in all, against what is free."""
@@ -117,6 +119,7 @@ class Quote:
         return f"left afterwards {self.standing.dataset.free_words(self.standing.free - self.total)}"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class ReleasePlan:
     """Steps in order, with what they share."""

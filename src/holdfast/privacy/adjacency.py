@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from holdfast.arguments import checked
 from holdfast.errors import AdjacencyError, ParameterError, require
 
 
@@ -49,6 +50,7 @@ class Adjacency(Enum):
         return 2 if self is Adjacency.replace else 1
 
 
+@checked
 def resolve_adjacency(argument: Adjacency | str | None, declared: Adjacency | str | None) -> Adjacency:
     """The one rule used everywhere: the argument, else the schema, else `replace`; a conflict is an error.
 
@@ -68,6 +70,7 @@ def resolve_adjacency(argument: Adjacency | str | None, declared: Adjacency | st
     return asked
 
 
+@checked
 @dataclass(frozen=True)
 class PrivacyUnit:
     """What is protected: one row, or all rows of one user up to a bound.

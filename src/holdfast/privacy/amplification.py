@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.gaussian import GaussianDP
@@ -53,6 +54,7 @@ def _fraction(sample: int, population: int) -> Fraction:
     return Fraction(sample, population)
 
 
+@checked
 def to_replace(curve: PrivacyCurve) -> PrivacyCurve:
     """A replace guarantee from an add_remove or zero_out one, by two steps (soundness, section 0).
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
 from holdfast.privacy.curves.gaussian import GaussianDP
@@ -17,6 +18,7 @@ TOLERANCE = 1e-9
 """How far above the least admissible noise the answer may be, relatively."""
 
 
+@checked
 def calibrate(
     make: Callable[[float], PrivacyCurve],
     target: PrivacyCurve,

@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.errors import AdjacencyError, FormatError, require
 from holdfast.noise.source import Provenance
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -23,6 +24,7 @@ from holdfast.privacy.wording import odds_text, up_to
 _TAIL_POINTS = 240
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """What is promised (curve), between which neighbours (adjacency), for whom (unit), and why (theorem).
@@ -154,7 +156,7 @@ class Guarantee:
             )
         except FormatError:
             raise
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("a stored guarantee lacks a field or has one of the wrong kind") from error
 
 
@@ -163,6 +165,7 @@ def _wider(one: float | None, other: float | None) -> float | None:
     return max((delta for delta in (one, other) if delta is not None), default=None)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Sureness:
     """Odds grow by at most e^`loss`, except with probability `failure` (with the unit's data and without).
@@ -198,7 +201,9 @@ class Sureness:
         if math.isinf(self.loss):
             return 1.0
         odds = math.log(prior / (1 - prior)) + self.loss
-        return min(1.0, math.ceil(1000.0 / (1.0 + math.exp(-odds)) - 1e-9) / 1000.0)
+        ratio = math.exp(-abs(odds))  # never too large for a double
+        sure = 1.0 / (1.0 + ratio) if odds >= 0 else ratio / (1.0 + ratio)
+        return min(1.0, math.ceil(1000.0 * sure - 1e-9) / 1000.0)
 
 
 def usual_failure(curve: PrivacyCurve) -> float:

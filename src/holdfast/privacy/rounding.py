@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, require_numbers
 from holdfast.errors import DataError, ParameterError, require
 
 Number = float | Fraction
@@ -90,7 +91,10 @@ def as_written(value: Number) -> Fraction:
     >>> sum(as_written(0.1) for _ in range(10)) == 1
     True
     """
-    return value if isinstance(value, Fraction) else _decimal(float(value))
+    if isinstance(value, Fraction):
+        return value
+    require(math.isfinite(value), "parameter", value, "finite")
+    return _decimal(float(value))
 
 
 @lru_cache(maxsize=4096)  # a run writes the same few numbers at every step
@@ -294,6 +298,7 @@ CLIPPED_AT_A_TIME = 2_048
 Floats = NDArray[np.float64]
 
 
+@checked
 def clip_rows(rows: Any, row_norm: float) -> Floats:
     """Shorten each row to Euclidean norm `row_norm`; shorter rows stay as they are.
 
@@ -303,7 +308,7 @@ def clip_rows(rows: Any, row_norm: float) -> Floats:
     >>> clip_rows([[0.0, 4.0], [0.3, 0.4]], 1.0).tolist()
     [[0.0, 1.0], [0.3, 0.4]]
     """
-    matrix = np.array(rows, dtype=np.float64)
+    matrix = require_numbers("rows", rows).copy()
     if matrix.ndim != 2:
         raise DataError("rows must be a matrix: one row per record")
     clip_in_place(matrix, row_norm)

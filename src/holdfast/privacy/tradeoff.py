@@ -12,17 +12,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import LINE, checked, require_numbers
 from holdfast.errors import require
 from holdfast.privacy.wording import confidence_text, least_rate_text, rate_text
 
+Points = Annotated[NDArray[np.float64], LINE]
+"""Numbers along a curve."""
 Claim = Literal["proved", "measured", "audited"]
 
 
+def require_same_length(epsilons: Points, deltas: Points) -> None:
+    """One delta for each epsilon."""
+    require(
+        len(epsilons) == len(deltas),
+        "deltas",
+        f"{len(deltas)} of them",
+        f"as many as epsilons: {len(epsilons)}",
+    )
+
+
+@checked
 @dataclass(frozen=True, eq=False)
 class TradeOff:
     """Miss rate against false-alarm rate, as a polygon from (0, .) to (1, 0).
@@ -45,7 +59,7 @@ class TradeOff:
     def __init__(
         self, false_alarm: ArrayLike, miss: ArrayLike, *, claim: Claim, confidence: float = 1.0
     ) -> None:
-        x, y = np.asarray(false_alarm, float), np.asarray(miss, float)
+        x, y = require_numbers("false_alarm", false_alarm), require_numbers("miss", miss)
         require(
             x.ndim == 1 and x.shape == y.shape and x.size >= 2,
             "false_alarm", x.shape, "a one-dimensional array of the shape of miss, with two points or more",
@@ -70,15 +84,17 @@ class TradeOff:
         below its mirror image. Finitely many lines make a polygon that proves slightly less than the
         curve, never more.
         """
-        near = np.geomspace(1e-6, max(largest_epsilon, 1e-6), 700)
+        require(largest_epsilon < math.inf, "largest_epsilon", largest_epsilon, "finite")
+        near = np.geomspace(1e-6, max(float(largest_epsilon), 1e-6), 700)
         epsilons = np.concatenate([[0.0], near])
         return cls.from_lines(epsilons, np.clip(deltas(epsilons), 0.0, 1.0))
 
     @classmethod
-    def from_lines(cls, epsilons: NDArray[np.float64], deltas: NDArray[np.float64]) -> TradeOff:
+    def from_lines(cls, epsilons: Points, deltas: Points) -> TradeOff:
         """The envelope of the lines of pairs (epsilon, delta) and of their mirror images."""
         # Lines miss = 1 - delta - slope * x; a mirrored line is the inverse function of one.
         # The envelope on and above the diagonal comes from slopes >= 1; the rest is its mirror.
+        require_same_length(epsilons, deltas)
         keep = deltas < 1.0
         slopes, tops = np.exp(epsilons[keep]), _one_minus(deltas[keep])
         if slopes.size == 0:
@@ -106,12 +122,13 @@ class TradeOff:
         return cls(np.maximum.accumulate(full_x), np.minimum.accumulate(full_y), claim="proved")
 
     @classmethod
-    def from_one_sided(cls, epsilons: NDArray[np.float64], deltas: NDArray[np.float64]) -> TradeOff:
+    def from_one_sided(cls, epsilons: Points, deltas: Points) -> TradeOff:
         """The envelope of the lines themselves, without mirror images: one direction of a pair.
 
         Here epsilon runs over negative numbers too; false alarms are under Q, misses under P, for
         deltas of P against Q.
         """
+        require_same_length(epsilons, deltas)
         keep = (deltas < 1.0) & np.isfinite(epsilons)
         if not np.any(keep):
             return cls([0.0, 1.0], [0.0, 0.0], claim="proved")
@@ -213,7 +230,7 @@ def clopper_pearson_lower(successes: int, trials: int, *, error: float) -> float
     return max(0.0, 1.0 - clopper_pearson_upper(trials - successes, trials, error=error))
 
 
-def _one_minus(deltas: NDArray[np.float64]) -> NDArray[np.float64]:
+def _one_minus(deltas: Points) -> NDArray[np.float64]:
     """1 - delta, rounded down: a delta of 1e-18 must not vanish."""
     return np.where(deltas > 0, np.nextafter(1.0 - deltas, 0.0), 1.0)
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.errors import FormatError, require
 from holdfast.privacy.wording import bound_text, confidence_text
 
@@ -19,6 +20,7 @@ SHARE = "% of the rows"
 """The unit of an alpha that is a proportion: 0.02 is 2 % of the rows."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
     """With probability at least `confidence`, every query of the class is off by at most `alpha`.
@@ -107,7 +109,7 @@ class Certificate:
                 details=data["details"],
                 unit=data.get("unit", ""),
             )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("a stored certificate lacks a field or has one of the wrong kind") from error
 
 

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import platform
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -19,6 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
+from holdfast.arguments import checked
+from holdfast.caution import warn
 from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
 from holdfast.extensions import Author
 from holdfast.privacy.account import Account
@@ -49,6 +50,7 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
     """Method, parameters, schema, noise, arithmetic, software, date, and where it was paid for.
@@ -117,7 +119,7 @@ class Provenance:
         """The provenance that `to_json` wrote; `FormatError` for anything else."""
         try:
             return cls(**{name: data[name] for name in cls.__dataclass_fields__})
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("a stored provenance lacks a field or has one of the wrong kind") from error
 
     def summary(self) -> str:
@@ -135,6 +137,7 @@ class Provenance:
         return "\n".join(lines)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release(Generic[T]):
     """What leaves: nothing downstream of it sees the table again.
@@ -189,10 +192,9 @@ class Release(Generic[T]):
         guarantee = account.guarantee(assumptions=(*assumptions, *strange))
         strict = all(entry.charge.arithmetic == "strict" for entry in paid)
         if not guarantee.private:
-            warnings.warn(
+            warn(
                 "this release was drawn from a seed and is not private; open the account without a seed",
                 NotPrivateWarning,
-                stacklevel=2,
             )
         made = cls(
             value=value,

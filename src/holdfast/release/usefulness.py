@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
+from holdfast.caution import warn
 from holdfast.errors import FormatError, UselessRelease, UselessReleaseWarning, require
 from holdfast.privacy.curves.curve import PrivacyCurve
 
@@ -114,16 +115,15 @@ def influence(left: PrivacyCurve, units: int | None, *, noun: str = "rows") -> P
     return Prospect(quantity="influence", hidden=units_hidden(left), units=number, noun=noun)
 
 
-def announce(prospects: Iterable[Prospect], *, stacklevel: int = 2) -> tuple[Prospect, ...]:
+def announce(prospects: Iterable[Prospect]) -> tuple[Prospect, ...]:
     """Warn of a release that cannot be of use, before it is paid for; returns the prospects that say so."""
     useless = tuple(one for one in prospects if one.useless)
     if useless:
         reasons = "; ".join(one.sentence() for one in useless)
-        warnings.warn(
+        warn(
             f"this release cannot be of use: {reasons}. Nothing is spent yet; it takes a larger epsilon, more rows, or "
             "a unit of fewer rows",
             UselessReleaseWarning,
-            stacklevel=stacklevel + 1,
         )
     return useless
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError
 from holdfast.privacy.wording import bound_text, confidence_percent
 from holdfast.synth.models.model import Measurement, NoisyCount
@@ -40,6 +41,7 @@ class GroupAnswers:
     source: str
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answers:
     """What the released rows say about a workload. Public: it costs nothing to ask."""

@@ -18,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.resume import ResumableAccount
@@ -49,6 +50,7 @@ ARITHMETIC = 2.0**-16
 CELLS_AT_ONCE = 2**22
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Certification:
     """What is claimed of the released rows: over all queries, by group, the whole table, the population. Public."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.account.request import refuse_users
@@ -24,6 +25,7 @@ CACHED_CELLS = 2**25
 SETS_AT_ONCE = 256
 
 
+@checked
 class ExactCounts:
     """A table seen through joint counts of a few declared columns.
 
@@ -91,6 +93,8 @@ class ExactCounts:
 
     def shape(self, columns: Sequence[str]) -> tuple[int, ...]:
         """The shape of a joint count."""
+        for name in columns:
+            require(name in self.domain, "columns", name, f"among {list(self.domain)}")
         return tuple(self.domain[name] for name in columns)
 
     def counts(self, column_sets: Sequence[Sequence[str]]) -> list[Floats]:

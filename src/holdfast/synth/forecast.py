@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.data.sensitivity import count_noise
 from holdfast.data.table import Table
@@ -32,6 +33,7 @@ COUNTING = 0.02
 CERTIFICATE_SHARE = 0.1
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SynthesisEstimate:
     """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb."""
@@ -72,7 +74,8 @@ class SynthesisEstimate:
         size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
         lines = [f"OF NO USE: {one.sentence()}" for one in self.prospects]
         lines += [
-            f"estimate for method {self.method!r} on {size}: about {_time(self.seconds)}, {self.megabytes:,.0f} MB",
+            f"estimate for method {self.method!r} on {size}: {_time(self.seconds)}, {self.megabytes:,.0f} MB; time is "
+            "rough, guessed from sizes alone",
             f"  {self.groups:,} groups of {self.queries:,} queries, the largest {self.largest_group:,} cells; "
             f"{self.universe:.2g} possible records",
             f"  noise per cell, in records: {self.one_way_noise:.3g} if only 1-way marginals are measured, "

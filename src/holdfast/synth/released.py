@@ -7,13 +7,14 @@ release is saved and after it is loaded.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from holdfast.arguments import checked
+from holdfast.caution import warn
 from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.release import Release
@@ -29,6 +30,7 @@ from holdfast.synth.whole_table import WHOLE
 from holdfast.synth.workload import Workload
 
 
+@checked
 class ReleasedTable:
     """A released synthetic table: what `Synthesizer` is after `fit`, and what a file holds."""
 
@@ -66,10 +68,9 @@ class ReleasedTable:
             return self._as_frame(self._contents.table, frame)
         whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool)
         require(whole and rows >= 0, "rows", rows, "a whole number >= 0")
-        warnings.warn(
+        warn(
             f"{rows} rows are a new draw: the certificate is about the {len(self._rows)} released rows only",
             AssumptionWarning,
-            stacklevel=2,
         )
         count = int(rows)
         drawn = self._draws[count] = self._draws.get(count, 0) + 1

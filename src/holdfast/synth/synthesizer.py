@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from holdfast.arguments import Seed, checked
+from holdfast.caution import warn
 from holdfast.data.engines import open_table
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
@@ -72,6 +73,7 @@ LEAST = 1e-5
 MOST_ROWS = 10**9  # that are drawn: a slip of the pen is refused before anything is spent
 
 
+@checked
 class Synthesizer(ReleasedTable):
     """Synthetic rows with a privacy guarantee and an accuracy certificate.
 
@@ -122,7 +124,7 @@ class Synthesizer(ReleasedTable):
         user_cap: int | None = None,
         user_weights: bool = False,
         options: Mapping[str, Any] | None = None,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         key: str | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -326,10 +328,10 @@ class Synthesizer(ReleasedTable):
         if self.workload is None:
             return Workload.marginals(schema, 3, columns=names, target=self.target)
         if self.target is not None and (alone := self.workload.apart_from(self.target, names)):
-            warnings.warn(
+            warn(
                 f"the workload never asks for target {self.target!r} together with {', '.join(map(repr, alone))}: the "
                 "rows need not show how these are related; leave workload out, or add such marginals",
-                AssumptionWarning, stacklevel=3,
+                AssumptionWarning
             )  # fmt: skip
         return self.workload
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.models.attack import Attack, Case, views
 from holdfast.attack.models.shadow import reference_models
 from holdfast.attack.models.target import Target
@@ -31,7 +32,7 @@ FALSE_ALARM = 1e-6
 RECORDS = 300
 
 
-def _model_game(attack: Attack, task: str, *, leak: bool, seed: int) -> Game:
+def _model_game(attack: Attack, task: str, *, leak: bool, seed: Seed) -> Game:
     """A model that knows its people by heart, or one of other people; members stand among the others."""
     count, columns = 2 * RECORDS, 300 if attack.outputs == "inside" else 5
     rows, labels = practice_people(3 * RECORDS, seed=seed, columns=columns, task=task)
@@ -55,7 +56,7 @@ def _model_game(attack: Attack, task: str, *, leak: bool, seed: int) -> Game:
     return case, member
 
 
-def _rows_game(attack: RowsAttack, *, leak: bool, seed: int) -> Game:
+def _rows_game(attack: RowsAttack, *, leak: bool, seed: Seed) -> Game:
     """Released rows that are the members', or drawn by themselves."""
     random = np.random.default_rng(seed)
     people, released, others = (random.normal(size=(size, 6)) for size in (2 * RECORDS, RECORDS, RECORDS))
@@ -171,6 +172,7 @@ EACH_GAME: tuple[Callable[[Any, Callable[..., Game]], None], ...] = (
 )
 
 
+@checked
 def attack_checks(attack: Attack | RowsAttack) -> Iterator[Check]:
     """What must hold of an attack, on everything that it says it is made for.
 

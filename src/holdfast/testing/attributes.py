@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.attributes.case import AttributeAttack, AttributeCase, Response, RowsSeen, guesses
 from holdfast.attack.attributes.linear_weights import LinearInside
 from holdfast.testing.contract import Check, ensure
@@ -38,7 +39,7 @@ class GuessingGame:
         return np.asarray(guessed == self.truth)
 
 
-def guessing_game(what: str, *, effect: float, seed: int, kinds: int = 2, draws: int = 1) -> GuessingGame:
+def guessing_game(what: str, *, effect: float, seed: Seed, kinds: int = 2, draws: int = 1) -> GuessingGame:
     """People with a secret, and a release that depends on it by `effect`: a linear model of a task, or "rows".
 
     With an effect of 0 neither release nor response has to do with the secret.
@@ -196,6 +197,7 @@ EACH_GAME: tuple[Callable[[AttributeAttack, str], None], ...] = (
 )
 
 
+@checked
 def attribute_checks(attack: AttributeAttack) -> Iterator[Check]:
     """What must hold of an attack on an attribute, on everything that it says it is made for.
 

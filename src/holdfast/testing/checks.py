@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.attributes.case import AttributeAttack
 from holdfast.attack.models.attack import Attack
 from holdfast.attack.rows.disclosure import DisclosureAttack
@@ -31,6 +32,7 @@ from holdfast.testing.synthesisers import synthesiser_checks
 from holdfast.testing.transcripts import transcript_checks
 
 
+@checked
 def check_mechanism(mechanism: Mechanism | type[Mechanism]) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the mechanism keeps its contract.
 
@@ -44,6 +46,7 @@ def check_mechanism(mechanism: Mechanism | type[Mechanism]) -> None:
     run_all(name, mechanism_checks(mechanism))
 
 
+@checked
 def check_method(method: Learner | SynthesisMethod) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the method keeps its contract.
 
@@ -54,6 +57,7 @@ def check_method(method: Learner | SynthesisMethod) -> None:
     run_all(method.name, checks)
 
 
+@checked
 def check_synthesizer(method: SynthesisMethod) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the synthesiser keeps its contract.
 
@@ -64,6 +68,7 @@ def check_synthesizer(method: SynthesisMethod) -> None:
     run_all(method.name, method_checks(method))
 
 
+@checked
 def check_attack(attack: Attack | RowsAttack) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
 
@@ -75,6 +80,7 @@ def check_attack(attack: Attack | RowsAttack) -> None:
     run_all(attack.name, attack_checks(attack))
 
 
+@checked
 def check_attribute_attack(attack: AttributeAttack) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
 
@@ -89,6 +95,7 @@ def check_attribute_attack(attack: AttributeAttack) -> None:
     run_all(attack.name, attribute_checks(attack))
 
 
+@checked
 def check_disclosure(attack: DisclosureAttack) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
 
@@ -102,6 +109,7 @@ def check_disclosure(attack: DisclosureAttack) -> None:
     run_all(attack.name, disclosure_checks(attack))
 
 
+@checked
 def check_column(column: Numeric | Categorical) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless a column of a kind keeps its contract.
 
@@ -115,7 +123,8 @@ def check_column(column: Numeric | Categorical) -> None:
     run_all(f"{type(column).kind} column {column.name!r}", column_checks(column))
 
 
-def check_engine(store: EngineStore, *, cases: int = 50, seed: int = 0) -> None:
+@checked
+def check_engine(store: EngineStore, *, cases: int = 50, seed: Seed = 0) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the store keeps the neighbour contract.
 
     Random tables and neighbours of them are stored, opened and held against the memory engine and each other.
@@ -125,6 +134,7 @@ def check_engine(store: EngineStore, *, cases: int = 50, seed: int = 0) -> None:
     run_all("the engine", engine_checks(store, cases=cases, seed=seed))
 
 
+@checked
 def mechanism_checks(mechanism: Mechanism | type[Mechanism]) -> Iterator[Check]:
     """The checks of a mechanism, one by one.
 
@@ -141,6 +151,7 @@ def mechanism_checks(mechanism: Mechanism | type[Mechanism]) -> Iterator[Check]:
         yield from example_checks(mechanism)
 
 
+@checked
 def method_checks(method: Learner | SynthesisMethod) -> Iterator[Check]:
     """The checks of a learner or of a synthesiser, one by one.
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.data.encode import Encoder
 from holdfast.data.engines import open_table
 from holdfast.data.rows import Batch, arrow_columns, encode_batch
@@ -158,6 +159,7 @@ EACH_COLUMN: tuple[Callable[[Declared], None], ...] = (
 )
 
 
+@checked
 def column_checks(column: Declared) -> Iterator[Check]:
     """What must hold of a column of this kind.
 

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.errors import HoldfastError
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Check:
     """What must hold of one entry: call it.

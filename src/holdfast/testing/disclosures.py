@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.rows.disclosure import DisclosureAttack, DisclosureCase, Successes
 from holdfast.attack.rows.disclosure_result import DisclosureResult
 from holdfast.attack.rows.released_rows import by_spread
@@ -22,7 +23,7 @@ PEOPLE, COLUMNS, ATTACKS = 300, 5, 200
 GAMES = 8
 
 
-def disclosure_case(*, leak: bool, seed: int, attacks: int = ATTACKS) -> DisclosureCase:
+def disclosure_case(*, leak: bool, seed: Seed, attacks: int = ATTACKS) -> DisclosureCase:
     """Rows that are the members', or drawn by themselves, and as many people who were not in the data."""
     random = np.random.default_rng(seed)
     members, control, others = (random.normal(size=(PEOPLE, COLUMNS)) for _ in range(3))
@@ -125,6 +126,7 @@ CHECKS: tuple[Callable[[DisclosureAttack], None], ...] = (
 )
 
 
+@checked
 def disclosure_checks(attack: DisclosureAttack) -> Iterator[Check]:
     """What must hold of a disclosure attack.
 

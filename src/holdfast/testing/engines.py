@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.data import Encoder, Order, RowSum, Schema, Table, counts_l1, open_table, sum_l2
 from holdfast.data.engines import Engine
 from holdfast.noise.source import Source
@@ -28,6 +29,7 @@ COINS = 11
 """The seed of the coins that choose among a user's rows: one for all engines."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class EngineStore:
     """Where an engine finds rows: `put` stores an Arrow table and returns the arguments of `open_table`.
@@ -133,7 +135,8 @@ def its_engine_takes_its_sources_only(store: EngineStore, case: DrawnTable) -> N
 NEIGHBOUR_CONTRACT = (answers_as_memory_does, a_neighbour_changes_no_other_row)
 
 
-def engine_checks(store: EngineStore, *, cases: int, seed: int) -> Iterator[Check]:
+@checked
+def engine_checks(store: EngineStore, *, cases: int, seed: Seed) -> Iterator[Check]:
     """Each statement on each of so many random tables."""
     first = drawn_table(Random(seed), leave_out=store.leave_out, types=store.types)
     takes = its_engine_takes_its_sources_only

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from holdfast.arguments import checked
 from holdfast.audit.refutation.subject import Subject
 from holdfast.audit.refutation.subjects.learners import learner_subject
 from holdfast.audit.refutation.subjects.synthesisers import synthesiser_subject
@@ -21,16 +22,19 @@ from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.testing.contract import Check, ensure
 
 
+@checked
 def check_replay(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
     """Raise unless runs on neighbours that are told the same outputs agree in all but values within the bound."""
     _survives(method, adjacency, "replay")
 
 
+@checked
 def check_freshness(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
     """Raise unless the noise of every step has its declared law and depends on no other."""
     _survives(method, adjacency, "freshness")
 
 
+@checked
 def check_sampling(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
     """Raise unless rows are drawn with the rate that the price was computed for, where one is declared."""
     _survives(method, adjacency, "sampling")

@@ -103,7 +103,7 @@ def test_the_halves_that_are_linked_can_be_chosen() -> None:
     assert blunt["linkability"].rate("members") < 0.1
     for halves, word in (
         ((["0"],), "two lists"),
-        ("01", "two lists"),
+        ("01", "each is a list of texts"),
         ((["0"], ["9"]), "columns of the rows"),
         ((["0"], []), "columns of the rows"),
         ((["0", "1"], ["1"]), "without a column in both"),

@@ -226,7 +226,7 @@ def test_unused_options_leave_the_hash_alone() -> None:
         (lambda: AnyNumeric("n", 1, 9, spacing="log", bins=[1, 9]), "spacing must be 'log' where"),
         (lambda: AnyNumeric("n", 0, 9, spacing="log", smallest=10), "smallest must be above 0"),
         (lambda: AnyNumeric("n", 0, 9, nulls="NA"), "nulls must be a list"),
-        (lambda: AnyNumeric("n", 0, 9, nulls=[None]), "nulls must be texts, or numbers"),
+        (lambda: AnyNumeric("n", 0, 9, nulls=[None]), "nulls must be a list of numbers or texts"),
         (lambda: AnyNumeric("n", 0, 9, decimals=True), "decimals must be"),
         (lambda: AnyCategorical("c", ["Yes", "yes"], fold=True), "stands for two of them"),
         (lambda: AnyCategorical("c", ["a", "b"], aliases={"a": "b"}), "stands for two of them"),
@@ -238,7 +238,7 @@ def test_unused_options_leave_the_hash_alone() -> None:
         (lambda: AnyHierarchy("h", ["ab", "ac"], coarser=[1, 2]), "must be coarser than the one below"),
         (lambda: AnyHierarchy("h", ["a"], coarser=[1], level=2), "level must be a whole number from 0"),
         (lambda: AnyHierarchy("h", ["a"], coarser=[0]), "a number of letters >= 1"),
-        (lambda: AnyHierarchy("h", ["a"], coarser=["x"]), "coarser must be a number of letters or a mapping"),
+        (lambda: AnyHierarchy("h", ["a"], coarser=["x"]), "coarser must be a list in which each is a whole"),
         (lambda: AnyHierarchy("h", 3, coarser=[1]), "categories must be a list"),
     ],
 )  # fmt: skip

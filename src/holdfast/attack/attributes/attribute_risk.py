@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.attributes import REGISTRY
 from holdfast.attack.attributes.case import AttributeAttack, AttributeCase, Known, RowsSeen, guesses
 from holdfast.attack.attributes.discriminant import learner_of
@@ -38,6 +39,7 @@ DRAWS = 8
 SMALLEST_GROUP = 30
 
 
+@checked
 def attribute_risk(
     model: Any,
     table: Any,
@@ -62,7 +64,7 @@ def attribute_risk(
     learner: Any = None,
     disclosure: bool = True,
     confidence: float = 0.95,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
 ) -> AttributeReport:
     """How well a sensitive column is guessed with a model or released rows, and without.
 
@@ -129,7 +131,7 @@ def attribute_risk(
     return AttributeReport(risks=tuple(made))
 
 
-def _disclosure(game: _Arranged, confidence: float, seed: int | None) -> DisclosureReport | None:
+def _disclosure(game: _Arranged, confidence: float, seed: Seed | None) -> DisclosureReport | None:
     """Of released rows: what they tell about whole people, members against fresh ones."""
     schema = game.seen.schema or game.members.schema
     if game.seen.rows is None or len(schema.names) < 2:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.attributes.discriminant import GuessingLearner, learner_of, log_share
 from holdfast.errors import ParameterError, require
 
@@ -59,6 +60,7 @@ class RowsSeen:
     codes: Codes
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttributeCase:
     """`own_values` are the codes of the first people, the attacker's own; `kinds` is the number of candidates.
@@ -144,6 +146,7 @@ class AttributeCase:
         return np.asarray(self.asked().argmax(axis=-1), dtype=np.int64)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class AttributeAttack:
     """An entry of ATTRIBUTE_ATTACKS."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from holdfast.attack.records import arrow_of, joined_batches
 from holdfast.data.encode import Encoder
-from holdfast.data.rows import Batch, arrow_columns, encode_batch, texts
+from holdfast.data.rows import Batch, arrow_columns, check_columns, column_names, encode_batch, texts
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import ParameterError, require
@@ -55,6 +55,8 @@ class People:
             )
             raw = {name: table[:, place] for place, name in enumerate(schema.names)}
             return cls(raw=raw, container="array", batch=_read(raw, schema))
+        if schema is not None:
+            check_columns(list(schema.names), column_names(table))
         chosen = schema_from_values(table) if schema is None else schema
         frame = hasattr(table, "iloc")
         if frame:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.attributes.outcome import Gain, GroupRisk, MemberGap, RightGuesses, Surest
 from holdfast.attack.result import DEPENDENT, MAY_DIFFER, NOTICE, SHOWN, Game, Proof, Verdict, proved_curve
 from holdfast.attack.rows.disclosure_result import DisclosureReport
@@ -26,6 +27,7 @@ PLAIN_NAME = "inversion"
 """What a dossier looks for when it says whether inversion was tried."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttributeRisk:
     """What guessers reached on one sensitive column. A function of private data: for the owner only.
@@ -48,7 +50,7 @@ class AttributeRisk:
     proved: TradeOff | None = None
     confidence: float = 0.95
     seconds: float = 0.0
-    seed: int | None = None
+    seed: Seed | None = None
     disclosure: DisclosureReport | None = None
     """Singling out, linking and inferring, where rows were released; told with the first column of a report."""
     audience: ClassVar[Literal["internal"]] = "internal"
@@ -296,6 +298,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:5])} and {len(names) - 5} more"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttributeReport:
     """Sensitive columns side by side, and what released rows tell about whole people. Internal, as its parts are."""

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import type_of
 from holdfast.data.schema import Numeric, Schema
-from holdfast.errors import ParameterError, require
+from holdfast.errors import DataError, ParameterError, require
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -35,6 +36,8 @@ def column_names(features: Any) -> list[Column]:
         return list(features.column_names)
     if hasattr(features, "columns"):
         return [str(name) for name in features.columns]
+    if len(getattr(features, "shape", ())) != 2:
+        raise DataError(f"rows must be a data frame, an Arrow table or a matrix, got {type_of(features)}")
     return list(range(features.shape[1]))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked, type_of
 from holdfast.attack.influence.columns import (
     Column,
     Domain,
@@ -30,10 +31,10 @@ from holdfast.attack.influence.ranking import ColumnInvertibility, Invertibility
 from holdfast.attack.influence.two_worlds import BlackBoxGame
 from holdfast.attack.models.answers import answers_as_numbers, require_numbers
 from holdfast.attack.models.target import Target, columns_read
-from holdfast.attack.records import Records, arrow_of, untensored
+from holdfast.attack.records import Records, arrow_of, is_table, untensored
 from holdfast.data.schema import Schema
 from holdfast.data.table import Table
-from holdfast.errors import ParameterError, require
+from holdfast.errors import DataError, ParameterError, require
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -45,6 +46,7 @@ MOST_STEPS = 200
 OWN_SHARE = 0.5
 
 
+@checked
 def invertibility(
     model: Any,
     people: Any,
@@ -56,7 +58,7 @@ def invertibility(
     knowledge: float = 1.0,
     classes: Sequence[Any] | None = None,
     confidence: float = 0.95,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
 ) -> InvertibilityReport:
     """Columns ranked by how much what the model shows helps to guess them. For the owner only.
 
@@ -280,13 +282,17 @@ def divided(people: Any, reference: Any, random: np.random.Generator) -> tuple[A
 
 
 def _records(people: Any) -> Records:
-    rows = people if hasattr(people, "shape") else np.asarray(people)
+    rows = people if is_table(people) else np.asarray(people)
+    if not is_table(rows):
+        raise DataError(
+            f"people must be a data frame, an Arrow table or an array of rows, got {type_of(people)}"
+        )
     return Records(features=rows, labels=np.zeros(rows.shape[0], dtype=np.int8))
 
 
 def count_of(people: Any) -> int:
     """The number of people."""
-    return int(people.shape[0])
+    return _records(people).labels.size
 
 
 def taken(people: Any, rows: NDArray[Any]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, as_labels, checked
 from holdfast.attack.influence.columns import Column, Domain, column_of, with_column
 from holdfast.attack.influence.invertibility import (
     Shown,
@@ -57,6 +58,7 @@ class PublishingOption:
         return {"option": self.name, "right": self.right, "loss": self.loss, **self.found.to_json()}
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PublishingOptions:
     """The options in the order of how much they show. Computed from real people without noise: internal."""
@@ -133,6 +135,7 @@ class PublishingOptions:
         return {"audience": self.audience, "column": self.column, "options": options, "note": NOT_LIMITED}
 
 
+@checked
 def publishing_options(
     model: Any,
     people: Any,
@@ -146,7 +149,7 @@ def publishing_options(
     training: tuple[Any, Any] | None = None,
     classes: Sequence[Any] | None = None,
     confidence: float = 0.95,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
 ) -> PublishingOptions:
     """What rounding, withholding, merging or dropping buys against guesses of `sensitive`, and what it costs.
 
@@ -204,7 +207,7 @@ def publishing_options(
 def labels_of(people: Any, labels: Any) -> NDArray[Any]:
     """True answers: as they are, or a column of the people by its name."""
     if not isinstance(labels, str):
-        return np.asarray(labels)
+        return as_labels("labels", labels)
     if isinstance(people, Table):
         require(labels in people.schema.names, "labels", labels, f"one of {', '.join(people.schema.names)}")
         return np.asarray(arrow_of(people)[0][labels].to_pylist())

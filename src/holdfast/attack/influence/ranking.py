@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from holdfast.arguments import checked
 from holdfast.attack.influence.columns import Column
 from holdfast.attack.influence.finite_domain import mean_limits
 from holdfast.attack.influence.two_worlds import Advantage
@@ -46,6 +47,7 @@ class ColumnInvertibility:
         }
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InvertibilityReport:
     """The columns, the most exposed first. Computed from real people without noise: internal."""

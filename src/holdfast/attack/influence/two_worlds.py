@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.result import NOTICE
 from holdfast.attack.roc import Rate
 from holdfast.errors import require
@@ -25,6 +26,7 @@ Draw = Callable[[Any, np.random.Generator], Any]
 """From the training data to the people that are played for: a distribution over the training set."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Advantage:
     """Who was guessed right in either world, person by person. About real people: for the owner only.
@@ -88,6 +90,7 @@ def everyone(data: Any, random: np.random.Generator) -> Any:
     return data
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class BlackBoxGame:
     """Methodology 1: the adversary may ask the model and nothing else.
@@ -119,7 +122,7 @@ class BlackBoxGame:
         data: Any,
         *,
         confidence: float = 0.95,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
     ) -> Advantage:
         """Both worlds, for the same people."""
         people = self.draw(data, np.random.default_rng(random_state))
@@ -131,6 +134,7 @@ class BlackBoxGame:
         return advantage_of(guessed, self.simulated(told), self.goal(people), confidence=confidence)
 
 
+@checked
 @dataclass(frozen=True)
 class LayeredModel:
     """Definition 5.3: a model that is a chain of functions, each seeing only what the one before gives.
@@ -157,6 +161,7 @@ class LayeredModel:
         return features
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class WhiteBoxGame:
     """Methodology 2: the adversary is handed the layers; advice may come from the model, too (a layer's output)."""
@@ -173,7 +178,7 @@ class WhiteBoxGame:
     draw: Draw = everyone
 
     def play(
-        self, model: LayeredModel, data: Any, *, confidence: float = 0.95, random_state: int | None = None
+        self, model: LayeredModel, data: Any, *, confidence: float = 0.95, random_state: Seed | None = None
     ) -> Advantage:
         """Both worlds, for the same people."""
         people = self.draw(data, np.random.default_rng(random_state))

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.attack.models.layers import has_layers
 from holdfast.attack.models.shadow import References, View
 from holdfast.attack.models.target import Target
@@ -24,6 +25,7 @@ Need = Literal["references", "population"]
 Task = Literal["classification", "regression"]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Case:
     """What an attacker has: a model, records to judge, and perhaps more.
@@ -59,6 +61,7 @@ class Case:
         return self.population
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Attack:
     """An entry of ATTACKS."""

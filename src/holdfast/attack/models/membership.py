@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.models import REGISTRY
 from holdfast.attack.models.answers import Task
 from holdfast.attack.models.attack import Attack, Case, views
@@ -23,6 +24,7 @@ from holdfast.errors import ParameterError, require
 MODELS = 16
 
 
+@checked
 def membership(
     model: Any,
     *,
@@ -35,7 +37,7 @@ def membership(
     proved: Proof | None = None,
     classes: Sequence[Any] | None = None,
     task: Task | None = None,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
     jobs: int | None = None,
 ) -> MembershipReport:
     """How well attacks tell the members of a model's training data from other people.
@@ -108,7 +110,7 @@ def membership(
     )  # fmt: skip
 
 
-def _arranged(attack: Attack, case: Case, members: int, seed: int | None) -> tuple[Case, NDArray[np.bool_]]:
+def _arranged(attack: Attack, case: Case, members: int, seed: Seed | None) -> tuple[Case, NDArray[np.bool_]]:
     """The case of one attack, and who is a member: some non-members become the population where one is needed."""
     is_member = np.arange(case.records.count) < members
     if "population" not in attack.needs or case.population is not None:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.models.target import Target
 from holdfast.attack.records import Records
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, ParameterError, require
@@ -48,6 +49,7 @@ class Lessons:
         require(fits, "features", self.features.shape, "a line of numbers for each entry of included")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class References:
     """What reference models gave on the records: one row per model, one column per record.
@@ -85,13 +87,14 @@ def halves(random: np.random.Generator, count: int) -> Bits:
     return chosen
 
 
+@checked
 def reference_models(
     train: Any,
     records: Records,
     *,
     models: int = 16,
     classes: tuple[Any, ...] | None = None,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
     draw: Draw = halves,
     base: Records | None = None,
     jobs: int | None = None,
@@ -136,7 +139,7 @@ def observe_models(
     *,
     models: int,
     classes: tuple[Any, ...] | None = None,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
     draw: Draw = halves,
     base: Records | None = None,
     jobs: int | None = None,
@@ -172,7 +175,7 @@ def fitting(train: Any) -> Fit:
     if hasattr(train, "fit") and hasattr(train, "get_params"):
         from sklearn.base import clone
 
-        def fitted(data: tuple[Any, Any], seed: int) -> Any:
+        def fitted(data: tuple[Any, Any], seed: Seed) -> Any:
             fresh = clone(train)
             # The target's own randomness is not the attacker's: every model gets a seed of its own.
             states = [name for name in fresh.get_params() if name.split("__")[-1] == "random_state"]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import as_labels, checked
 from holdfast.attack.models.answers import (
     ADAPTERS,
     Task,
@@ -40,6 +41,7 @@ LARGEST = 30.0
 """Log-odds are cut here: beyond it a double's probability is 0 or 1 anyway."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Target:
     """A model under attack. `outputs` gives probabilities, one column per class, or predicted numbers.
@@ -119,7 +121,8 @@ class Target:
         >>> wide.probabilities(Records(features=np.zeros((1, 1)), labels=np.array(["a"]))).tolist()
         [[0.0, 0.9, 0.1]]
         """
-        order = (*names, *(name for name in self.classes if name not in set(names)))
+        names = tuple(as_labels("names", names).tolist())
+        order = (*names, *(name for name in self.classes if name not in names))
         if self.task != "classification" or order == self.classes:
             return self
         places = [order.index(name) for name in self.classes]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.models.attack import Attack, Case, Floats
 from holdfast.attack.models.shadow import halves, observe_models
 from holdfast.attack.records import Records
@@ -24,6 +25,7 @@ from holdfast.errors import require
 Bits = NDArray[np.bool_]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
     """Scores above it are called members; `per_class` has its own number for some labels.
@@ -122,7 +124,7 @@ def from_shadow(
     reference: Any,
     *,
     models: int = 4,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
     classes: tuple[Any, ...] | None = None,
     jobs: int | None = None,
     draw: Callable[[np.random.Generator, int], Bits] = halves,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.result import find_attacks, words_about
 from holdfast.attack.rows.disclosure_result import DisclosureReport, DisclosureResult
 from holdfast.attack.rows.distance_based import squared_distances
@@ -40,7 +41,7 @@ class DisclosureCase:
     control: ReleasedRows
     names: tuple[str, ...]
     attacks: int
-    seed: int
+    seed: Seed
     halves: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     """The two sets of columns that are to be linked, by place; drawn at random where none are given."""
     secrets: tuple[int, ...] | None = None
@@ -51,6 +52,7 @@ Successes = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """Of members, control and blindly: attacks that came true, and all of them."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DisclosureAttack:
     """An entry of DISCLOSURES: one kind of attack, which may give several results (one for each secret)."""
@@ -205,6 +207,7 @@ DISCLOSURE_REGISTRY = Registry(
 )  # fmt: skip
 
 
+@checked
 def synthetic_disclosure(
     rows: Any,
     *,
@@ -216,7 +219,7 @@ def synthetic_disclosure(
     secrets: Sequence[str] | None = None,
     schema: Schema | None = None,
     confidence: float = 0.95,
-    random_state: int = 0,
+    random_state: Seed = 0,
 ) -> DisclosureReport:
     """Whether released rows single people out, link records about them, or tell their secrets, beyond the population.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from holdfast.arguments import checked
 from holdfast.attack.result import NOTICE
 from holdfast.attack.roc import Rate
 from holdfast.errors import ParameterError, require
@@ -18,6 +19,7 @@ from holdfast.extras import optional
 DEPENDENT = "limits hold for people drawn independently given the rows; one release is one draw of its noise"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DisclosureResult:
     """Successes of one kind of attack: counts of attacks made and of those that came true.
@@ -88,6 +90,7 @@ def _beyond(members: float, control: float) -> float:
     return (members - control) / max(1.0 - control, 1e-12)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DisclosureReport:
     """Singling out, linking and inferring, side by side. Internal, as its parts are."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.guarantee import Guarantee
@@ -24,6 +25,7 @@ BINS = 10
 """Cells of a column of numbers without a schema: tenths of the released rows."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasedRows:
     """Rows twice: `numbers` scaled so that columns count alike, `cells` coded for counting; one line per row."""
@@ -52,6 +54,12 @@ class ReleasedRows:
 
     def take(self, rows: NDArray[Any]) -> ReleasedRows:
         """Some rows, by a mask or by row numbers."""
+        require(
+            rows.dtype.kind in "biu" and rows.ndim == 1,
+            "rows",
+            rows,
+            "a mask or row numbers in one dimension",
+        )
         return ReleasedRows(numbers=self.numbers[rows], cells=self.cells[rows], widths=self.widths)
 
     def join(self, other: ReleasedRows) -> ReleasedRows:
@@ -63,6 +71,7 @@ class ReleasedRows:
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowsCase:
     """What the attacker has: released rows, records to judge, and perhaps other people's records for reference."""
@@ -78,6 +87,7 @@ class RowsCase:
         return self.reference
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class RowsAttack:
     """An entry of ROWS_ATTACKS."""

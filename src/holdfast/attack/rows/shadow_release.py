@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack.records import Records
+from holdfast.arguments import Seed, checked, require_numbers, type_of
+from holdfast.attack.records import Records, is_table
 from holdfast.attack.result import AttackResult, Proof, audited_curve, proved_curve
 from holdfast.attack.rows.marginal_ratio import column_sets
 from holdfast.attack.rows.released_rows import Codes, reader
 from holdfast.data.schema import Schema
-from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, require
+from holdfast.errors import AssumptionWarning, BudgetWarning, DataError, NotPrivateWarning, require
 from holdfast.privacy.adjacency import Adjacency
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,7 @@ PENALTY = 0.1
 """C of the logistic regression that reads the releases: features are many, releases few."""
 
 
+@checked
 def shadow_release(
     synthesise: Callable[[Any], Any],
     target: Any,
@@ -40,7 +42,7 @@ def shadow_release(
     adjacency: Adjacency | str = Adjacency.replace,
     proved: Proof | None = None,
     confidence: float = 0.95,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
 ) -> AttackResult:
     """How well the synthetic rows tell whether one record, `target`, was in the data.
 
@@ -122,5 +124,7 @@ def _records(table: Any) -> Records:
         import pyarrow as pa
 
         table = pa.table({name: pa.array(np.asarray(values)) for name, values in table.items()})
-    rows = table if hasattr(table, "shape") else np.asarray(table, dtype=np.float64)
+    rows = table if is_table(table) else require_numbers("rows", table)
+    if not is_table(rows):
+        raise DataError(f"rows must be a data frame, an Arrow table or a matrix, got {type_of(table)}")
     return Records(features=rows, labels=np.zeros(rows.shape[0], dtype=np.int8))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.attack.records import set_aside
 from holdfast.attack.report import MembershipReport
 from holdfast.attack.result import AttackResult, Proof, comparable_curve, find_attacks, words_about
@@ -18,6 +19,7 @@ from holdfast.attack.rows.released_rows import RowsAttack, RowsCase, opened, rea
 from holdfast.data.schema import Schema
 
 
+@checked
 def synthetic_membership(
     rows: Any,
     *,
@@ -27,7 +29,7 @@ def synthetic_membership(
     attacks: str | Sequence[str | RowsAttack] = "all",
     schema: Schema | None = None,
     proved: Proof | None = None,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
 ) -> MembershipReport:
     """How well attacks that see released rows only tell the people in the data from others.
 
@@ -74,7 +76,7 @@ def synthetic_membership(
 
 
 def _arranged(
-    attack: RowsAttack, case: RowsCase, members: int, seed: int | None
+    attack: RowsAttack, case: RowsCase, members: int, seed: Seed | None
 ) -> tuple[RowsCase, NDArray[np.bool_]]:
     """The case of one attack, and who is a member: some non-members become the reference where one is needed."""
     is_member = np.arange(case.records.count) < members

@@ -31,6 +31,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds.one_run import error_of
 from holdfast.errors import require
 from holdfast.privacy.curves.gaussian import GaussianDP
@@ -173,6 +174,7 @@ def _check(guesses: int, correct: int, canaries: int) -> None:
 
 
 # What a one-run audit rules out.
+@checked
 class RefutedCurve(TradeOff):
     """A trade-off curve that no valid proof lies above.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds.fdp import gaussian_epsilon
 from holdfast.audit.bounds.one_run import error_of
 from holdfast.audit.bounds.signal import Signal
@@ -26,6 +27,7 @@ _PANELS = 12
 """Panels of the quadrature of the Bayesian bound; 32 nodes in each."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class ErrorRates:
     """The errors of one test: false alarms among trainings without the canary, misses among those with it.

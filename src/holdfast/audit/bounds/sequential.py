@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds.one_run import error_of
 from holdfast.errors import require
 from holdfast.privacy.rounding import safe_side
@@ -84,6 +85,7 @@ def _largest(excess: Callable[[float], float]) -> float:
     return safe_side(excess, unsafe=high, safe=0.0, tolerance=1e-10)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SequentialTest:
     """An audit that can be stopped at any time: feed it guesses, read the bound, stop or go on.

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from typing import ClassVar, Protocol
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds.fdp import RefutedCurve
 from holdfast.audit.bounds.signal import Signal
 from holdfast.privacy.curves.curve import PrivacyCurve
@@ -71,6 +72,7 @@ class Finding(Protocol):
         """How the bound is computed, in words."""
 
 
+@checked
 class FromEpsilon:
     """Findings that speak through one epsilon at one delta."""
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds import fdp, guess_path, one_run
 from holdfast.audit.bounds.fdp import RefutedCurve
 from holdfast.audit.bounds.signal import Signal, simulated_guesses
@@ -18,6 +19,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.tradeoff import TradeOff
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class CountedGuesses:
     """So many canaries, of which so many were guessed, so many of these rightly."""
@@ -54,6 +56,7 @@ class CountedGuesses:
         return float(np.mean(right >= high))
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class FixedGuesses(CountedGuesses, FromEpsilon):
     """A number of guesses fixed in advance (`one_run`)."""
@@ -88,6 +91,7 @@ _RULES = {
 }
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class GuessPath(FromEpsilon):
     """Guesses in order, surest first, and the best look along them (`guess_path`); `right` is a text of 0 and 1."""
@@ -181,6 +185,7 @@ class GuessPath(FromEpsilon):
         return f"one run, {_RULES[self.rule]}"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class GaussianGuesses(CountedGuesses):
     """A number of guesses fixed in advance, against whole trade-off curves (`fdp`).

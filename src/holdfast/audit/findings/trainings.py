@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds import multi_run, sequential
 from holdfast.audit.bounds.signal import SEED, SIMULATIONS, Signal
 from holdfast.audit.findings.finding import LEAST_ERROR, FromEpsilon, smallest_error
@@ -28,6 +29,7 @@ _BOUNDS: dict[str, tuple[Callable[..., float], str]] = {
 }
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Trainings:
     """Many trainings with and without one canary, and the errors of one test (`multi_run`).
@@ -97,6 +99,7 @@ class Trainings:
         return f"many runs, {_BOUNDS[self.bound][1]}{chosen}"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class AnytimeGuesses(FromEpsilon):
     """Guesses in the order in which they were made, stopped at any time (`sequential`)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from holdfast.arguments import checked
 from holdfast.audit.bounds import multi_run
 from holdfast.audit.bounds.fdp import gaussian_epsilon
 from holdfast.audit.bounds.normal_scores import NormalScores
@@ -22,6 +23,7 @@ BOUNDS = {
 }
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Transcripts:
     """Runs of the real code on two public tables that differ in `group` records, told apart by their transcripts.

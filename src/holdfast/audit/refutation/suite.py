@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.audit.refutation.replay_trial import POWER
 from holdfast.audit.refutation.subject import Subject
 from holdfast.audit.refutation.trial import TESTS, Outcome, Test
@@ -184,6 +185,7 @@ class Refutations:
         }
 
 
+@checked
 def refute(
     subjects: Iterable[Subject],
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 from typing import Literal
 
+from holdfast.arguments import checked
 from holdfast.data.engines import open_table
 from holdfast.data.engines.files import read_table
 from holdfast.data.schema import Schema
@@ -14,6 +15,7 @@ from holdfast.errors import require
 _HERE = files("holdfast.data.datasets")
 
 
+@checked
 def adult_schema() -> Schema:
     """The declared schema of the Adult census income data.
 
@@ -24,6 +26,7 @@ def adult_schema() -> Schema:
         return Schema.load(path)
 
 
+@checked
 def adult(part: Literal["train", "test"] = "train") -> Table:
     """The Adult census income data (UCI, CC BY 4.0): 32,561 rows to train on or 16,281 to test on.
 

@@ -7,11 +7,12 @@ assumptions until somebody replaces them. What a guess rests on is said beside i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.arguments import checked
+from holdfast.caution import warn
 from holdfast.data.draft.evidence import Evidence
 from holdfast.data.draft.guesses import Guess, LeftOut, guessed_column
 from holdfast.data.draft.stored import StoredTable, header_is_row
@@ -61,6 +62,7 @@ class Draft:
         return to_toml(self.schema, self.reasons, unit_notes=unit_notes(self.candidates))
 
 
+@checked
 def draft_schema(source: Any, *, target: str | None = None, encoding: str | None = None) -> Schema:
     """Guess a schema from a data frame, Arrow table, mapping, file or database.
 
@@ -69,10 +71,9 @@ def draft_schema(source: Any, *, target: str | None = None, encoding: str | None
     is promised. `target` names the column that is to be predicted: whole numbers of few values are then classes.
     `encoding` is that of CSV files, which is guessed otherwise.
     """
-    warnings.warn(
+    warn(
         "a draft schema shows values taken from the data; replace each marked one before publishing it",
         NotPrivateWarning,
-        stacklevel=2,
     )
     return draft_of(source, target=target, encoding=encoding).schema
 

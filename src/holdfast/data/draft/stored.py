@@ -12,7 +12,7 @@ from holdfast.data.draft.evidence import Evidence
 from holdfast.data.draft.sniff import sniffed_format
 from holdfast.data.engines import engine_for
 from holdfast.data.engines.file_rows import PLACE, CsvRows, FileRows, rows_of_files
-from holdfast.data.rows import Kind, arrow_columns, numbers
+from holdfast.data.rows import Kind, arrow_columns, column_names, numbers
 from holdfast.data.schema import CsvFormat
 from holdfast.errors import DataError, withholding
 from holdfast.progress import progress
@@ -70,7 +70,7 @@ class StoredTable:
     @classmethod
     def _of_frame(cls, source: Any) -> StoredTable:
         listed = source if isinstance(source, Mapping) else getattr(source, "column_names", None)
-        names = list(source.columns if listed is None else listed)
+        names = column_names(source) if listed is None else list(listed)
         if not all(isinstance(name, str) for name in names):
             raise DataError("column names must be texts")
         types = {}

@@ -5,7 +5,7 @@ An engine is one file or folder, whose `connect` gives a `Table`, and one entry 
 
 from __future__ import annotations
 
-import warnings
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked
+from holdfast.caution import warn
 from holdfast.data.schema import Identifier, Schema
 from holdfast.data.schema.kinds import Column
 from holdfast.data.table import Table
@@ -143,6 +145,7 @@ def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
     raise ParameterError(f"source must be one of ({known}), got {kind}")
 
 
+@checked
 def open_table(
     source: Any,
     schema: Schema,
@@ -188,11 +191,10 @@ def open_table(
     n_public = schema.n_public if n_public is None else n_public
     require(n_public is None or n_public >= 1, "n_public", n_public, ">= 1")
     if schema.assumptions:
-        warnings.warn(
+        warn(
             f"the schema is a draft: {'; '.join(schema.assumptions)}. Replace what is marked and remove "
             "taken_from_data, or every promise made with it carries that as an assumption",
             AssumptionWarning,
-            stacklevel=2,
         )
     chosen = engine_for(source, engine)
     strange = [] if chosen.reads_kinds else [one for one in schema.columns if _reads(one)]
@@ -200,6 +202,12 @@ def open_table(
         raise ParameterError(
             f"column {strange[0].name!r} is of kind {strange[0].kind!r}, which reads values by Python code, and the "
             f"engine {chosen.name!r} cannot run it; load the rows, as in open_table(pyarrow.parquet.read_table(...))"
+        )
+    known = inspect.signature(chosen.connect).parameters
+    strange_names = [name for name in options if name not in known]
+    if strange_names and not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        raise ParameterError(
+            f"options must be those of the engine {chosen.name!r}, got {', '.join(strange_names)}"
         )
     opened = chosen.connect(
         source, schema, table=table, adjacency=resolved, n_public=n_public,

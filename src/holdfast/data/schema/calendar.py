@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import LARGEST
 from holdfast.data.schema.spelling import BLANKS
 from holdfast.errors import ParameterError, require
 
@@ -263,7 +264,7 @@ def number_of(moment: object, unit: str) -> float:
         require(value == value, "moment", moment, "a date such as 2024-01-31, or 2024-01-31 08:30")
         return value
     require(
-        isinstance(moment, int | float) and float(moment).is_integer(),
+        isinstance(moment, int | float) and abs(moment) <= LARGEST and float(moment).is_integer(),
         "moment",
         moment,
         "a date or a text of one",

@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from holdfast.arguments import checked
 from holdfast.data.schema.amounts import form_of
 from holdfast.data.schema.bins import MOST_BINS as MOST_BINS
 from holdfast.data.schema.bins import check_bins, edge_words, geometric_edges, is_finite, is_real
@@ -55,6 +56,7 @@ def check_name(name: object) -> None:
     require(name != "", "name", name, "a non-empty text")
 
 
+@checked
 @dataclass(frozen=True)
 class Numeric:
     """A number known to matter only between two declared bounds; values outside are clipped to them.
@@ -114,6 +116,8 @@ class Numeric:
             require(
                 whole, "low", self.low, f"whole, like high={self.high}, and below 2**50 when integer=True"
             )
+        if hasattr(self.bins, "tolist") and getattr(self.bins, "ndim", 0) > 0:
+            object.__setattr__(self, "bins", tuple(self.bins.tolist()))  # type: ignore[union-attr]  # an array
         if (self.bins, self.spacing, self.smallest) != (None, "equal", None):
             check_bins(self)
         if len(self.nulls):
@@ -220,6 +224,7 @@ class Numeric:
         return f"{self.name}: {bounds}, {self.cells} cells; missing -> {missing}"
 
 
+@checked
 @dataclass(frozen=True)
 class Categorical:
     """One of a declared list of categories, compared as text.

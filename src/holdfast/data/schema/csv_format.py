@@ -7,6 +7,7 @@ import re
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 
 #: Encodings whose line ends can be found whatever stands between them. Others, such as UTF-7, carry a state from
@@ -19,6 +20,7 @@ _SINGLE = r"ascii|iso8859-[0-9]+|cp125[0-8]|cp437|cp85[0-9]|cp866|koi8-[rtu]|mac
 MOST_SKIPPED = 1000
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class CsvFormat:
     """Encoding, delimiter, decimal sign and quote of CSV files.

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.data.schema.calendar import (
     DAILY,
     ISO,
@@ -29,6 +30,7 @@ MOST_DEFAULT_CELLS = 60
 _WORDS = ("low", "high", "midpoint", "category")
 
 
+@checked
 @dataclass(frozen=True)
 class DateTime(Numeric):
     """A moment that matters only between two declared ones; earlier and later ones are clipped to them.

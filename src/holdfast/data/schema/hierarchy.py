@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+from holdfast.arguments import checked
 from holdfast.data.schema.columns import Categorical, check_text, declared_options
 from holdfast.errors import ParameterError, require
 
@@ -14,6 +15,7 @@ from holdfast.errors import ParameterError, require
 LEAST_SIGNAL = 5.0
 
 
+@checked
 @dataclass(frozen=True)
 class Hierarchy(Categorical):
     """Categories that belong to coarser ones; `level` says which of them are the cells.

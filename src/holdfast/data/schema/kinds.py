@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from holdfast.arguments import checked
 from holdfast.data.schema.columns import Categorical, Numeric, check_name
 from holdfast.data.schema.dates import DateTime
 from holdfast.data.schema.hierarchy import Hierarchy
 from holdfast.extensions import Registry
 
 
+@checked
 @dataclass(frozen=True)
 class Identifier:
     """A column that says whose row it is. It may order and group rows; it is never encoded or released.

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked, require_place
 from holdfast.data.irreplaceable import require_replaceable
 from holdfast.data.schema.columns import Categorical, Numeric
 from holdfast.data.schema.csv_format import CsvFormat
@@ -33,6 +34,7 @@ _CSV = CsvFormat()
 _KEYS = {"format", "description", "adjacency", "n_public", "unit", "csv", "columns"}
 
 
+@checked
 @dataclass(frozen=True)
 class Schema:
     """The columns with their domains, the privacy unit, the neighbour relation and the public count.
@@ -359,6 +361,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f
 def write_schema(schema: Schema, path: Path) -> None:
     """Write the schema as TOML, or as JSON where the name ends in `.json`."""
     text = json.dumps(schema.to_dict(), indent=2) + "\n" if path.suffix == ".json" else to_toml(schema)
+    require_place("path", path)
     require_replaceable(path, name="path")
     path.write_bytes(text.encode())
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.dossier.comparison.held_out import HeldOut, constant_name
 from holdfast.dossier.comparison.releases import Comparison
@@ -20,6 +21,7 @@ NOTES = (
 )
 
 
+@checked
 def compare_methods(
     columns: Any,
     schema: Schema,

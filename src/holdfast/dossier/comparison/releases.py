@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.dossier.promise import DELTAS, promise
 from holdfast.dossier.record import described
 from holdfast.dossier.section import visible
@@ -18,6 +19,7 @@ _MOST_WEIGHTS = 40
 _MOST_LETTERS = 48
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
     """A table with one column per thing compared; `notes` say what keeps the columns apart."""
@@ -65,6 +67,7 @@ class Comparison:
         return document("comparison.html.j2", said=visible(self.to_json()), version=holdfast.__version__)
 
 
+@checked
 def compare(releases: Mapping[str, Release[Any]]) -> Comparison:
     """What each release promises and what it is worth, side by side; nothing but the releases is read.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from holdfast.arguments import checked
 from holdfast.dossier.record import Books, Record, file_digest, payment
 from holdfast.extensions import INSTALLED, UNREGISTERED
 from holdfast.ledger import Ledger, LedgerEntry
@@ -30,6 +31,7 @@ _TOLERANCE = 2e-5
 Verdict = Literal["ok", "wrong", "incomplete"]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DossierVerification:
     """What was checked, what does not hold, and what could not be checked."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.audit.result import AuditResult
 from holdfast.dossier.dossier import Dossier
 from holdfast.dossier.evidence import MOST_ATTACKS, Picture, not_tested
@@ -43,6 +44,7 @@ _OF_AUDITS = ("tried", "contradictions", "not_tested")
 _MALFORMED = "the record of the page lacks a field, or has one of the wrong kind"
 
 
+@checked
 def verify_dossier(
     page: str | os.PathLike[str],
     *,
@@ -92,6 +94,8 @@ def _page(path: Path, found: Findings) -> tuple[Record, dict[str, Any]] | None:
     except (FormatError, UnicodeDecodeError) as error:
         found.problems.append(f"the page: {error}")
         return None
+    except OSError as error:
+        raise FormatError(f"cannot read the page {str(path)!r}: {error.strerror}") from None
     found.hold(
         seal == seal_of(text), "the page has its seal", "the page was changed: it does not have its seal"
     )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import require_whole
 from holdfast.data.rows import Batch
 from holdfast.extras import optional
 from holdfast.learn.additive.cells import ColumnCells, code_rows
@@ -149,6 +150,9 @@ def isotonic(values: Floats, weights: Floats, direction: int) -> Floats:
 
 def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output: int = 0) -> Any:
     """A figure: the most important shapes, numbers as steps and categories as bars, then pairs as heat maps."""
+    require_whole("most", most, least=1)
+    require_whole("pairs", pairs)
+    require_whole("output", output, most=np.size(model.constant) - 1)
     shapes, joint = shapes_of(model)[:most], pair_shapes_of(model)[:pairs]
     count = len(shapes) + len(joint)
     across = min(3, max(count, 1))

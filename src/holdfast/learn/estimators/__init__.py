@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from holdfast.arguments import checked
 from holdfast.errors import FormatError, ParameterError
 from holdfast.learn.additive.model import AdditiveModel, holds_additive
 from holdfast.learn.estimators.additive import PrivateAdditiveClassifier, PrivateAdditiveRegressor
@@ -45,6 +46,7 @@ ESTIMATORS: tuple[type[Any], ...] = (
 """Every estimator."""
 
 
+@checked
 def load_model(path: str | os.PathLike[str]) -> Any:
     """The estimator that `release_.save(path)` wrote, whichever it is; `FormatError` for another file."""
     release = Release.load(path)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from holdfast.arguments import Seed, checked
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError, require
 from holdfast.learn.estimators.additive_estimator import PrivateAdditiveEstimator
@@ -23,6 +24,7 @@ from holdfast.privacy.adjacency import Adjacency
 Floats = NDArray[np.float64]
 
 
+@checked
 class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
     """A sum of shape functions of single columns and of pairs, with a privacy promise; two classes or several.
 
@@ -58,7 +60,7 @@ class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
         monotone: Mapping[str, int] | None = None,
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -78,6 +80,7 @@ class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
         return np.asarray(np.exp(log_probabilities(self._scores(X))))
 
 
+@checked
 class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimator):  # type: ignore[misc]
     """The same for numbers: targets are clipped to `target_bounds`, which a schema gives for tables.
 
@@ -102,7 +105,7 @@ class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimat
         monotone: Mapping[str, int] | None = None,
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from holdfast.arguments import check_settings, checked
+from holdfast.caution import warn
 from holdfast.data.encode import Encoder
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Categorical, Numeric
@@ -35,6 +36,7 @@ from holdfast.learn.estimators.estimator import REFUSED
 from holdfast.learn.estimators.rare_classes import RareClass
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.counted_rows import CountedRows
+from holdfast.learn.rows.given_matrix import given_matrix
 from holdfast.learn.rows.numbers_only import numbers_only
 from holdfast.learn.rows.prepare import (
     PAYERS,
@@ -42,6 +44,7 @@ from holdfast.learn.rows.prepare import (
     Bounds,
     inside_model_selection,
     limit_to_spend,
+    require_labels,
     selected,
     share_of,
     warn_refit,
@@ -69,6 +72,7 @@ class AdditivePayment:
 
     name: str = "additive"
     pure: bool = False
+    instead_of_pure: str = "use delta > 0, or a linear model, which works without"
     currency: str = "gdp"
     adjacencies: tuple[str, ...] = ("replace", "zero_out", "add_remove")
     single_rows: str = ""
@@ -77,6 +81,7 @@ class AdditivePayment:
 PAYMENT = AdditivePayment()
 
 
+@checked
 class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
     """What both share: declared columns in, released shapes out."""
 
@@ -102,6 +107,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")
             raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
+        check_settings(self)
         require(
             isinstance(self.interactions, bool | np.bool_), "interactions", self.interactions, "True or False"
         )
@@ -116,7 +122,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         directions = self._directions(data)
         for assumption in data.read:
-            warnings.warn(assumption, AssumptionWarning, stacklevel=2)
+            warn(assumption, AssumptionWarning)
         require_small_delta(limit, count)
         if account is None:
             account = open_account(
@@ -159,7 +165,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             prospects=useless,
         )  # fmt: skip
         if said := self._untrusted():
-            warnings.warn(said, ProbabilityWarning, stacklevel=2)
+            warn(said, ProbabilityWarning)
         return self
 
     def _untrusted(self) -> str:
@@ -203,7 +209,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = len(data.columns)
             self.__dict__.pop("feature_names_in_", None)
             return data
-        require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
+        require_labels(X, y, target)
         with numbers_only(X, y):
             X, y = validate_data(self, X, y, dtype=np.float64)
             named = tuple(str(name) for name in getattr(self, "feature_names_in_", ()))
@@ -261,8 +267,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             if isinstance(X, Batch):
                 return X
             return Encoder(model.declared, model.columns, intercept=False, row_norm=None).read(X)
-        with numbers_only(X):
-            X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = given_matrix(self, X)
         parts = [batch for batch, _ in batches_of_matrix(model.declared, X, np.zeros(len(X)))]
         values = {name: np.concatenate([part.values[name] for part in parts]) for name in model.columns}
         return Batch(schema=model.declared, values=values, rows=len(X))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from holdfast.arguments import Seed, checked
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import require
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
@@ -29,6 +30,7 @@ MULTI_CLASS = ("multinomial", "one_vs_all")
 LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
 
 
+@checked
 class ClassFace(PaidScore, ClassifierMixin):  # type: ignore[misc]
     """What classifiers share, whatever their model: labels in, scores to decisions out."""
 
@@ -73,6 +75,7 @@ def log_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
 
 
+@checked
 class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
     """What both classifiers share: classes, decisions and labels."""
 
@@ -94,7 +97,7 @@ class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -112,6 +115,7 @@ class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
         self.random_state = random_state
 
 
+@checked
 class PrivateLogisticRegression(PrivateLinearClassifier):
     """Logistic regression with a privacy promise about its rows; several classes are one softmax model, or one each.
 
@@ -172,7 +176,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds, classes=classes,
@@ -209,6 +213,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         return log_probabilities(own)
 
 
+@checked
 class PrivateLinearSVC(PrivateLinearClassifier):
     """A linear support vector machine with a privacy promise; for several classes, one of each against the rest.
 
@@ -240,7 +245,7 @@ class PrivateLinearSVC(PrivateLinearClassifier):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds, classes=classes,

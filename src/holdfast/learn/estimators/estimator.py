@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import warnings
 from collections.abc import Mapping
 from contextlib import closing
 from numbers import Real
@@ -20,6 +19,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from holdfast.arguments import check_settings, checked
+from holdfast.caution import warn
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
 from holdfast.errors import (
@@ -39,6 +40,7 @@ from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.learn.problem import Problem
 from holdfast.learn.problem.problem import LabelCoding
 from holdfast.learn.rows.counted_rows import CountedRows
+from holdfast.learn.rows.given_matrix import given_matrix
 from holdfast.learn.rows.numbers_only import numbers_only
 from holdfast.learn.rows.prepare import (
     PAYERS,
@@ -52,6 +54,7 @@ from holdfast.learn.rows.prepare import (
     limit_to_spend,
     of_arrays,
     of_table,
+    require_labels,
     selected,
     share_of,
     warn_refit,
@@ -86,6 +89,7 @@ def _number(value: Any) -> float:
     return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
+@checked
 class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc]
     """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
 
@@ -118,6 +122,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")
             raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
+        check_settings(self)
         self._check_parameters(account)
         prepared = self._prepare(X, y, target, account)
         with closing(prepared.examples):  # a copy of rows, where one was made, is gone with the fit
@@ -211,7 +216,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             self.n_features_in_ = len(prepared.columns or ())
             self.__dict__.pop("feature_names_in_", None)
         else:
-            require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
+            require_labels(X, y, target)
             with numbers_only(X, y):
                 X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
                 prepared = of_arrays(
@@ -220,7 +225,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                     names=getattr(self, "feature_names_in_", None), bounds=self.bounds,
                 )  # fmt: skip
         for assumption in prepared.read:
-            warnings.warn(assumption, AssumptionWarning, stacklevel=4)
+            warn(assumption, AssumptionWarning)
         return prepared
 
     def _problem(self, prepared: Prepared) -> Problem:
@@ -235,7 +240,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         )  # fmt: skip
 
     def _without_privacy(self, prepared: Prepared, problem: Problem) -> Fit:
-        warnings.warn("epsilon=inf: this fit is not private", NotPrivateWarning, stacklevel=3)
+        warn("epsilon=inf: this fit is not private", NotPrivateWarning)
         parts = list(prepared.examples.chunks())
         features, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Fit(weights=exact_weights(features, labels, problem, l1=self._l1), theorem="none")
@@ -261,7 +266,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             )
         require_something_left(account)
         facts = self._facts(prepared, problem, account.remaining())
-        useless = announce(method.prospects(facts), stacklevel=3)
+        useless = announce(method.prospects(facts))
         fit = method.fit(examples, problem, account=account, **self._told(choice))
         quantile = GAUSSIAN_QUANTILE if left.as_pure() is None else LAPLACE_QUANTILE
         model = self._learn(
@@ -373,8 +378,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         if self.encoder_ is not None:
             rows = self.encoder_.transform(X)
         else:
-            with numbers_only(X):
-                X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+            X = given_matrix(self, X, accept_sparse="csr")
             rows = design(X, row_norm=self.model_.row_norm, constant=0.0)
         return np.asarray(rows @ self.model_.coef.T + self.model_.intercept)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from holdfast.arguments import checked
 from holdfast.errors import NoIntervals
 from holdfast.learn.choice import find_learner
 from holdfast.learn.estimators.linear_model import LinearModel
@@ -36,6 +37,7 @@ def stored_score(
     }  # fmt: skip
 
 
+@checked
 class WithIntervals:
     """`conf_int`, and what a summary says of it."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import DataError, require
 from holdfast.learn.rows.prepare import PAYERS
 
@@ -41,6 +42,7 @@ def row_scores(model: Any, X: Any, y: Any, *, unit: Any = None) -> NDArray[np.fl
     return np.asarray(1.0 - error**2)
 
 
+@checked
 class PaidScore:
     """`score` as scikit-learn has it; in a cross-validation with a shared account paid, noisy and in [0, 1]."""
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Schema
 from holdfast.errors import FormatError, ParameterError
@@ -31,6 +32,7 @@ ADVICE = (
 )
 
 
+@checked
 def pipeline_release(pipeline: Any) -> Release[Any]:
     """One release of a fitted Pipeline: `save` it, and `load_model` gives the Pipeline back.
 

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Hierarchy, Numeric, Schema
 from holdfast.data.sensitivity import count_noise
@@ -132,6 +133,7 @@ def panel() -> tuple[PanelTry, ...]:
     return tuple(PanelTry(**one) for one in json.loads(FILE.read_text(encoding="utf-8"))["tried"])
 
 
+@checked
 def recommend(
     data: Schema | Table,
     *,

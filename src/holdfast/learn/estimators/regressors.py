@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from holdfast.arguments import Seed, checked
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.estimators.estimator import PrivateLinearEstimator
@@ -32,6 +33,7 @@ PREDICTIONS = 2.0
 """Lasso's default radius: predictions may reach this many times the half range of the target."""
 
 
+@checked
 class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):  # type: ignore[misc]
     """What the regressors share: targets are clipped to public bounds and scaled to [-1, 1]."""
 
@@ -53,7 +55,7 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -112,6 +114,7 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
         return tags
 
 
+@checked
 class PrivateLinearRegression(PrivateLinearRegressor):
     """Least squares with a privacy promise.
 
@@ -130,6 +133,7 @@ class PrivateLinearRegression(PrivateLinearRegressor):
     _intervals_by = "ssp"
 
 
+@checked
 class PrivateRidge(PrivateLinearRegressor):
     """Ridge regression with a privacy promise: mean squared loss / 2 + (penalty / 2) |w|^2.
 
@@ -161,7 +165,7 @@ class PrivateRidge(PrivateLinearRegressor):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
@@ -171,6 +175,7 @@ class PrivateRidge(PrivateLinearRegressor):
         )  # fmt: skip
 
 
+@checked
 class PrivateLasso(PrivateLinearRegressor):
     """Least squares over the L1 ball |w|_1 <= radius, the constrained lasso, with a privacy promise.
 
@@ -204,7 +209,7 @@ class PrivateLasso(PrivateLinearRegressor):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
@@ -226,6 +231,7 @@ class PrivateLasso(PrivateLinearRegressor):
         return PREDICTIONS / row_norm
 
 
+@checked
 class PrivateHuberRegression(PrivateLinearRegressor):
     """Huber's regression with a privacy promise: squares near the line, absolute errors far from it.
 
@@ -257,7 +263,7 @@ class PrivateHuberRegression(PrivateLinearRegressor):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: str | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,

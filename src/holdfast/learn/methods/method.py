@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError
 from holdfast.learn.inference.score import NoisyScore
 from holdfast.learn.problem import Problem
@@ -130,6 +131,7 @@ def minimiser_moved(facts: PublicFacts) -> float:
     )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Learner:
     """An entry of METHODS, or a method of your own: estimators take it as `method=` as well as a name."""
@@ -167,6 +169,11 @@ class Learner:
     moved: Callable[[PublicFacts], float] = minimiser_moved
     """How far one unit moves the weights that it releases under noise: where it needs a penalty and none is given,
     the penalty follows from it."""
+
+    @property
+    def instead_of_pure(self) -> str:
+        """What to do where delta must be 0 and the method cannot work without."""
+        return "use method='auto' for pure privacy"
 
     @cached_property
     def options(self) -> tuple[Option, ...]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.rows import Batch
 from holdfast.data.schema import Categorical, Numeric
 from holdfast.errors import DataError, ParameterError, require
@@ -18,6 +19,7 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.rounding import NORM_SLACK
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Problem:
     """(1/n) sum of losses + (penalty / 2) |w|^2, over |w| <= radius.
@@ -92,11 +94,14 @@ class Problem:
 
     def slopes(self, z: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
         """The loss's slopes at predictions of shape (rows, predictions), in the same shape."""
+        fitting = z.size == self.predictions * len(labels) and labels.ndim == 1
+        require(fitting, "z.shape", z.shape, f"{self.predictions} predictions for each of the labels")
         return self.loss.slopes(z if self.outputs == "several" else z[:, 0], labels).reshape(z.shape)
 
     def of_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weights as a method releases them: a vector for one prediction, a row for each of several."""
         shape = (self.predictions, self.dimension) if self.outputs == "several" else (self.dimension,)
+        require(weights.size == math.prod(shape), "weights.size", weights.size, f"that of shape {shape}")
         return np.asarray(weights).reshape(shape)
 
     @property

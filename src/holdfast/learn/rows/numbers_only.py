@@ -35,9 +35,9 @@ def numbers_only(*data: Any) -> Iterator[None]:
         _refuse_dates(part)
     try:
         yield
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         said = str(error)
-        if "could not convert" in said:
+        if isinstance(error, OverflowError) or "could not convert" in said:
             raise DataError(
                 "rows and targets must be numbers; declare a schema, which encodes texts"
             ) from None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +20,8 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import shown, type_of
+from holdfast.caution import warn
 from holdfast.data.encode import Encoder
 from holdfast.data.schema import Categorical, Numeric, Schema
 from holdfast.data.table import Table
@@ -99,6 +100,19 @@ class Prepared:
     def parameters(self) -> dict[str, Any]:
         """What a release says of rows and labels."""
         return {**self.counted.parameters, **self.coding.parameters}
+
+
+def require_labels(X: Any, y: Any, target: str | None) -> None:
+    """Rows that are no Table come with their labels beside them; the error says how, for a frame as for an array."""
+    if target is None:
+        return
+    reason = (
+        "None beside y" if y is not None else f"None where X is {type_of(X)}, as it names a column of a Table"
+    )
+    raise ParameterError(
+        f"target must be {reason}, got target={shown(target)}; give labels as fit(X, y), with y = frame[target] and "
+        "X = frame.drop(columns=target), or a Table, which has a schema: fit(open_table(frame, schema), target=...)"
+    )
 
 
 def count_of_array(rows: int, n_public: int | None, adjacency: Adjacency) -> tuple[int, tuple[str, ...]]:
@@ -444,10 +458,10 @@ def share_of(account: Account, *, closes: bool = True) -> Account:
     return account
 
 
-def warn_refit(seen: bool, *, stacklevel: int = 3) -> None:
+def warn_refit(seen: bool) -> None:
     """Say it once in each place."""
     if seen:
-        warnings.warn(MESSAGE, BudgetWarning, stacklevel=stacklevel)
+        warn(MESSAGE, BudgetWarning)
 
 
 def selected(account: Account | None) -> tuple[str, ...]:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from holdfast.arguments import Seed, checked
 from holdfast.errors import ParameterError, require
 from holdfast.learn.rows.examples import BLOCK, ArrayExamples
+from holdfast.learn.rows.given_matrix import given_scores
 from holdfast.learn.rows.prepare import INTERCEPT_SHARE, design
 from holdfast.learn.steps.step import Floats, PrivateStep, lined_up, names_after, release_mean, whole_number
 from holdfast.learn.whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
@@ -50,6 +52,7 @@ def moment_sums(rows: Floats, constant: float) -> Floats:
     return np.concatenate([packed, math.sqrt(2.0) * constant * total]) if constant else packed
 
 
+@checked
 class PrivatePCA(PrivateStep):
     """Directions of the largest variance, from one noisy release of the mean and the second moment.
 
@@ -84,7 +87,7 @@ class PrivatePCA(PrivateStep):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: Arithmetic = "strict",
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
@@ -158,7 +161,7 @@ class PrivatePCA(PrivateStep):
     def inverse_transform(self, X: Any) -> Floats:
         """The rows that have these scores and nothing beside the components."""
         check_is_fitted(self, "release_")
-        scores = np.asarray(X, dtype=np.float64)
+        scores = given_scores(X, len(self.components_))
         return np.asarray(
             (scores * self._spread() if self.whiten else scores) @ self.components_ + self.mean_
         )

@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from holdfast.arguments import Seed, check_settings, checked
 from holdfast.errors import ParameterError, require
+from holdfast.learn.rows.given_matrix import given_matrix
 from holdfast.learn.rows.numbers_only import numbers_only
 
 MOST_ENTRIES = 2**27
 """Of the matrix: a gigabyte."""
 
 
+@checked
 class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """X -> X A / sqrt(components), A with independent standard normal entries (Johnson and Lindenstrauss 1984).
 
@@ -32,12 +35,13 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (3, 50)
     """
 
-    def __init__(self, components: int = 50, *, seed: int = 0) -> None:
+    def __init__(self, components: int = 50, *, seed: Seed = 0) -> None:
         self.components = components
         self.seed = seed
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the matrix for as many columns as X has."""
+        check_settings(self)
         whole = isinstance(self.components, int | np.integer) and not isinstance(self.components, bool)
         require(whole and self.components >= 1, "components", self.components, "a whole number >= 1")
         known = isinstance(self.seed, int | np.integer) and not isinstance(self.seed, bool)
@@ -57,8 +61,7 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The projected rows."""
         check_is_fitted(self)
-        with numbers_only(X):
-            X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=np.float64)
+        X = given_matrix(self, X, accept_sparse="csr")
         return np.asarray(X @ self.matrix_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

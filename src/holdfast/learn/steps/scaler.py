@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from holdfast.arguments import Seed, checked
 from holdfast.errors import require
 from holdfast.learn.rows.examples import BLOCK, ArrayExamples
+from holdfast.learn.rows.given_matrix import given_scores
 from holdfast.learn.rows.prepare import pairs_of_bounds
 from holdfast.learn.steps.step import Floats, PrivateStep, lined_up, release_mean
 from holdfast.privacy.account import Account
@@ -44,6 +46,7 @@ def box_sums(rows: Floats) -> Floats:
     return total
 
 
+@checked
 class PrivateScaler(PrivateStep):
     """(x - mean) / spread for each column, from one noisy release of sums and sums of squares.
 
@@ -74,7 +77,7 @@ class PrivateScaler(PrivateStep):
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         arithmetic: Arithmetic = "strict",
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.bounds = bounds
         self.epsilon = epsilon
@@ -132,7 +135,8 @@ class PrivateScaler(PrivateStep):
     def inverse_transform(self, X: Any) -> Floats:
         """Back in the columns' own units."""
         check_is_fitted(self, "release_")
-        return np.asarray(np.asarray(X, dtype=np.float64) * (self.scale_ / self._unit) + self.mean_)
+        rows = given_scores(X, self.n_features_in_)
+        return np.asarray(rows * (self.scale_ / self._unit) + self.mean_)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """As they came in."""

@@ -7,7 +7,6 @@ and leaves the rest to the steps after it; the promise of the whole pipeline is 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
@@ -17,8 +16,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from holdfast.arguments import check_settings, checked
+from holdfast.caution import warn
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
 from holdfast.learn.rows.examples import ArrayExamples, rounding_of_sum
+from holdfast.learn.rows.given_matrix import given_matrix
 from holdfast.learn.rows.numbers_only import numbers_only
 from holdfast.learn.rows.prepare import (
     PAYERS,
@@ -53,6 +55,7 @@ class Paying:
 
     name: str
     pure: bool = True
+    instead_of_pure: str = ""
     currency: str = "gdp"
     adjacencies: tuple[str, ...] = tuple(one.value for one in Adjacency)
     single_rows: str = "an array does not say whose its rows are; use a Table and an estimator"
@@ -90,6 +93,7 @@ def release_mean(
     return NoisyMean(mean=released / count, deviation=noise.deviation / count), assumptions
 
 
+@checked
 class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Learns sums of rows with noise; a subclass says which, and what it makes of them."""
 
@@ -110,6 +114,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, account: Account | None = None) -> Self:
         """Learn from rows; y is not looked at. With `account`, `share` of what remains in it is spent."""
+        check_settings(self)
         self._check(account)
         adjacency = resolve_adjacency(self.adjacency, None if account is None else account.adjacency)
         # Where the number of rows is private, so is that there are none.
@@ -118,7 +123,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=0 if secret else 1)
         count, read = count_of_array(len(X), self.n_public, adjacency)
         for assumption in read:
-            warnings.warn(assumption, AssumptionWarning, stacklevel=2)
+            warn(assumption, AssumptionWarning)
         rows = self._rows(X)
         examples = ArrayExamples(
             features=rows, labels=np.zeros(len(rows)), adjacency=adjacency, public_count=count
@@ -193,8 +198,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> Floats:
         check_is_fitted(self, "release_")
-        with numbers_only(X):
-            return cast(Floats, validate_data(self, X, reset=False, dtype=np.float64))
+        return cast(Floats, given_matrix(self, X))
 
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:

@@ -21,6 +21,8 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from holdfast.arguments import Seed, check_settings, checked
+from holdfast.caution import warn
 from holdfast.errors import AssumptionWarning, ParameterError, UselessReleaseWarning, require
 from holdfast.learn.choice import title_of, unregistered
 from holdfast.learn.estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
@@ -83,6 +85,7 @@ def _can(name: str) -> Any:
     return available_if(lambda search: hasattr(search.estimator, name))
 
 
+@checked
 class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The best of several settings of a private estimator, within one budget.
 
@@ -123,7 +126,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         strategy: Strategy = "parts",
         holdout: float = 0.2,
         stopping: RandomStopping | None = None,
-        random_state: Any = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -136,6 +139,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None) -> Self:
         """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
+        check_settings(self)
         settings = self._settings()
         self._chosen_by = selected(account)
         warn_refit(bool(self._chosen_by))
@@ -233,7 +237,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         require_small_delta(limit, count)
         for assumption in rows.read:
-            warnings.warn(assumption, AssumptionWarning, stacklevel=3)
+            warn(assumption, AssumptionWarning)
         candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]
         search = self._rehearsed(candidates, rows)
         if account is None:
@@ -407,7 +411,7 @@ class _Trainer:
 def _announced(account: Account, examples: Examples, *, public: bool) -> tuple[Prospect, ...]:
     """What is said of the whole search before it pays."""
     number = examples.public_count if public else None
-    return announce([influence(account.remaining(), number, noun=examples.unit.noun)], stacklevel=3)
+    return announce([influence(account.remaining(), number, noun=examples.unit.noun)])
 
 
 def _candidates(trainers: Sequence[_Trainer], settings: Sequence[Mapping[str, Any]]) -> list[Candidate]:

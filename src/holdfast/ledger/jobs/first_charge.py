@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.errors import BudgetExceeded
+from holdfast.errors import BudgetExceeded, LedgerError
 from holdfast.ledger.dataset import free_share, require_terms
+from holdfast.ledger.holder import Holder
 from holdfast.ledger.ledger import Ledger
 from holdfast.privacy.account import Account
 from holdfast.privacy.account.currency import Cost
@@ -25,6 +26,7 @@ def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **told: Any)
 
     def now() -> Journal:
         opened = ledger.account(dataset, name=name, **told)
+        require_first(ledger, name)
         if opened._caps != (("", amount),):
             raise BudgetExceeded(
                 f"the budget of dataset {dataset!r} moved meanwhile; nothing was charged. Try again"
@@ -41,6 +43,22 @@ def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **told: Any)
     )
     account.read_at = terms.read_at if account.read_at is None else account.read_at
     return account
+
+
+def first_holder(ledger: Ledger, name: str) -> Holder:
+    """Of the processes that have an account open, the one that opened it; this one where no other is known to live."""
+    with ledger._store.reading() as chain:
+        return next((one for row in chain.holders(name) if (one := Holder(*row)).alive), Holder.this())
+
+
+def require_first(ledger: Ledger, name: str) -> None:
+    """Refuse an account that another process opened in the meantime: it does the same work under the same name."""
+    first = first_holder(ledger, name)
+    if first != Holder.this():
+        raise LedgerError(
+            f"account {name!r} was opened meanwhile by {first.summary()}, which does the same work; wait for it and "
+            "ask again. This run charged nothing"
+        )
 
 
 class OpenedByFirstCharge:

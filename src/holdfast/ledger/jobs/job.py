@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, NotWritten, ParameterError, require
 from holdfast.ledger.entry import canonical
-from holdfast.ledger.jobs.first_charge import opened_by_first_charge
+from holdfast.ledger.holder import Holder
+from holdfast.ledger.jobs.first_charge import first_holder, opened_by_first_charge
 from holdfast.ledger.jobs.keeping import Shelf
 from holdfast.ledger.jobs.turns import Latest, state_of
 from holdfast.ledger.ledger import Ledger
@@ -27,6 +29,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.release import Release
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class PaidOnce:
     """A release, the account that paid for it, and whether an earlier run had made it."""
@@ -41,6 +44,7 @@ def job_key(kind: str, about: Mapping[str, Any]) -> str:
     return f"{kind}-{_digest(about)[:12]}"
 
 
+@checked
 def kept(ledger: Ledger, key: str) -> Release[Any] | None:
     """The result that is kept for a key because it was not written yet; None where there is none."""
     latest = Latest.of(ledger, key)
@@ -62,6 +66,7 @@ def settled(ledger: Ledger, key: str) -> None:
         Shelf(ledger.path).let_go(latest.account)
 
 
+@checked
 def once(
     ledger: Ledger,
     dataset: str,
@@ -151,7 +156,8 @@ def _given_back(ledger: Ledger, account: Account, name: str) -> Iterator[None]:
     except BaseException as error:
         if begun and isinstance(error, AlreadyReleased | BudgetExceeded):
             raise _gone(ledger, name) from error
-        if state_of([entry.charge.key for entry in account.journal.entries], is_open=True) != "begun":
+        goes_on = state_of([entry.charge.key for entry in account.journal.entries], is_open=True) == "begun"
+        if not goes_on and first_holder(ledger, name) == Holder.this():  # else the work goes on elsewhere
             _close(ledger, name, "the work failed")
         raise
 

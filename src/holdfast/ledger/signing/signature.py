@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from holdfast.arguments import checked, require_place
 from holdfast.errors import FormatError, LedgerError, ParameterError
 from holdfast.extras import optional
 from holdfast.ledger.entry import LedgerEntry, canonical
@@ -90,7 +91,7 @@ class Signature:
             if data["format"] != SIGNATURE_FORMAT or data["about"] not in get_args(About):
                 raise FormatError(f"not a signature of the format {SIGNATURE_FORMAT}")
             made = cls(**{name: data[name] for name in cls.__dataclass_fields__})
-        except (KeyError, TypeError) as error:
+        except (AttributeError, LookupError, TypeError) as error:
             raise FormatError("a signature lacks a field") from error
         texts = (made.public_key, made.signature)
         if not isinstance(made.content, dict) or not all(isinstance(text, str) for text in texts):
@@ -122,6 +123,7 @@ def signature_path(path: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(path)}{BESIDE}")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SignedHead:
     """The number and hash of the newest entry of a ledger, signed."""
@@ -171,7 +173,7 @@ class SignedHead:
             if data["format"] != FORMAT:
                 raise FormatError(f"not a signed head of the format {FORMAT}")
             return cls(**{name: data[name] for name in cls.__dataclass_fields__})
-        except (KeyError, TypeError) as error:
+        except (AttributeError, LookupError, TypeError) as error:
             raise FormatError("a signed head lacks a field") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -184,6 +186,7 @@ class SignedHead:
         return cls.from_json(_read_json(Path(path)))
 
 
+@checked
 def create_key(path: str | os.PathLike[str]) -> Path:
     """Make a new Ed25519 key: the private part at `path`, for its owner only, the public part beside it as `.pub`.
 
@@ -191,6 +194,7 @@ def create_key(path: str | os.PathLike[str]) -> Path:
     """
     form = optional(_SERIALIZATION)
     generate = optional(_ED25519).Ed25519PrivateKey.generate
+    require_place("path", path)
     private_path = Path(path)
     if private_path.name in ("", ".."):
         raise ParameterError(f"path must name a file, got {str(path)!r}")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from holdfast.arguments import Seed, checked
 from holdfast.errors import AlreadyReleased, BudgetExceeded, require
 from holdfast.noise.source import Source
 from holdfast.privacy.account.currency import (
@@ -38,6 +39,7 @@ _PLAIN = frozenset(MECHANISMS) - {SubsampledPure}
 """Holdfast's own mechanisms, and none that holds another one, which need not be."""
 
 
+@checked
 class Account:
     """A budget with its adjacency, privacy unit and currency, fixed at opening.
 
@@ -64,7 +66,7 @@ class Account:
         plan: Sequence[tuple[Mechanism, int]] | None = None,
         journal: Journal | None = None,
         translated: Cost | None = None,
-        seed: int | None = None,
+        seed: Seed | None = None,
     ) -> None:
         self.limit = limit
         point = limit.as_approximate()
@@ -290,6 +292,7 @@ class Account:
                 return name
 
 
+@checked
 class Permit:
     """A number of uses of one mechanism, already charged; never copied, and of one process only."""
 

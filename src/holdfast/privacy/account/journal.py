@@ -249,7 +249,10 @@ def _short(amount: Fraction) -> Fraction:
 def same_payment(known: Charge, asked: Charge) -> None:
     """Refuse a key that is used again for something else."""
     if (known.mechanism, known.times, known.share) != (asked.mechanism, asked.times, asked.share):
-        raise LedgerError(f"key {asked.key!r} was used for another mechanism; give each release its own key")
+        raise LedgerError(
+            f"key {asked.key!r} was used for another mechanism, or with other parameters, by this work before or by "
+            "another run of it: wait for that run, or give each release its own key. Nothing was charged"
+        )
 
 
 def same_limits(caps: Sequence[tuple[str, Cost]], known: Sequence[Cost | None]) -> None:

@@ -52,6 +52,10 @@ class Payable(Protocol):
         """Whether it works without delta."""
 
     @property
+    def instead_of_pure(self) -> str:
+        """What to do where delta must be 0 and the method cannot work without."""
+
+    @property
     def currency(self) -> str:
         """What an account opened for it counts in, where delta > 0."""
 
@@ -97,7 +101,7 @@ def open_account(
     pure = limit.as_pure() is not None
     if pure and not method.pure:
         raise ParameterError(
-            f"delta must be > 0 for method={method.name!r}, got delta=0; use method='auto' for pure privacy"
+            f"delta must be > 0 for method {method.name!r}, got delta=0; {method.instead_of_pure}"
         )
     currency = "pure" if pure else method.currency
     warn_weak_limit(limit)

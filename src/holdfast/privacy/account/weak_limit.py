@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import warnings
 
+from holdfast.caution import warn
 from holdfast.errors import BudgetWarning
 from holdfast.privacy.curves.curve import PrivacyCurve
 
@@ -38,8 +38,8 @@ def weak_limit(limit: PrivacyCurve) -> str:
     )
 
 
-def warn_weak_limit(limit: PrivacyCurve, *, stacklevel: int = 3) -> None:
+def warn_weak_limit(limit: PrivacyCurve) -> None:
     """Warn of one, once in each place."""
     said = weak_limit(limit)
     if said:
-        warnings.warn(said, BudgetWarning, stacklevel=stacklevel)
+        warn(said, BudgetWarning)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.noise.source import Provenance, Source
 from holdfast.privacy.account.journal import Charge
 from holdfast.privacy.mechanisms.mechanism import Mechanism
@@ -52,6 +53,7 @@ class Transcript:
     """`charge` or `draw`, as they came."""
 
 
+@checked
 class Witness(Source):
     """The source of a witnessed account: seeded, and it remembers.
 
@@ -68,7 +70,7 @@ class Witness(Source):
 
     def __init__(
         self,
-        seed: int = 0,
+        seed: Seed = 0,
         *,
         tape: Tape | None = None,
         identifiers: NDArray[np.int64] | None = None,
@@ -78,7 +80,7 @@ class Witness(Source):
         self.seen = Transcript()
         self._tape = tape
         # Another stream than the coins: the high bit keeps its seed apart from every seed that is asked for.
-        self._noise = Source(seed=(1 << 64) | seed)
+        self._noise = Source(seed=(1 << 64) | int(seed))
         self._seed = seed
         self._identifiers = identifiers
         self._coins = coins
@@ -124,7 +126,7 @@ class Witness(Source):
         return output
 
 
-def _own_word(seed: int, name: int, turn: int) -> int:
+def _own_word(seed: Seed, name: int, turn: int) -> int:
     digest = blake2b(b"%d/%d/%d" % (seed, name, turn), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 

@@ -8,7 +8,7 @@ results need an account's currency instead (soundness, section 19).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, stored_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy.curves.group_replace import GroupReplace
@@ -30,6 +31,7 @@ from holdfast.privacy.losses.discretise import suitable_spacing
 from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.grid_losses import LARGEST_GRID
 from holdfast.privacy.rounding import round_up
+from holdfast.privacy.tradeoff import Points
 
 _FAR = 1e5  # a loss beyond which only the sums of parameters are used
 
@@ -194,7 +196,7 @@ class Composed(PrivacyCurve):
         """The least delta over the bounds that hold."""
         return min(bound.delta(epsilon) for bound in self._bounds)
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """The least over the bounds at each point."""
         return np.asarray(np.min([bound.deltas(epsilons) for bound in self._bounds], axis=0))
 
@@ -203,7 +205,7 @@ class Composed(PrivacyCurve):
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
         return 0.0 if delta == 1.0 else min(bound.epsilon(delta) for bound in self._bounds)
 
-    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Each direction by the sums, where there are any, and by the other bounds."""
         found = [bound.both_deltas(epsilons) for bound in self._bounds]
         removed, added = (np.min([each[way] for each in found], axis=0) for way in (0, 1))
@@ -237,8 +239,9 @@ class Composed(PrivacyCurve):
         return {"kind": self.kind, "parts": [[curve.to_json(), times] for curve, times in self.parts]}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
+    def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
         """The composition of the stored parts; slack inside one, which old files may hold, is lifted."""
+        data = stored_fields(cls.__name__, data)
         parts = [(curve_from_json(curve), times) for curve, times in data["parts"]]
         if any(curve.has_slack for curve, _ in parts):
             return compose([compose([curve], times=times) for curve, times in parts])
@@ -251,6 +254,7 @@ class Composed(PrivacyCurve):
         return f"Composed({inside})"
 
 
+@checked
 def compose(curves: Iterable[PrivacyCurve], *, times: int = 1) -> PrivacyCurve:
     """All of these releases together, the whole list `times` times over; parameters fixed in advance.
 

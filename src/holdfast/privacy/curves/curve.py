@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, require_known, stored_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.rounding import (
     FixedNumbers,
@@ -26,7 +28,7 @@ from holdfast.privacy.rounding import (
     safe_side,
     square_of_mu,
 )
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy.tradeoff import Points, TradeOff
 from holdfast.privacy.wording import epsilon_text, point_text
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ LEAST_DELTA = math.ulp(0.0)
 """What an underflowing delta is rounded up to."""
 
 
+@checked
 class PrivacyCurve(metaclass=FixedNumbers):
     """An upper bound on privacy loss; smaller is more private."""
 
@@ -68,7 +71,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
                 return math.inf
         return safe_side(lambda epsilon: self.delta(epsilon) - delta, unsafe=0.0, safe=high)
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """`delta` at many points."""
         return np.array([self.delta(float(epsilon)) for epsilon in epsilons])
 
@@ -114,7 +117,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
         """The dominating pair, (unit present, unit absent), at every alpha >= 0; None if none is known."""
         return None
 
-    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """`deltas` when the unit is removed and when it is added; `deltas` twice unless more is known."""
         return (self.deltas(epsilons),) * 2
 
@@ -218,9 +221,18 @@ class PrivacyCurve(metaclass=FixedNumbers):
         return {"kind": self.kind} | {f.name: plain_curve(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
+    def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
         """The curve of these fields."""
-        return cls(**{name: number(value) for name, value in data.items()})
+        data = stored_fields(cls.__name__, data)
+        known = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]  # every curve is a dataclass
+        require_known(cls.__name__, data, list(known), also=("kind",))
+        return cls(
+            **{
+                name: number(data[name])
+                for name, default in known.items()
+                if name in data or default is MISSING
+            }
+        )
 
     def summary(self) -> str:
         """The curve in words, at the deltas people ask for."""
@@ -246,6 +258,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
         return repr(self) if delta is None else self.point_words(delta)
 
 
+@checked
 @dataclass(frozen=True, init=False, repr=False)
 class PureDP(PrivacyCurve):
     """Likelihood ratios stay below e^epsilon.
@@ -342,14 +355,16 @@ class PureDP(PrivacyCurve):
         return {"kind": self.kind, "epsilon": plain_curve(self.bound)}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> PureDP:
+    def from_json(cls, data: Mapping[str, Any]) -> PureDP:
         """The curve of these fields."""
+        data = stored_fields(cls.__name__, data)
         return cls(number(data["epsilon"]))
 
     def __repr__(self) -> str:
         return f"PureDP(epsilon={float(self.bound):g})"
 
 
+@checked
 @dataclass(frozen=True, init=False, repr=False)
 class ApproxDP(PrivacyCurve):
     """(epsilon, delta): pure up to a failure of probability delta.
@@ -432,8 +447,9 @@ class ApproxDP(PrivacyCurve):
         return {"kind": self.kind, "epsilon": epsilon, "delta": delta}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> ApproxDP:
+    def from_json(cls, data: Mapping[str, Any]) -> ApproxDP:
         """The curve of these fields."""
+        data = stored_fields(cls.__name__, data)
         return cls(number(data["epsilon"]), number(data["delta"]))
 
     def __repr__(self) -> str:

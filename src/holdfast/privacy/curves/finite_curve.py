@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from holdfast.arguments import checked, stored_fields
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import Array, DominatingPair
 from holdfast.privacy.losses.steps import grouped, symmetrised
 from holdfast.privacy.rounding import round_up, square_of_mu
+from holdfast.privacy.tradeoff import Points
 
 
 class AtomicCurve(PrivacyCurve):
@@ -33,11 +36,11 @@ class AtomicCurve(PrivacyCurve):
         """Exact up to rounding, which is added."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: Array) -> Array:
+    def deltas(self, epsilons: Points) -> Array:
         """The larger of both directions at each point."""
         return np.maximum(*self.both_deltas(epsilons))
 
-    def both_deltas(self, epsilons: Array) -> tuple[Array, Array]:
+    def both_deltas(self, epsilons: Points) -> tuple[Array, Array]:
         """Each direction by its own sums."""
         removed = np.minimum(self.atoms().deltas(epsilons), 1.0)
         if self.atoms().is_symmetric:
@@ -53,6 +56,7 @@ class AtomicCurve(PrivacyCurve):
         return self.atoms()
 
 
+@checked
 @dataclass(frozen=True, init=False, repr=False)
 class BoundedRange(PureDP):
     """Pure epsilon, and an eighth of epsilon^2 in zCDP (Dong, Durfee and Rogers 2020; Cesar and Rogers 2021).
@@ -190,8 +194,9 @@ class FinitePair(AtomicCurve):
         return worst * (1 + 1e-12) + 1e-14 / (order - 1)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> FinitePair:
+    def from_json(cls, data: Mapping[str, Any]) -> FinitePair:
         """The curve of these fields."""
+        data = stored_fields(cls.__name__, data)
         return cls(tuple(data["p"]), tuple(data["q"]))
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.finite_curve import AtomicCurve
@@ -22,6 +23,7 @@ from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.pairs import NormalPair
 from holdfast.privacy.rounding import Number, as_written, round_up
+from holdfast.privacy.tradeoff import Points
 
 _REACH = 14.0  # e^-98 of mass beyond so many sigmas
 _LARGEST = 2**19
@@ -29,6 +31,7 @@ _SMALL = 1e-6  # below it a shift's delta is linear in it
 _LEAST = 1e-100  # a smaller mu counts as this: its reciprocal would overflow
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class GaussianDP(PrivacyCurve):
     """No test does better than between two normals of unit variance, mu apart (Dong, Roth and Su 2019).
@@ -66,7 +69,7 @@ class GaussianDP(PrivacyCurve):
         """Balle and Wang 2018, theorem 8."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), by a difference of logs."""
         from scipy.special import log_ndtr
 
@@ -206,7 +209,7 @@ class DiscreteGaussianCurve(AtomicCurve):
         """The atoms, while there are not too many."""
         return self._atoms if self._is_small else None
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """P[Y > eps s^2/v - v/2] - e^eps P[Y > eps s^2/v + v/2], as exact sums."""
         values = super().deltas(epsilons) if self._is_small else ZCDP(self.as_zcdp()).deltas(epsilons)
         return self._positive(values, epsilons)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from holdfast.arguments import stored_fields
 from holdfast.errors import ParameterError
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.slack import WithSlack, bare_and_slack
@@ -17,6 +19,7 @@ from holdfast.privacy.curves.stored import curve_from_json
 from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import Array, DominatingPair
 from holdfast.privacy.losses.steps import replaced
+from holdfast.privacy.tradeoff import Points
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +52,7 @@ class GroupReplace(PrivacyCurve):
         """The best of several splits."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: Array) -> Array:
+    def deltas(self, epsilons: Points) -> Array:
         """Exact for finitely many outcomes; else the best of many splits at each point, and again around it."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
         if self._atoms is not None:
@@ -107,8 +110,9 @@ class GroupReplace(PrivacyCurve):
         return {"kind": self.kind, "curve": self.curve.to_json()}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
+    def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
         """The curve of these fields; slack inside it, which old files may hold, is lifted."""
+        data = stored_fields(cls.__name__, data)
         bare, (tau, probability, common) = bare_and_slack(curve_from_json(data["curve"]))
         return WithSlack(cls(bare), tau, 2 * probability, common) if tau + probability + common else cls(bare)
 

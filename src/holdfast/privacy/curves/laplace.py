@@ -18,6 +18,7 @@ from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.pairs import LaplacePair
 from holdfast.privacy.rounding import Number, as_written, round_up
+from holdfast.privacy.tradeoff import Points
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -121,7 +122,7 @@ class DiscreteLaplaceCurve(AtomicCurve):
         """The atoms, while there are not too many; else those of the pure parameter."""
         return self._atoms if self.shift <= _LARGEST else self._pure.pair()
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """Exact sums, and 0 from the pure parameter on."""
         exact = super().deltas(epsilons) if self.shift <= _LARGEST else self._pure.deltas(epsilons)
         return np.asarray(np.where(epsilons >= round_up(self.as_pure()), 0.0, exact))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import checked, stored_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.losses import discretise
@@ -18,12 +19,14 @@ from holdfast.privacy.losses.fft_compose import convolve
 from holdfast.privacy.losses.grid_losses import LARGEST_GRID, GridLosses
 from holdfast.privacy.losses.pairs import LaplacePair, NormalPair, PairOfGrids
 from holdfast.privacy.losses.steps import symmetrised
+from holdfast.privacy.tradeoff import Points
 
 if TYPE_CHECKING:
     from holdfast.privacy.losses.dominating_pair import DominatingPair
     from holdfast.privacy.tradeoff import TradeOff
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class LossDistribution(PrivacyCurve):
     """Distributions of the loss, one for each direction of the neighbour relation (one if it stands for both).
@@ -80,7 +83,7 @@ class LossDistribution(PrivacyCurve):
     @classmethod
     def laplace(cls, ratio: float, *, spacing: float, lower: bool = False) -> LossDistribution:
         """Laplace noise, with ratio = l1 sensitivity / scale."""
-        return cls.of(LaplacePair(ratio), spacing=spacing, lower=lower)
+        return cls.of(LaplacePair(float(ratio)), spacing=spacing, lower=lower)
 
     @property
     def is_lower(self) -> bool:
@@ -101,11 +104,11 @@ class LossDistribution(PrivacyCurve):
         """The larger of both directions."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """The larger of both directions at each point."""
         return np.maximum(*self.both_deltas(epsilons))
 
-    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Each direction from its own grid."""
         found = [direction.deltas(epsilons) for direction in self.directions]
         return found[0], found[-1]
@@ -209,8 +212,9 @@ class LossDistribution(PrivacyCurve):
         }  # the second bound of a heavy tail is not stored: what is stored holds without it
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> LossDistribution:
+    def from_json(cls, data: Mapping[str, Any]) -> LossDistribution:
         """The distribution of these fields."""
+        data = stored_fields(cls.__name__, data)
         for way in data["directions"]:
             require(
                 len(way["masses"]) <= 2 * LARGEST_GRID, "masses", len(way["masses"]), "a grid of allowed size"

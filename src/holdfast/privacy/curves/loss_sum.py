@@ -21,6 +21,7 @@ from holdfast.privacy.losses.discretise import upper
 from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.losses.fft_compose import RARE, TAIL_LOGS, aligned, log_moment, tilted_sum
 from holdfast.privacy.losses.grid_losses import GridLosses
+from holdfast.privacy.tradeoff import Points
 
 _WIDTH = 3.0  # of the tails (in logs) that share one tilt
 _MUCH = 1e4 * RARE
@@ -188,12 +189,12 @@ class LossSums(PrivacyCurve):
             value = max(value, bound if bound <= value else other.delta(epsilon))
         return value
 
-    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Each direction by its own transforms."""
         ways = [np.array([way.delta(float(e)) for e in epsilons]) for way in self._directions]
         return ways[0], ways[-1]
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """At many points, one by one: nearby ones share a transform."""
         return np.array([self.delta(float(epsilon)) for epsilon in epsilons])
 

@@ -17,6 +17,7 @@ from holdfast.errors import require
 from holdfast.privacy.curves.curve import LEAST_DELTA, PrivacyCurve
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.rounding import Number, as_written, round_up
+from holdfast.privacy.tradeoff import Points
 
 Floats = NDArray[np.float64]
 _ENDS = np.arange(-6.0, 12.0 + 1e-9, 0.04)
@@ -58,7 +59,7 @@ class ObjectiveCurve(PrivacyCurve):
         """E[(1 - e^(epsilon - loss))_+], over both noises."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: Floats) -> Floats:
+    def deltas(self, epsilons: Points) -> Floats:
         """The inner noise in closed form; the output noise in cells, each counted at its worse end."""
         from scipy.special import ndtr
 
@@ -72,7 +73,7 @@ class ObjectiveCurve(PrivacyCurve):
         inside = self._inner(shifted.ravel()).reshape(shifted.shape) @ masses
         return self._positive(np.minimum(1.0, inside * (1 + 1e-12) + ndtr(-_ENDS[-1])), epsilons)
 
-    def _inner(self, epsilons: Floats) -> Floats:
+    def _inner(self, epsilons: Points) -> Floats:
         """The objective's own delta, at any real epsilon; rounded up."""
         mu, c = self._mu, self.log_ratio
         # The loss passes epsilon where X passes this; never negative.
@@ -80,7 +81,7 @@ class ObjectiveCurve(PrivacyCurve):
         exact = self._half_normal(epsilons, start) if self.freedom == 1 else self._rayleigh(epsilons, start)
         return np.asarray(np.clip(exact, LEAST_DELTA, 1.0))
 
-    def _half_normal(self, epsilons: Floats, start: Floats) -> Floats:
+    def _half_normal(self, epsilons: Points, start: Floats) -> Floats:
         """X = |Z|: 2 Phi(-x) - 2 e^(eps - c) Phi(-x - mu); where x > 0, twice the Gaussian curve at eps - c."""
         from scipy.special import log_ndtr
 
@@ -90,7 +91,7 @@ class ObjectiveCurve(PrivacyCurve):
             far = 2.0 * GaussianDP(self.mu).deltas(np.maximum(epsilons - c, 0.0))
         return np.where(start > 0, far, near)
 
-    def _rayleigh(self, epsilons: Floats, start: Floats) -> Floats:
+    def _rayleigh(self, epsilons: Points, start: Floats) -> Floats:
         """P[X > x] - e^(eps-c-mu^2/2) E[e^(-mu X); X > x], for the density x e^(-x^2/2), by parts."""
         from scipy.special import erfcx, log_ndtr
 

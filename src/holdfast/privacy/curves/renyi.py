@@ -6,7 +6,7 @@ Both become delta(epsilon) by the same conversion, at the best order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, stored_fields
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy.rounding import Number, as_written, round_up
@@ -39,6 +40,7 @@ def epsilon_from_renyi(
     return np.asarray(values)
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class ZCDP(PrivacyCurve):
     """The Renyi divergence of every order alpha is at most alpha rho (Bun and Steinke 2016).
@@ -156,6 +158,7 @@ def _sum_above(terms: Sequence[tuple[float, int]]) -> float:
     return round_up(total) if total <= Fraction(_LARGEST) else math.inf
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class RenyiDP(PrivacyCurve):
     """The Renyi divergence of each listed order is at most the listed value (Mironov 2017).
@@ -253,8 +256,9 @@ class RenyiDP(PrivacyCurve):
         return fits and not curve.has_slack
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> RenyiDP:
+    def from_json(cls, data: Mapping[str, Any]) -> RenyiDP:
         """The curve of these fields."""
+        data = stored_fields(cls.__name__, data)
         return cls(tuple(data["orders"]), tuple(data["divergences"]))
 
     def __repr__(self) -> str:

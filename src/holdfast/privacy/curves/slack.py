@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from holdfast.arguments import checked, stored_fields
 from holdfast.errors import require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.stored import curve_from_json
 from holdfast.privacy.rounding import Number, as_written, number, plain_curve, round_up
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class WithSlack(PrivacyCurve):
     """delta(eps) + (1 + e^eps) tau + failure: three entries, each with its own rules (soundness, section 21).
@@ -122,8 +125,9 @@ class WithSlack(PrivacyCurve):
         } | ({"common": plain_curve(self.common)} if self.common else {})
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> WithSlack:
+    def from_json(cls, data: Mapping[str, Any]) -> WithSlack:
         """The curve of these fields."""
+        data = stored_fields(cls.__name__, data)
         slack = (number(value) for value in (data["tau"], data["probability"], data.get("common", 0.0)))
         return cls(curve_from_json(data["curve"]), *slack)
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, stored_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.finite_curve import FinitePair
@@ -23,6 +25,7 @@ from holdfast.privacy.curves.stored import curve_from_json
 from holdfast.privacy.losses.atomic_pair import AtomicPair
 from holdfast.privacy.losses.dominating_pair import DominatingPair
 from holdfast.privacy.rounding import Number, as_written, number, plain_curve, round_up
+from holdfast.privacy.tradeoff import Points
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,11 +59,11 @@ class SubsampledCurve(PrivacyCurve):
         """The larger of both directions."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """The larger of both directions at each point."""
         return np.maximum(*self.both_deltas(epsilons))
 
-    def both_deltas(self, epsilons: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Removed: q delta(l) with e^l = 1 + (e^eps - 1)/q. Added: q e^(eps + l) delta(-l), e^l = 1 - (1 - e^-eps)/q.
 
         Each with the base's delta in its own direction.
@@ -113,14 +116,16 @@ class SubsampledCurve(PrivacyCurve):
         return {"kind": self.kind, "curve": self.curve.to_json(), "rate": plain_curve(self.rate)}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> PrivacyCurve:
+    def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
         """The curve of these fields; slack inside it, which old files may hold, is lifted."""
+        data = stored_fields(cls.__name__, data)
         return subsample(curve_from_json(data["curve"]), number(data["rate"]))
 
     def __repr__(self) -> str:
         return f"SubsampledCurve({self.curve!r}, rate={float(self.rate):g})"
 
 
+@checked
 def subsample(curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
     """Each unit takes part with probability `rate`, afresh and in secret; base and result under add_remove or zero_out.
 
@@ -244,8 +249,9 @@ class SubsampledGaussianCurve(SubsampledCurve):
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> SubsampledGaussianCurve:
+    def from_json(cls, data: Mapping[str, Any]) -> SubsampledGaussianCurve:
         """The curve of these fields."""
+        data = stored_fields(cls.__name__, data)
         return cls(number(data["noise_multiplier"]), number(data["rate"]))
 
     def __repr__(self) -> str:

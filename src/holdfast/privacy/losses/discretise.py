@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from holdfast.errors import require
 from holdfast.privacy.losses.cumulants import Cumulants
 from holdfast.privacy.losses.dominating_pair import UNIT, Array, DominatingPair
 from holdfast.privacy.losses.grid_losses import LARGEST_GRID, GridLosses
@@ -72,6 +73,8 @@ LOWER_TAIL = 1e-22
 
 
 def _grid(pair: DominatingPair, spacing: float, tail: float = TAIL) -> tuple[float, int, int]:
+    spacing = float(spacing)
+    require(0 < spacing < math.inf, "spacing", spacing, "> 0 and finite")
     low, high = pair.loss_range(LOWER_TAIL)[0], pair.loss_range(tail)[1]
     while (high - low) / spacing > LARGEST_GRID:
         spacing *= 2.0

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
 from holdfast.noise.idealised import normal
@@ -19,10 +20,11 @@ from holdfast.privacy.calibration import calibrate
 from holdfast.privacy.curves.curve import PrivacyCurve
 from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy.curves.renyi import ZCDP
-from holdfast.privacy.mechanisms.mechanism import Mechanism, OnGrid, euclidean, index_cdf
+from holdfast.privacy.mechanisms.mechanism import Mechanism, OnGrid, Value, euclidean, index_cdf
 from holdfast.privacy.rounding import Grid, Number, as_written, exact_sum, is_whole, root_above
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(Mechanism):
     """value + N(0, sigma^2) in every coordinate; exactly mu-GDP with mu = l2_sensitivity / sigma.
@@ -75,7 +77,7 @@ class Gaussian(Mechanism):
         """mu = sensitivity / sigma, as an exact fraction."""
         return GaussianDP(as_written(self.l2_sensitivity) / as_written(self.sigma))
 
-    def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
+    def sample(self, value: Value, source: Source) -> NDArray[Any]:
         """Round the centre, add the exact rounded normal."""
         if self.arithmetic == "idealised":
             noise = normal(source, size=value.size).reshape(value.shape)
@@ -93,7 +95,7 @@ class Gaussian(Mechanism):
             self.placed(array)
         return array
 
-    def placed(self, value: NDArray[Any]) -> tuple[Grid | None, Fraction]:
+    def placed(self, value: Value) -> tuple[Grid | None, Fraction]:
         """The grid, which whole numbers do not need, and sigma in its steps, enlarged for rounding the centre."""
         sigma, sensitivity = as_written(self.sigma), as_written(self.l2_sensitivity)
         if is_whole(value):
@@ -108,7 +110,7 @@ class Gaussian(Mechanism):
         """A shift by the whole sensitivity."""
         return np.zeros(1), np.array([float(self.l2_sensitivity)])
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The normal law, at the upper end of the grid cell where arithmetic is strict."""
         from scipy.special import ndtr
 
@@ -122,11 +124,11 @@ class Gaussian(Mechanism):
         steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
         return np.asarray(ndtr((steps + 0.5) * float(grid.step) / (sigma * growth)))
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """Euclidean."""
         return euclidean(first, second) / float(self.l2_sensitivity)
 
-    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """The normal law's, or that of the cells to which strict arithmetic rounds it."""
         sigma, centres = float(self.sigma), [first, second]
         if self.arithmetic == "idealised":
@@ -155,6 +157,7 @@ class Gaussian(Mechanism):
         return cls(sigma=1.0, l2_sensitivity=1.0), cls(sigma=3.0, l2_sensitivity=6.0, arithmetic="idealised")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DiscreteGaussian(OnGrid):
     """Integer noise with P[k] proportional to exp(-k^2 / (2 sigma^2)).
@@ -204,23 +207,23 @@ class DiscreteGaussian(OnGrid):
             return DiscreteGaussianCurve(sigma, self.whole_shift)
         return ZCDP(self.shift**2 / (2 * sigma**2))
 
-    def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
+    def sample(self, value: Value, source: Source) -> NDArray[Any]:
         """Exact integer noise on the grid."""
         noise = discrete_gaussian(source, sigma=self.noise_width, size=value.size)
         return self.moved(value, noise)
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sums of exp(-k^2 / (2 sigma^2)), out to 39 sigma, where they vanish in doubles."""
         sigma = float(self.sigma) / float(self.step)
         reach = int(39 * sigma) + 1
         weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
         return index_cdf(weights, self.steps_from(value, at) + reach)
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """Euclidean."""
         return euclidean(first, second) / float(self.l2_sensitivity)
 
-    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """(|k'|^2 - |k|^2) / (2 sigma^2), in steps k from each rounded centre."""
         sigma = float(self.sigma) / float(self.step)
         near, far = (self.steps_between(centre, output) for centre in (first, second))

@@ -18,7 +18,7 @@ from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.gaussian import GaussianDP
 from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism, euclidean, vector
+from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism, Value, euclidean, vector
 from holdfast.privacy.mechanisms.tempered_risk import share_below
 from holdfast.privacy.rounding import Number, as_written, root_above
 
@@ -86,7 +86,7 @@ class _Tempered(Mechanism):
             )
         return value
 
-    def sample(self, value: Any, source: Source) -> Floats:
+    def sample(self, value: Value, source: Source) -> Floats:
         """By the risk's own sampler, or in closed form."""
         if hasattr(value, "draw"):
             return np.asarray(value.draw(source))
@@ -97,18 +97,18 @@ class _Tempered(Mechanism):
         half = float(self.gradient_change) / 2.0
         return np.array([-half]), np.array([half])
 
-    def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """Between gradients of f, in units of what one record changes; risks are compared at a released point."""
         require(at is not None or not hasattr(first, "draw"), "at", at, "a released point, for risks")
         one, two = (self._gradient(value, at) for value in (first, second))
         return euclidean(one, two) / float(self.gradient_change)
 
-    def log_ratio(self, first: Any, second: Any, output: Any) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """-k (f - f') at the release, less the normalisers', which a risk knows about and not exactly."""
         place = np.asarray(output, dtype=np.float64)
         return self._log_density(first, place) - self._log_density(second, place)
 
-    def centre(self, value: Any, output: Any) -> Any:
+    def centre(self, value: Value, output: Value) -> Any:
         """For each coordinate the linear loss of whose law as much lies below the release as of the density's own.
 
         Given the other coordinates, that share is uniform whatever the risk is: by quadrature along the coordinate.
@@ -124,12 +124,12 @@ class _Tempered(Mechanism):
         """The pair, and vectors."""
         return (*self.worst_pair(), np.zeros(2), np.zeros(4))
 
-    def _gradient(self, value: Any, at: Any) -> Floats:
+    def _gradient(self, value: Value, at: Any) -> Floats:
         if hasattr(value, "draw"):
             return np.asarray(value.gradient(np.asarray(at, dtype=np.float64)))
         return -np.asarray(value)
 
-    def _log_density(self, value: Any, at: Floats) -> float:
+    def _log_density(self, value: Value, at: Floats) -> float:
         if not hasattr(value, "draw"):
             return self.linear_log_density(np.asarray(value).ravel(), at.ravel())
         k, penalty = float(self.inverse_temperature), float(value.penalty)
@@ -201,7 +201,7 @@ class RegularisedExponential(_Tempered):
         """Of that normal law, but for a constant."""
         return -0.5 * float(np.sum(((at - total / float(self.penalty)) / self.deviation) ** 2))
 
-    def cdf(self, value: Floats, at: Floats) -> Floats:
+    def cdf(self, value: Value, at: Floats) -> Floats:
         """Of that normal law."""
         from scipy.special import ndtr
 
@@ -287,7 +287,7 @@ class BoxExponential(_Tempered):
         logs = steep + np.log1p(-np.exp(-2.0 * steep)) - np.log(steep / c)
         return float(float(self.inverse_temperature) * (total @ at) - np.sum(logs))
 
-    def cdf(self, value: Floats, at: Floats) -> Floats:
+    def cdf(self, value: Value, at: Floats) -> Floats:
         """Of the cut exponential law."""
         rate = float(self.inverse_temperature) * float(value.flat[0])
         return tilted_share(rate, at, float(self.half_side))

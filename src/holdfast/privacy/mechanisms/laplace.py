@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.idealised import laplace
 from holdfast.noise.laplace import discrete_laplace
@@ -17,10 +18,11 @@ from holdfast.noise.source import Source
 from holdfast.noise.symmetric import width
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
-from holdfast.privacy.mechanisms.mechanism import Mechanism, OnGrid
+from holdfast.privacy.mechanisms.mechanism import Mechanism, OnGrid, Value
 from holdfast.privacy.rounding import Grid, Number, as_written, exact_sum, is_whole
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Laplace(Mechanism):
     """value + Laplace(scale) in every coordinate; pure epsilon = l1_sensitivity / scale.
@@ -53,7 +55,7 @@ class Laplace(Mechanism):
         epsilon = as_written(self.l1_sensitivity) / as_written(self.scale)
         return PureDP(epsilon) if self.arithmetic == "strict" else LaplaceCurve(epsilon)
 
-    def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
+    def sample(self, value: Value, source: Source) -> NDArray[Any]:
         """Round the centre, add the exact discrete Laplace."""
         if self.arithmetic == "idealised":
             noise = laplace(source, size=value.size).reshape(value.shape)
@@ -71,17 +73,17 @@ class Laplace(Mechanism):
         """A shift by the whole sensitivity."""
         return np.zeros(1), np.array([float(self.l1_sensitivity)])
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The Laplace law, on the grid where arithmetic is strict."""
         if self.arithmetic == "idealised":
             return laplace_cdf((at - float(value.flat[0])) / float(self.scale))
         return discrete_release_cdf(value, at, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """Sum of absolute differences."""
         return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
 
-    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """(|y - second|_1 - |y - first|_1) / scale; from rounded centres where arithmetic is strict."""
         if self.arithmetic == "idealised":
             return absolute_excess(output, first, second) / float(self.scale)
@@ -104,6 +106,7 @@ class Laplace(Mechanism):
         return cls(scale=1.0, l1_sensitivity=1.0), cls(scale=2.0, l1_sensitivity=1.0, arithmetic="idealised")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class DiscreteLaplace(OnGrid):
     """Integer noise with P[k] proportional to exp(-|k| / scale).
@@ -151,20 +154,20 @@ class DiscreteLaplace(OnGrid):
             return DiscreteLaplaceCurve(scale, self.whole_shift)
         return PureDP(self.shift / scale)
 
-    def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
+    def sample(self, value: Value, source: Source) -> NDArray[Any]:
         """Exact integer noise on the grid."""
         noise = discrete_laplace(source, scale=self.noise_width, size=value.size)
         return self.moved(value, noise)
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The two-sided geometric law in steps."""
         return discrete_laplace_cdf(self.steps_from(value, at), float(self.scale) / float(self.step))
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """Sum of absolute differences."""
         return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
 
-    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """(|k'|_1 - |k|_1) / scale, in steps k from each rounded centre."""
         near, far = (np.abs(self.steps_between(centre, output)) for centre in (first, second))
         return float(np.sum(far - near)) / (float(self.scale) / float(self.step))
@@ -185,7 +188,7 @@ class DiscreteLaplace(OnGrid):
 
 
 def add_discrete_laplace(
-    value: NDArray[Any], source: Source, *, scale: Number, l1_sensitivity: Number
+    value: Value, source: Source, *, scale: Number, l1_sensitivity: Number
 ) -> NDArray[Any]:
     """The strict release: on the public grid, with the scale enlarged for the rounding of the centre."""
     grid, spread = placed(value, scale=scale, l1_sensitivity=l1_sensitivity)
@@ -195,7 +198,7 @@ def add_discrete_laplace(
     return grid.values(exact_sum(grid.nearest(value), steps))
 
 
-def placed(value: NDArray[Any], *, scale: Number, l1_sensitivity: Number) -> tuple[Grid | None, Fraction]:
+def placed(value: Value, *, scale: Number, l1_sensitivity: Number) -> tuple[Grid | None, Fraction]:
     """The grid, which whole numbers do not need, and the scale in its steps; refused where it cannot be drawn."""
     exact, sensitivity = as_written(scale), as_written(l1_sensitivity)
     if is_whole(value):
@@ -229,7 +232,7 @@ def discrete_laplace_cdf(steps: NDArray[np.float64], scale: float) -> NDArray[np
 
 
 def discrete_release_cdf(
-    value: NDArray[Any], at: NDArray[np.float64], *, scale: Number, l1_sensitivity: Number
+    value: Value, at: NDArray[np.float64], *, scale: Number, l1_sensitivity: Number
 ) -> NDArray[np.float64]:
     """The law of the first number of a strict release (soundness, section 16: the scale grows by d g)."""
     if is_whole(value):
@@ -240,14 +243,14 @@ def discrete_release_cdf(
     return discrete_laplace_cdf(steps, float(scale) * growth / float(grid.step))
 
 
-def absolute_excess(output: NDArray[Any], first: NDArray[Any], second: NDArray[Any]) -> float:
+def absolute_excess(output: Value, first: Value, second: Value) -> float:
     """|y - second|_1 - |y - first|_1."""
     near, far = (np.abs(np.subtract(output, centre, dtype=float)) for centre in (first, second))
     return float(np.sum(far - near))
 
 
 def discrete_release_ratio(
-    first: NDArray[Any], second: NDArray[Any], output: NDArray[Any], *, scale: Number, l1_sensitivity: Number
+    first: Value, second: Value, output: Value, *, scale: Number, l1_sensitivity: Number
 ) -> float:
     """The log-ratio of a strict release, whose scale grows by d g as its law's does."""
     if first.dtype == np.int64:

@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import NUMBERS, Kind, checked, require_known, stored_fields
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -34,6 +36,16 @@ from holdfast.privacy.rounding import (
 Arithmetic = Literal["strict", "idealised"]
 
 
+def _is_value(value: object) -> bool:
+    numbers = isinstance(value, np.ndarray) and value.size > 0 and NUMBERS.accepts(value)
+    return numbers or hasattr(value, "minimise") or hasattr(value, "draw")
+
+
+Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", secret=True)]
+"""What a mechanism is given, and what it gives: numbers, or a risk that draws or minimises."""
+
+
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(metaclass=FixedNumbers):
     """One noisy release: what it adds, what that proves, and how it is drawn.
@@ -85,7 +97,7 @@ class Mechanism(metaclass=FixedNumbers):
         return one.repeat(times)
 
     @abstractmethod
-    def sample(self, value: Any, source: Source) -> Any:
+    def sample(self, value: Value, source: Source) -> Any:
         """Draw one release; only an account calls this."""
 
     @abstractmethod
@@ -93,21 +105,21 @@ class Mechanism(metaclass=FixedNumbers):
         """Two values, one sensitivity apart, that are as easy to tell apart as any: for refutations."""
 
     @abstractmethod
-    def cdf(self, value: Any, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The declared law: P[the first number of a release of `value` is at most `at`], for each `at`.
 
         Written from the docstring's law, not from the sampler's code: the refutations compare the two.
         """
 
     @abstractmethod
-    def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """How far apart two values are, in the norm and in units of the declared sensitivity: 1 is the bound.
 
         `at` is a release, for values that are functions and are compared where it lies; others do not need it.
         """
 
     @abstractmethod
-    def log_ratio(self, first: Any, second: Any, output: Any) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """ln of how much likelier the whole release `output` is for the first value than for the second.
 
         By the declared law, as `cdf` is. Where a sample was drawn, it is the ratio given the sample.
@@ -118,7 +130,7 @@ class Mechanism(metaclass=FixedNumbers):
         """Whether the numbers of a release are drawn independently of each other; then `cdf` speaks of each of them."""
         return False
 
-    def centre(self, value: Any, output: Any) -> Any:
+    def centre(self, value: Value, output: Value) -> Any:
         """The array around which a release of the value was drawn: what `cdf` takes in its place."""
         return value
 
@@ -161,9 +173,14 @@ class Mechanism(metaclass=FixedNumbers):
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The mechanism of these parameters."""
-        return cls(**{name: number(value) for name, value in data.items() if name != "mechanism"})
+        data = stored_fields(cls.__name__, data)
+        require_known(cls.__name__, data, [field.name for field in fields(cls)], also=("mechanism",))
+        needed = [field.name for field in fields(cls) if field.default is MISSING]
+        return cls(
+            **{name: number(data[name]) for name in dict.fromkeys([*needed, *data]) if name != "mechanism"}
+        )
 
 
 def qualified_name(kind: type) -> str:
@@ -171,7 +188,7 @@ def qualified_name(kind: type) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
-def _require_fixed(name: str, declared: str, value: Any) -> None:
+def _require_fixed(name: str, declared: str, value: Value) -> None:
     """Refuse as a number whatever could still change after it was charged for, or is none."""
     if value is None or not {"Number", "int", "float"} & set(declared.split(" | ")):
         return
@@ -179,10 +196,11 @@ def _require_fixed(name: str, declared: str, value: Any) -> None:
     require(number, name, type(value).__name__, "a whole number, a float or a Fraction")
 
 
-def _stored(value: Any) -> Any:
+def _stored(value: Value) -> Any:
     return value.value if isinstance(value, Enum) else plain_curve(value)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class OnGrid(Mechanism):
     """Values are integers, unless `grid` declares a step: then real values are rounded to it.
@@ -245,14 +263,15 @@ class OnGrid(Mechanism):
         self.noise_width  # noqa: B018 - refused here, before anything is charged
         return array
 
-    def moved(self, value: NDArray[Any], noise: NDArray[np.int64]) -> NDArray[Any]:
+    def moved(self, value: Value, noise: NDArray[np.int64]) -> NDArray[Any]:
         """Round to the grid, move by whole steps."""
+        require(noise.size == value.size, "noise.size", noise.size, f"that of value, {value.size}")
         steps = noise.reshape(value.shape)
         if self.grid is None:
             return exact_sum(value, steps)
         return multiples(exact_sum(nearest_steps(value, self.step), steps), self.step)
 
-    def steps_from(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def steps_from(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The last grid point that is not above, in steps from the centre; near a point counts as it."""
         step = float(self.step)
         steps = at / step
@@ -260,7 +279,7 @@ class OnGrid(Mechanism):
             np.floor(steps + np.abs(steps) * 2.0**-50) - nearest_steps(value, self.step).flat[0]
         )
 
-    def steps_between(self, value: NDArray[Any], output: NDArray[Any]) -> NDArray[np.float64]:
+    def steps_between(self, value: Value, output: Value) -> NDArray[np.float64]:
         """How many steps each number of a release lies from its rounded centre."""
         return np.asarray(
             np.rint(np.asarray(output) / float(self.step)) - nearest_steps(value, self.step), dtype=np.float64
@@ -272,7 +291,7 @@ class OnGrid(Mechanism):
         return np.zeros(1, dtype), np.array([self.sensitivity]).astype(dtype)
 
 
-def euclidean(first: Any, second: Any) -> float:
+def euclidean(first: Value, second: Value) -> float:
     """The length of the difference, of integers too; numbers whose squares overflow are no exception.
 
     >>> euclidean(np.array([3, 0]), np.array([0, 4]))
@@ -298,9 +317,12 @@ LARGEST_WHOLE = 2**1000
 """A whole number beyond it is no more finite than a double beyond 1.8e308."""
 
 
-def vector(value: Any) -> NDArray[Any]:
+def vector(value: Value) -> NDArray[Any]:
     """The value as an array of numbers of its own; whole numbers stay whole_numbers, of any length."""
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        raise ParameterError("value must be an array of real numbers, got lists of several lengths") from None
     if isinstance(value, list | tuple) and array.dtype == np.float64 and np.any(np.abs(array) > 2.0**53):
         array = np.array(value, dtype=object)  # NumPy would round the whole numbers among them
     real = np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.gaussian import rounded_gaussian
 from holdfast.noise.idealised import gamma_ball, laplace, normal
@@ -22,7 +23,7 @@ from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.objective import ObjectiveCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import laplace_cdf
-from holdfast.privacy.mechanisms.mechanism import Mechanism, euclidean, vector
+from holdfast.privacy.mechanisms.mechanism import Mechanism, Value, euclidean, vector
 from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
 from holdfast.privacy.rounding import Grid, Number, as_written, root_above, round_up
 
@@ -49,6 +50,7 @@ class PerturbedObjective(Protocol):
         """ln det of the sum's second derivative + penalty I. Private, as the gradient is."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class _Perturbed(Mechanism):
     """What both laws of the linear term share.
@@ -114,7 +116,7 @@ class _Perturbed(Mechanism):
             self.output_noise.check(np.zeros(dimension))
         return checked
 
-    def sample(self, value: Any, source: Source) -> Floats:
+    def sample(self, value: Value, source: Source) -> Floats:
         """Draw b, minimise with it, add noise to what the solver found."""
         objective = _objective(value)
         linear = self.linear_term(objective.dimension, source)
@@ -127,7 +129,7 @@ class _Perturbed(Mechanism):
         size = float(self.lipschitz)
         return np.array([-size if self._records == 2 else 0.0]), np.array([size])
 
-    def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """Between sums of gradients, in units of what one record changes; or between determinants, if that is more.
 
         Objectives are compared at a released point, which `at` gives; arrays are as far apart everywhere.
@@ -142,7 +144,7 @@ class _Perturbed(Mechanism):
         turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
         return max(gradients, abs(turned) / self.log_determinants)
 
-    def log_ratio(self, first: Any, second: Any, output: Any) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """b = -(gradient + penalty w) <-> w is a bijection: the law of b at both, and the determinants (section 4).
 
         As if the noise on the minimiser were part of b, of which it is about a thousandth.
@@ -153,12 +155,12 @@ class _Perturbed(Mechanism):
         turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
         return self.linear_log_ratio(near, far) + turned
 
-    def centre(self, value: Any, output: Any) -> Floats:
+    def centre(self, value: Value, output: Value) -> Floats:
         """-gradient at the release: for losses with this gradient everywhere, b is what it is for these."""
         return -_objective(value).gradient(np.asarray(output, dtype=np.float64))
 
     @abstractmethod
-    def linear_log_ratio(self, first: Floats, second: Floats) -> float:
+    def linear_log_ratio(self, first: Value, second: Value) -> float:
         """ln of the density of the linear term at one b over that at another."""
 
     def probes(self) -> tuple[Floats, ...]:
@@ -188,11 +190,14 @@ class _Linear:
         return self.dimension * math.log(penalty)
 
 
-def _objective(value: Any) -> PerturbedObjective:
-    made: PerturbedObjective = value if hasattr(value, "minimise") else _Linear(np.asarray(value))
+def _objective(value: Value) -> PerturbedObjective:
+    made: PerturbedObjective = (
+        value if hasattr(value, "minimise") else _Linear(np.asarray(value, dtype=np.float64))
+    )
     return made
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class ObjectivePerturbation(_Perturbed):
     """argmin of losses + (penalty/2)|w|^2 + <b, w>, b ~ N(0, sigma^2), + N(0, output_sigma^2) in every weight.
@@ -244,7 +249,7 @@ class ObjectivePerturbation(_Perturbed):
         grid = Grid.finer_than(as_written(self.tolerance) / root_above(dimension))
         return grid, width("sigma", as_written(self.sigma) / grid.step)
 
-    def cdf(self, value: Floats, at: Floats) -> Floats:
+    def cdf(self, value: Value, at: Floats) -> Floats:
         """(v - b) / penalty and the output noise are normal; the grid is far below either."""
         from scipy.special import ndtr
 
@@ -256,7 +261,7 @@ class ObjectivePerturbation(_Perturbed):
         """Of b they are."""
         return True
 
-    def linear_log_ratio(self, first: Floats, second: Floats) -> float:
+    def linear_log_ratio(self, first: Value, second: Value) -> float:
         """(|b'|^2 - |b|^2) / (2 sigma^2)."""
         return float(np.sum(second**2 - first**2)) / (2.0 * self._spread**2)
 
@@ -281,6 +286,7 @@ class ObjectivePerturbation(_Perturbed):
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class PureObjectivePerturbation(_Perturbed):
     """argmin of losses + (penalty/2)|w|^2 + <b, w>, b of density exp(-|b|/scale), then pure noise on the weights.
@@ -349,7 +355,7 @@ class PureObjectivePerturbation(_Perturbed):
         grid = Grid.finer_than(as_written(self.tolerance) / (2 * root))
         return grid, width("scale", self._factor(dimension) * as_written(self.scale) / grid.step)
 
-    def cdf(self, value: Floats, at: Floats) -> Floats:
+    def cdf(self, value: Value, at: Floats) -> Floats:
         """(v - b) / penalty; the output noise is too small to count."""
         spread = float(self.scale) / float(self.penalty)
         centre = float(value.flat[0]) / float(self.penalty)
@@ -362,14 +368,14 @@ class PureObjectivePerturbation(_Perturbed):
         """Of Laplace numbers they are."""
         return self._laplace
 
-    def linear_log_ratio(self, first: Floats, second: Floats) -> float:
+    def linear_log_ratio(self, first: Value, second: Value) -> float:
         """(|b'| - |b|) / scale, in the norm of the law that was drawn."""
         if not self._laplace:
             return (float(np.linalg.norm(second)) - float(np.linalg.norm(first))) / float(self.scale)
         spread = float(self.scale) * float(self._factor(first.size))
         return float(np.sum(np.abs(second) - np.abs(first))) / spread
 
-    def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """In the L1 norm too, where that is what is bounded."""
         apart = super().distance(first, second, at=at)
         if self.l1_factor is None:

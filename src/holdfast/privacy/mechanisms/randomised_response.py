@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.noise.choose import choose_many
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy.curves.finite_curve import FinitePair
-from holdfast.privacy.mechanisms.mechanism import Mechanism, index_cdf
+from holdfast.privacy.mechanisms.mechanism import Mechanism, Value, index_cdf
 from holdfast.privacy.rounding import Number, as_written, is_whole, round_up
 
 
@@ -33,6 +34,7 @@ class AnswerShares:
         return tuple((max(0.0, s - self.reach), min(1.0, s + self.reach)) for s in self.share)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class RandomisedResponse(Mechanism):
     """Each code is kept with probability e^epsilon / (e^epsilon + categories - 1), else one of the others.
@@ -83,7 +85,7 @@ class RandomisedResponse(Mechanism):
             )
         return np.asarray(codes, dtype=np.int64)
 
-    def sample(self, value: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def sample(self, value: Value, source: Source) -> NDArray[np.int64]:
         """Keep (offset 0) or move on by a uniform offset."""
         scores = np.zeros(self.categories, dtype=np.int64)
         scores[0] = 1
@@ -117,19 +119,17 @@ class RandomisedResponse(Mechanism):
         """One answer, changed."""
         return np.array([0]), np.array([1])
 
-    def cdf(self, value: NDArray[np.int64], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The true code with e^epsilon times the chance of any other."""
         odds = np.ones(self.categories)
         odds[int(value.flat[0])] = math.exp(self.epsilon)
         return index_cdf(odds, at)
 
-    def distance(self, first: NDArray[np.int64], second: NDArray[np.int64], *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """The number of changed answers."""
         return float(np.count_nonzero(np.not_equal(first, second)))
 
-    def log_ratio(
-        self, first: NDArray[np.int64], second: NDArray[np.int64], output: NDArray[np.int64]
-    ) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """epsilon for each answer that tells the first code, less epsilon for each that tells the second."""
         told = np.count_nonzero(np.equal(output, first)) - np.count_nonzero(np.equal(output, second))
         return float(self.epsilon) * float(told)

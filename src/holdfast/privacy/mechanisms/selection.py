@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, require_whole
 from holdfast.errors import AdjacencyError, require
 from holdfast.noise.choose import choose_by_score, permute_and_flip, score_factor
 from holdfast.noise.idealised import exponential, gumbel
@@ -21,10 +22,11 @@ from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
 from holdfast.privacy.curves.curve import PureDP
 from holdfast.privacy.curves.finite_curve import BoundedRange
-from holdfast.privacy.mechanisms.mechanism import Mechanism, index_cdf
+from holdfast.privacy.mechanisms.mechanism import Mechanism, Value, index_cdf
 from holdfast.privacy.rounding import Grid, Number, as_written, is_whole
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Selection(Mechanism):
     """One index out of a list of candidates, by their scores.
@@ -67,7 +69,7 @@ class Selection(Mechanism):
         """Of the noise that report-noisy-max adds to each score, in idealised arithmetic."""
         return (1 if self.monotone else 2) * float(self.sensitivity) / float(self.epsilon)
 
-    def on_grid(self, scores: NDArray[Any]) -> tuple[NDArray[Any], Fraction]:
+    def on_grid(self, scores: Value) -> tuple[NDArray[Any], Fraction]:
         """Scores as whole numbers, and the exact log-weight of one step."""
         whole = is_whole(scores)
         return scores if whole else self._grid.nearest(scores), self._weight(whole)
@@ -84,7 +86,7 @@ class Selection(Mechanism):
         halves = 1 if self.monotone else 2
         return as_written(self.epsilon) * step / (halves * reach)
 
-    def log_odds(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def log_odds(self, scores: Value) -> NDArray[np.float64]:
         """epsilon score / (2 sensitivity), or twice that for monotone scores; the largest is 0.
 
         Written apart from `on_grid`, for the law test: strict arithmetic rounds real scores to a grid and
@@ -98,7 +100,7 @@ class Selection(Mechanism):
         odds = values * float(self.epsilon) / (reach if self.monotone else 2.0 * reach)
         return np.asarray(odds - odds.max())
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """The largest change of a score over the sensitivity.
 
         Of monotone scores that move both ways, the changes up and down together: the law sees differences of scores
@@ -108,12 +110,14 @@ class Selection(Mechanism):
         up, down = max(0.0, float(np.max(change))), max(0.0, -float(np.min(change)))
         return (up + down if self.monotone else max(up, down)) / float(self.sensitivity)
 
-    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: Any) -> float:
+    def log_ratio(self, first: Value, second: Value, output: int) -> float:
         """Between the chances of the chosen index."""
-        return float(self.log_chances(first)[int(output)] - self.log_chances(second)[int(output)])
+        one, two = (self.log_chances(self.check(scores)) for scores in (first, second))
+        require_whole("output", output, most=min(one.size, two.size) - 1)
+        return float(one[int(output)] - two[int(output)])
 
     @abstractmethod
-    def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def log_chances(self, scores: Value) -> NDArray[np.float64]:
         """The logarithm of each candidate's chance, by the declared law."""
 
     def probes(self) -> tuple[NDArray[Any], ...]:
@@ -121,6 +125,7 @@ class Selection(Mechanism):
         return (*self.worst_pair(), np.array([0, 2, 1]))
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Exponential(Selection):
     """The index i with probability proportional to exp(epsilon score_i / (2 sensitivity)).
@@ -141,7 +146,7 @@ class Exponential(Selection):
         """Bounded range epsilon: pure epsilon, and epsilon^2 / 8 in zCDP."""
         return BoundedRange(as_written(self.epsilon))
 
-    def sample(self, value: NDArray[Any], source: Source) -> int:
+    def sample(self, value: Value, source: Source) -> int:
         """One index."""
         if self.arithmetic == "idealised":
             return int(
@@ -157,11 +162,11 @@ class Exponential(Selection):
             return np.array([step / 2, 0.0]), np.array([step / 2, step])
         return np.array([step, 0.0]), np.array([0.0, step])
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The law of the chosen index."""
         return index_cdf(np.exp(self.log_odds(value)), at)
 
-    def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def log_chances(self, scores: Value) -> NDArray[np.float64]:
         """Odds over their sum."""
         odds = self.log_odds(scores)
         return np.asarray(odds - np.log(np.sum(np.exp(odds))))
@@ -176,6 +181,7 @@ class Exponential(Selection):
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(Selection):
     """In random order, take candidate i with probability exp(epsilon (score_i - max) / (2 sensitivity)).
@@ -194,7 +200,7 @@ class PermuteAndFlip(Selection):
         """Pure epsilon."""
         return PureDP(as_written(self.epsilon))
 
-    def sample(self, value: NDArray[Any], source: Source) -> int:
+    def sample(self, value: Value, source: Source) -> int:
         """One index."""
         if self.arithmetic == "idealised":
             return int(
@@ -210,11 +216,11 @@ class PermuteAndFlip(Selection):
             return np.array([step, 0.0]), np.array([step, step])
         return np.array([2 * step, 0.0]), np.array([step, step])
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The law of the chosen index."""
         return index_cdf(np.exp(self.log_chances(value)), at)
 
-    def log_chances(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+    def log_chances(self, scores: Value) -> NDArray[np.float64]:
         """Taken when visited, and nobody before."""
         odds = self.log_odds(scores)
         return np.asarray(odds + np.log(_left_over(np.exp(odds))))

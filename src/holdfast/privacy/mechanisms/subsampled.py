@@ -6,6 +6,7 @@ A sample drawn without replacement is the replace twin of the Poisson sample, wh
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self
@@ -13,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, stored_fields
 from holdfast.errors import ParameterError, require
 from holdfast.noise.source import Source
 from holdfast.privacy.adjacency import Adjacency
@@ -22,10 +24,11 @@ from holdfast.privacy.curves.renyi import RenyiDP
 from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
 from holdfast.privacy.mechanisms.gaussian import Gaussian
 from holdfast.privacy.mechanisms.laplace import Laplace
-from holdfast.privacy.mechanisms.mechanism import Mechanism
+from holdfast.privacy.mechanisms.mechanism import Mechanism, Value
 from holdfast.privacy.rounding import Number, as_written, round_up
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SampledGaussian(Mechanism):
     """Normal noise on a sum over a sample; drawing the sample is the caller's, by secret and fresh coins."""
@@ -50,7 +53,7 @@ class SampledGaussian(Mechanism):
         """As the Gaussian."""
         return self._noise.check(value)
 
-    def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
+    def sample(self, value: Value, source: Source) -> NDArray[Any]:
         """Noise on the sum of the sample."""
         return self._noise.sample(value, source)
 
@@ -58,7 +61,7 @@ class SampledGaussian(Mechanism):
         """Without and with the unit, given that it was sampled."""
         return self._noise.worst_pair()
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """As the Gaussian, on a value computed from the sample."""
         return self._noise.cdf(value, at)
 
@@ -67,15 +70,16 @@ class SampledGaussian(Mechanism):
         """As of the Gaussian."""
         return True
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """As the Gaussian, given that the unit was sampled."""
         return self._noise.distance(first, second)
 
-    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """As the Gaussian, on values computed from one sample."""
         return self._noise.log_ratio(first, second, output)
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SubsampledGaussian(SampledGaussian):
     """Sum over a Poisson sample of rate `rate`, secret and fresh, + N(0, sigma^2).
@@ -116,6 +120,7 @@ class SubsampledGaussian(SampledGaussian):
         )
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SubsampledPure(Mechanism):
     """A pure mechanism run on a secret, fresh Poisson sample: epsilon' = ln(1 + rate (e^epsilon - 1))."""
@@ -157,7 +162,7 @@ class SubsampledPure(Mechanism):
         """As the base."""
         return self.base.check(value)
 
-    def sample(self, value: Any, source: Source) -> Any:
+    def sample(self, value: Value, source: Source) -> Any:
         """As the base, on a value computed from the sample."""
         return self.base.sample(value, source)
 
@@ -170,13 +175,14 @@ class SubsampledPure(Mechanism):
         return super().to_json() | {"base": self.base.to_json()}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Reads the base by its own name."""
+        data = stored_fields(cls.__name__, data)
         from holdfast.privacy.mechanisms import mechanism_from_json
 
-        return super().from_json(data | {"base": mechanism_from_json(data["base"])})
+        return super().from_json({**data, "base": mechanism_from_json(data["base"])})
 
-    def cdf(self, value: Any, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """As the base, on a value computed from the sample."""
         return self.base.cdf(value, at)
 
@@ -185,11 +191,11 @@ class SubsampledPure(Mechanism):
         """As of the base."""
         return self.base.independent_coordinates
 
-    def distance(self, first: Any, second: Any, *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """As the base, given that the unit was sampled."""
         return self.base.distance(first, second, at=at)
 
-    def log_ratio(self, first: Any, second: Any, output: Any) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """As the base, on values computed from one sample."""
         return self.base.log_ratio(first, second, output)
 

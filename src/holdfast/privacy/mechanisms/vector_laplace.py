@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.idealised import gamma_ball
 from holdfast.noise.source import Source
@@ -20,10 +21,11 @@ from holdfast.privacy.mechanisms.laplace import (
     laplace_cdf,
     placed,
 )
-from holdfast.privacy.mechanisms.mechanism import Mechanism, euclidean
+from holdfast.privacy.mechanisms.mechanism import Mechanism, Value, euclidean
 from holdfast.privacy.rounding import Number, as_written, root_above
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class VectorLaplace(Mechanism):
     """value + noise of density proportional to exp(-epsilon |x|_2 / l2_sensitivity).
@@ -56,7 +58,7 @@ class VectorLaplace(Mechanism):
         """Pure epsilon."""
         return PureDP(as_written(self.epsilon))
 
-    def sample(self, value: NDArray[Any], source: Source) -> NDArray[Any]:
+    def sample(self, value: Value, source: Source) -> NDArray[Any]:
         """Gamma-norm noise, or its strict stand-in."""
         if self.arithmetic == "idealised":
             scale = float(self.l2_sensitivity) / float(self.epsilon)
@@ -80,7 +82,7 @@ class VectorLaplace(Mechanism):
         """A shift by the whole sensitivity along one axis."""
         return np.zeros(1), np.array([float(self.l2_sensitivity)])
 
-    def cdf(self, value: NDArray[Any], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """One coordinate of the Gamma-norm law, or of the discrete Laplace that stands in for it."""
         if self.arithmetic == "idealised":
             spread = float(self.l2_sensitivity) / float(self.epsilon)
@@ -88,11 +90,11 @@ class VectorLaplace(Mechanism):
         l1 = root_above(value.size) * as_written(self.l2_sensitivity)
         return discrete_release_cdf(value, at, scale=l1 / as_written(self.epsilon), l1_sensitivity=l1)
 
-    def distance(self, first: NDArray[Any], second: NDArray[Any], *, at: Any = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
         """Euclidean."""
         return euclidean(first, second) / float(self.l2_sensitivity)
 
-    def log_ratio(self, first: NDArray[Any], second: NDArray[Any], output: NDArray[Any]) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
         """epsilon (|y - second|_2 - |y - first|_2) / sensitivity, or that of the strict stand-in."""
         if self.arithmetic == "idealised":
             spread = float(self.l2_sensitivity) / float(self.epsilon)

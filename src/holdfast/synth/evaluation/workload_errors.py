@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import Seed, checked
 from holdfast.data.sensitivity import counts_l1, counts_l2
 from holdfast.data.table import Table
 from holdfast.errors import NotPrivateWarning
@@ -38,6 +39,7 @@ Tables = Callable[[Sequence[str]], Floats]
 LINES = ("uniform", "independent", "gaussian answers", "tree")
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation:
     """Errors of proportions, one entry per group of the workload.
@@ -72,6 +74,7 @@ class Evaluation:
         )
 
 
+@checked
 def evaluate(truth: Tables, released: Tables, workload: Workload, *, name: str = "") -> Evaluation:
     """Compare two sources of joint counts over a workload, a group at a time."""
     variation, largest = [], []
@@ -100,7 +103,7 @@ def reference_lines(
     epsilon: float,
     delta: float,
     rows: int | None = None,
-    random_state: int | None = 0,
+    random_state: Seed | None = 0,
     options: Sequence[str] = LINES,
 ) -> tuple[Evaluation, ...]:
     """Errors of the four lines on this table, with this budget: internal, not noised.
@@ -146,7 +149,7 @@ def _synthetic(
     epsilon: float,
     delta: float,
     rows: int,
-    seed: int | None,
+    seed: Seed | None,
 ) -> Evaluation:
     method = find_synthesis_method(name)
     account = open_account(
@@ -161,7 +164,7 @@ def _synthetic(
 
 
 def _gaussian(
-    data: ExactCounts, workload: Workload, *, epsilon: float, delta: float, seed: int | None
+    data: ExactCounts, workload: Workload, *, epsilon: float, delta: float, seed: Seed | None
 ) -> Evaluation:
     """One release of all tables together: L2 sensitivity sqrt(G) (soundness, section 20)."""
     limit = limit_of(epsilon, delta)

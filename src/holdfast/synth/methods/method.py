@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
 
+from holdfast.arguments import checked
 from holdfast.data.sensitivity import counts_l2
 from holdfast.errors import ParameterError
 from holdfast.privacy.account import Account
@@ -176,6 +177,7 @@ class SynthesisRank:
     """What the method is told where it is chosen so."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class SynthesisMethod:
     """An entry of METHODS, or one of your own: `Synthesizer(method=...)` takes the object as well as a name."""
@@ -204,6 +206,11 @@ class SynthesisMethod:
     """Of single columns that it cannot do without measuring: they share the budget."""
     selects: bool = False
     """Whether it measures only what may stand above the noise, so that a small budget takes less time."""
+
+    @property
+    def instead_of_pure(self) -> str:
+        """What to do where delta must be 0 and the method cannot work without."""
+        return "use method='auto' for pure privacy"
 
     @property
     def options(self) -> tuple[Option, ...]:

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.noise.source import Source
 
@@ -20,6 +21,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Measurement:
     """Counts of the cells of some columns plus noise of a known size in each. Public.

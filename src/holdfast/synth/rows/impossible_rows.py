@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked
 from holdfast.data.schema import Schema
 from holdfast.errors import FormatError, require
 from holdfast.noise.source import Source
@@ -34,6 +35,7 @@ CHANGES = 200
 HELD_CELLS = 2**20
 
 
+@checked
 @dataclass(frozen=True)
 class Zeros:
     """Cells of a few columns in which no record can be, as tuples of cell codes in the columns' order.
@@ -64,7 +66,7 @@ class Zeros:
         >>> Zeros.of_labels(schema, [{"age": "child", "work": ["part", "full"]}]).cells
         ((0, 1), (0, 2))
         """
-        require(bool(combinations), "combinations", [], "at least one combination")
+        require(len(combinations) > 0, "combinations", [], "at least one combination")
         columns = tuple(combinations[0])
         cells: list[tuple[int, ...]] = []
         for combination in combinations:
@@ -111,25 +113,28 @@ class Zeros:
     def potential(self, domain: Mapping[str, int]) -> tuple[tuple[str, ...], Floats]:
         """The same for a graphical model: the columns, and 0 or -inf in each of their cells."""
         columns = tuple(self.columns)
-        allowed = self.allowed(tuple(domain[name] for name in columns))
+        allowed = self.allowed(self._shape(domain))
         return columns, np.where(allowed, 0.0, -np.inf)
 
     def check(self, domain: Mapping[str, int]) -> None:
         """Refuse columns or cells that the domain does not have."""
-        for name in self.columns:
-            require(name in domain, "columns", name, f"among {list(domain)}")
-        shape = tuple(domain[name] for name in self.columns)
+        shape = self._shape(domain)
         for cell in self.cells:
             self._require_inside(cell, shape)
 
+    def _shape(self, domain: Mapping[str, int]) -> tuple[int, ...]:
+        for name in self.columns:
+            require(name in domain, "columns", name, f"among {list(domain)}")
+        return tuple(domain[name] for name in self.columns)
+
     def is_held(self, domain: Mapping[str, int]) -> bool:
         """Whether its joint table is small enough for a model; rows keep to it in any case."""
-        return math.prod(domain[name] for name in self.columns) <= HELD_CELLS
+        return math.prod(self._shape(domain)) <= HELD_CELLS
 
     def broken(self, codes: Codes, domain: Mapping[str, int]) -> Mask:
         """Which rows, given as codes of these columns, are in an impossible cell."""
         if self.is_held(domain):
-            allowed = self.allowed(tuple(domain[name] for name in self.columns))
+            allowed = self.allowed(self._shape(domain))
             return ~np.asarray(allowed[tuple(codes.T)])
         listed = np.array(self.cells, dtype=np.int64).reshape(-1, len(self.columns))
         number = np.unique(np.concatenate([listed, codes]), axis=0, return_inverse=True)[1].reshape(-1)

@@ -23,6 +23,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast.arguments import Seed, checked, require_numbers
 from holdfast.data.rows import Batch
 from holdfast.errors import require
 from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
@@ -42,6 +43,7 @@ def _nothing() -> Floats:
     return np.zeros((0, 0))
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class OneLayer(Group):
     """f(x) = min(1, max(0, bias + the sum over columns of the weight of x's cell)): a capped ReLU of one layer.
@@ -64,7 +66,7 @@ class OneLayer(Group):
     def __post_init__(self) -> None:
         super().__post_init__()
         cells = tuple(int(size) for size in self.cells)
-        weights, bias = (np.array(part, dtype=np.float64) for part in (self.weights, self.bias))
+        weights, bias = (require_numbers(name, getattr(self, name)).copy() for name in ("weights", "bias"))
         require(len(cells) == len(self.columns) >= 1, "cells", cells, "the number of cells of each column")
         width = sum(cells)
         shaped = weights.ndim == 2 and weights.shape[1] == width and len(weights) > 0
@@ -83,6 +85,7 @@ class OneLayer(Group):
     @classmethod
     def of_marginals(cls, columns: Sequence[str], cells: Sequence[int], *, order: int) -> Self:
         """Every cell of every marginal of `order` of the columns: weight 1 on its cells, bias 1 - order."""
+        require(len(cells) == len(columns), "cells", len(cells), "as many as columns, each a number of cells")
         starts = np.concatenate([[0], np.cumsum(cells)]).astype(int)
         rows = []
         for chosen in combinations(range(len(columns)), order):
@@ -93,7 +96,7 @@ class OneLayer(Group):
         return cls(columns, cells=cells, weights=np.array(rows), bias=np.full(len(rows), 1.0 - order))
 
     @classmethod
-    def random(cls, columns: Sequence[str], cells: Sequence[int], *, functions: int, seed: int) -> Self:
+    def random(cls, columns: Sequence[str], cells: Sequence[int], *, functions: int, seed: Seed) -> Self:
         """So many with weights and a bias in [-1, 1], from a public seed: a claim is about these and no others."""
         require(functions >= 1, "functions", functions, "a whole number >= 1")
         generator = np.random.Generator(np.random.PCG64(seed))

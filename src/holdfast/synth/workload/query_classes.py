@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from holdfast.arguments import checked
 from holdfast.errors import require
 from holdfast.synth.workload.workload import Floats, Group, Shape, cells_in_words
 
@@ -17,6 +18,7 @@ from holdfast.synth.workload.workload import Floats, Group, Shape, cells_in_word
 MOST_COLUMNS = 24
 
 
+@checked
 @dataclass(frozen=True)
 class Conjunctions(Group):
     """How many records have 1 in all columns of S, for every set S of `order` of the group's binary columns: monotone.
@@ -95,6 +97,7 @@ def _nothing() -> Floats:
     return np.zeros((0,))
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Predicates(Group):
     """Functions of the cells of some columns, given by their values: one more axis, first, for the functions.
@@ -146,6 +149,7 @@ class Predicates(Group):
         return f"predicate {index} of {self.name}"
 
 
+@checked
 @dataclass(frozen=True)
 class Ordered(Group):
     """Queries on the order of the first column, within every joint cell of the other columns."""
@@ -158,6 +162,7 @@ class Ordered(Group):
         return "" if len(shape) == 1 else " and " + cells_in_words(self.columns[1:], inner, shape[1:])
 
 
+@checked
 @dataclass(frozen=True)
 class Thresholds(Ordered):
     """How many records are in the cells 0..t of the first column, for every t: a cumulative distribution.
@@ -193,6 +198,7 @@ class Thresholds(Ordered):
         return f"{self.columns[0]}<={top}" + self._within(inner, shape)
 
 
+@checked
 @dataclass(frozen=True)
 class Ranges(Ordered):
     """How many records are in the cells a..b of the first column, for all a <= b.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.arguments import checked, require_whole
 from holdfast.data.schema import Schema
 from holdfast.errors import FormatError, ParameterError, require
 
@@ -30,6 +32,7 @@ Columns = tuple[str, ...]
 LARGEST_MARGINAL = 100_000
 
 
+@checked
 @dataclass(frozen=True)
 class Group(ABC):
     """Queries over the same columns. `weight` says how much a workload cares about them."""
@@ -65,7 +68,9 @@ class Group(ABC):
 
     def query(self, index: int, shape: Shape) -> Floats:
         """One query as its value in every cell."""
-        alone = np.zeros(self.size(shape))
+        size = self.size(shape)
+        require_whole("index", index, most=size - 1)
+        alone = np.zeros(size)
         alone[index] = 1.0
         return self.combined(alone, shape)
 
@@ -78,6 +83,7 @@ class Group(ABC):
         """One query in words: cells only, never a data value."""
 
 
+@checked
 @dataclass(frozen=True)
 class Marginal(Group):
     """Every cell of the joint count of some columns.
@@ -96,6 +102,9 @@ class Marginal(Group):
 
     def combined(self, weights: Floats, shape: Shape) -> Floats:
         """The weights, cell by cell."""
+        require(
+            np.size(weights) == math.prod(shape), "weights", np.size(weights), f"one for each cell of {shape}"
+        )
         return np.asarray(weights, dtype=np.float64).reshape(shape)
 
     def column_norm(self, shape: Shape) -> float:
@@ -113,10 +122,12 @@ def cells_in_words(columns: Sequence[str], index: int, shape: Shape) -> str:
     >>> cells_in_words(("age", "sex"), 3, (4, 2))
     'age=1, sex=1'
     """
-    cell = np.unravel_index(index, shape)
+    require_whole("index", index, most=math.prod(shape) - 1)
+    cell = np.unravel_index(int(index), shape)
     return ", ".join(f"{name}={int(place)}" for name, place in zip(columns, cell, strict=True))
 
 
+@checked
 @dataclass(frozen=True)
 class Workload:
     """Groups of queries, each over a few columns.
@@ -297,6 +308,11 @@ def read_workload(
         if not asked[2:].isdigit():
             raise ParameterError(f"workload must be k=N with a whole number, or a file, got {asked!r}")
         return Workload.marginals(schema, int(asked[2:]), columns=columns, target=target)
+    if not Path(asked).exists():
+        raise ParameterError(
+            f"workload must be k=N or a file with a line of names for each marginal, got {asked!r}, which is no file; "
+            "write k=2 for all pairs"
+        )
     text = declared_text(Path(asked), name="workload")
     if not text.lstrip().startswith("["):
         lines = [line.split("#")[0].strip() for line in text.splitlines()]
@@ -314,6 +330,12 @@ def read_workload(
 def _of_schema(named: list[list[str]], schema: Schema) -> list[list[str]]:
     """Refuse other names than the schema's, without quoting them: a file of data may stand in the place of a list."""
     for number, names in enumerate(named, 1):
+        joined = next((name for name in names if name not in schema.names and _several(name, schema)), None)
+        if joined is not None:
+            raise ParameterError(
+                f"marginal {number} of the workload must have a comma between names, as "
+                f"{', '.join(_several(joined, schema))}"
+            )
         require(
             all(name in schema.names for name in names),
             f"marginal {number} of the workload",
@@ -321,6 +343,12 @@ def _of_schema(named: list[list[str]], schema: Schema) -> list[list[str]]:
             f"made of columns of the schema, {', '.join(schema.names)}",
         )
     return named
+
+
+def _several(text: str, schema: Schema) -> list[str]:
+    """The columns whose names stand in a text with another sign between them than a comma; empty if it is no such."""
+    names = [name for name in re.split(r"[\s;|/+&x*:]+", text) if name]
+    return names if len(names) > 1 and all(name in schema.names for name in names) else []
 
 
 def declared_text(path: Path, *, name: str) -> str:

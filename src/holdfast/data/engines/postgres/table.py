@@ -15,7 +15,6 @@ All ways answer from one snapshot, need the right to read the table and no other
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -23,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.caution import warn
 from holdfast.data.engines.duckdb.table import DuckDBTable
 from holdfast.data.engines.postgres.copy import KEEPS, Keep, keep_for, pull
 from holdfast.data.engines.postgres.dialect import PostgresDialect
@@ -105,7 +105,7 @@ def connect(
     )  # fmt: skip
     if relation.filtered:
         made.notes = (FILTERED,)
-        warnings.warn(FILTERED, AssumptionWarning, stacklevel=4)
+        warn(FILTERED, AssumptionWarning)
     return made
 
 
