@@ -34,6 +34,7 @@ WORDS = {
     "progress": "bars",
     "arguments": "checked",
     "caution": "warnings",
+    "extras": "packages that are not always there",
     "extensions": "entries of others, by name",
     "errors": "every error names the way out",
 }
@@ -43,7 +44,7 @@ BANDS = {
     "make": ("learn", "synth", "ledger"),
     "hold": ("release", "data"),
     "prove": ("privacy", "noise", "kernel"),
-    "base": ("progress", "extensions", "arguments", "caution", "errors"),
+    "base": ("progress", "extensions", "extras", "arguments", "caution", "errors"),
 }
 Layers = list[list[str]]
 

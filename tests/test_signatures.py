@@ -37,7 +37,7 @@ def test_classes_of_fixed_numbers_show_the_parameters_of_their_constructors() ->
             inspect.Parameter.VAR_POSITIONAL,
         }, kind
         made: Any = kind
-        code = getattr(made.__init__, "__code__", None)
+        code = getattr(inspect.unwrap(made.__init__), "__code__", None)
         taken = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if code else ()
         assert {one.name for one in shown} == set(taken), kind
 

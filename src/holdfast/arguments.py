@@ -56,6 +56,17 @@ class Kind:
     way_out: str = ""
     secret: bool = False
     """Whether a value of the kind is made of data, so that no message may show what was given."""
+    array: bool = False
+    """Whether a list of numbers will do, as the array that it is."""
+
+    def taken(self, value: object) -> object:
+        """The value as the function gets it: a list as an array, where one is wanted; all else as it is."""
+        if not self.array or not isinstance(value, list | tuple) or self.accepts(value):
+            return value
+        try:
+            return np.asarray(value)
+        except (ValueError, OverflowError):  # rows of several lengths: refused as what it is
+            return value
 
 
 ANYTHING = Kind(lambda value: True, "anything")
@@ -409,6 +420,7 @@ def _union(kinds: list[Kind]) -> Kind:
         f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0],
         ways[0] if ways else "",
         secret=any(kind.secret for kind in kinds),
+        array=any(kind.array for kind in kinds),
     )
 
 
@@ -425,6 +437,7 @@ def _array(dtype: Any) -> Kind:
         f"a NumPy array{' of ' + words if words else ''}",
         "pass numpy.asarray(...)",
         secret=True,
+        array=True,
     )
 
 
@@ -599,21 +612,27 @@ def plan_of(function: Callable[..., Any], owner: type | None = None) -> Plan:
 
 def check_call(
     function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any], owner: type | None = None
-) -> None:
-    """Refuse an argument that is not of the kind its parameter declares."""
+) -> tuple[list[Any], dict[str, Any]]:
+    """Refuse an argument that is not of the kind its parameter declares; returns them, lists of numbers as arrays."""
     plan = plan_of(function, owner)
-    for (name, kind), value in zip(plan.positional, given, strict=False):
-        if not kind.accepts(value):
-            raise refusal(name, value, kind)
-    if plan.rest is not None:
-        name, kind = plan.rest
-        for value in given[len(plan.positional) :]:
-            if not kind.accepts(value):
-                raise refusal(name, value, kind)
-    for name, value in named.items():
-        expected = plan.named.get(name)
-        if expected is not None and not expected.accepts(value):
-            raise refusal(name, value, expected)
+    places = [
+        *plan.positional,
+        *([plan.rest] * (len(given) - len(plan.positional)) if plan.rest is not None else []),
+    ]
+    taken = list(given)
+    for place, (name, kind) in enumerate(places[: len(taken)]):
+        taken[place] = _taken(name, taken[place], kind)
+    return taken, {
+        name: _taken(name, value, plan.named[name]) if name in plan.named else value
+        for name, value in named.items()
+    }
+
+
+def _taken(name: str, value: object, kind: Kind) -> object:
+    value = kind.taken(value)
+    if not kind.accepts(value):
+        raise refusal(name, value, kind)
+    return value
 
 
 def check_settings(estimator: object) -> None:
@@ -657,8 +676,8 @@ def _checked(function: Callable[..., Any], owner: type | None = None) -> Callabl
         return function
 
     def call(*given: Any, **named: Any) -> Any:
-        check_call(function, given, named, owner)
-        return function(*given, **named)
+        taken, by_name = check_call(function, given, named, owner)
+        return function(*taken, **by_name)
 
     update_wrapper(call, function)
     call.__checks_arguments__ = True  # type: ignore[attr-defined]  # a mark for the contract over all public names

@@ -168,9 +168,10 @@ def recorded(corpus: Corpus) -> Iterator[None]:
         given: Sequence[Any],
         named: Mapping[str, Any],
         owner: type | None = None,
-    ) -> None:
-        check(function, given, named, owner)
+    ) -> tuple[list[Any], dict[str, Any]]:
+        taken = check(function, given, named, owner)
         corpus.note(function, given, named)
+        return taken
 
     with mock.patch.object(arguments, "check_call", noted):
         yield

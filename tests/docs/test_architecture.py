@@ -21,6 +21,7 @@ OF_THEIR_OWN = {
     "contracts",
     "docs",
     "golden",
+    "layouts",
     "mutants",
     "reproductions",
     "review",

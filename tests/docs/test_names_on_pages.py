@@ -32,7 +32,15 @@ ENTRY_POINTS = {
     )
 }
 """Groups in which packages register: no names of modules."""
-OF_THE_READER = {"out/demo/dossier.html", "visits/"}
+OF_THE_READER = {
+    "out/demo/dossier.html",
+    "visits/",
+    "data/GSS_15235.csv",
+    "data/adult.csv",
+    "national/national2019.csv",
+    "national/national2019.json",
+    "nist_acs/",
+}
 """Files of the reader, not of the repository."""
 
 

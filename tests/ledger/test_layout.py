@@ -182,7 +182,8 @@ def test_a_charge_that_did_not_arrive_draws_no_noise(
     with Ledger.open(path, check="nothing") as ledger:
         before, terms = ledger.spent("d"), ledger.dataset("d")
         with ledger._store.reading() as chain:
-            account = ledger._account(terms, chain.entry(2), None)
+            opened = chain.entry(2)
+        account = ledger._account(terms, opened, None)
         monkeypatch.setattr(Laplace, "sample", lambda *_: pytest.fail("noise was drawn"))
         with pytest.raises(LedgerError, match="nothing was released"):
             account.release(NOISE, [1.0], key="second")

@@ -19,8 +19,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="errors: further arguments are not looked at",
         target="arguments:check_call",
-        old="if plan.rest is not None:",
-        new="if False:",
+        old="if plan.rest is not None else []",
+        new="if False else []",
         tests=(f"{ANY}::test_a_wrong_kind_is_named_with_its_parameter",),
     ),
     Fault(

@@ -110,7 +110,7 @@ def test_e6_an_interrupt_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_e8_a_bad_option_leaves_no_ledger_behind() -> None:
-    wrong = ("--dataset", "d", "--epsilon", "1", "--currency", "gdp")
+    wrong = ("--dataset", "d", "--epsilon", "1", "--delta", "0", "--currency", "gdp")
     assert run("ledger", "init", "new.db", *wrong).exit_code == 2
     assert not Path("new.db").exists()
 

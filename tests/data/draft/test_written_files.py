@@ -18,7 +18,7 @@ from holdfast.data.draft import draft_of
 from holdfast.errors import DataError, ParameterError
 from holdfast.privacy.adjacency import PrivacyUnit
 from holdfast.synth import Synthesizer
-from tests.data.draft.layouts import HELD_OUT, LAYOUTS
+from tests.layouts import HELD_OUT, LAYOUTS
 
 WORDS = {
     "utf-8": ["Köln", "Łódź", "東京", "naïve"],

@@ -128,7 +128,7 @@ def test_a_fitted_estimator_is_pickled_and_predicts_the_same(made: Any) -> None:
         (classifier(penalty=-1.0), "penalty must be >= 0"),
         (classifier(radius=0.0), "radius must be > 0"),
         (classifier(epsilon="1"), "epsilon must be a number, got epsilon='1'"),
-        (classifier(delta="0"), "delta must be a number, got delta='0'"),
+        (classifier(delta="0"), "delta must be a number or None, got delta='0'"),
         (classifier(row_norm="1"), "row_norm must be a number"),
         (classifier(penalty="1"), "penalty must be a number or None"),
         (classifier(radius="1"), "radius must be a number or None"),

@@ -47,6 +47,7 @@ def test_a_large_epsilon_protects_nobody(epsilon: float) -> None:
     assert f"once in {1 / OFTEN:.0f}" in weak_limit(PureDP(epsilon))
 
 
+@pytest.mark.filterwarnings("ignore:this release was drawn from a seed")
 @pytest.mark.filterwarnings("error:this limit protects nobody")
 def test_it_is_said_where_a_limit_is_declared(tmp_path: Path) -> None:
     weak, fine = ApproxDP(100.0, 0.5), ApproxDP(1.0, 1e-6)

@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.privacy.wording import epsilon_text
 from holdfast.release import Release
 
 RARE_SHARE = 0.25
@@ -77,7 +78,7 @@ class RareClass:
             return f"a class of about {share} is rarer than {100 * LEAST_SHARE:g} %"
         person = f" / {self.max_rows} rows of one person" if self.max_rows > 1 else ""
         return (
-            f"{self.rows:,.0f} records x {share} x epsilon {self.epsilon:.3g}{person} = {self.records:,.0f}, below "
+            f"{self.rows:,.0f} records x {share} x epsilon {epsilon_text(self.epsilon)}{person} = {self.records:,.0f}, below "
             f"{LEAST_RECORDS:,}"
         )
 

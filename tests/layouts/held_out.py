@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 
-from tests.data.draft.layouts.layout import Draw, Layout
-from tests.data.draft.layouts.others import german_number
+from tests.layouts.layout import Draw, Layout
+from tests.layouts.others import german_number
 
 
 def flights() -> Layout:

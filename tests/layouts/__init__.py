@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.data.draft.layouts.held_out import HELD_OUT
-from tests.data.draft.layouts.layout import Layout, Truth
-from tests.data.draft.layouts.others import OTHERS
-from tests.data.draft.layouts.surveys import SURVEYS
+from tests.layouts.held_out import HELD_OUT
+from tests.layouts.layout import Layout, Truth
+from tests.layouts.others import OTHERS
+from tests.layouts.surveys import SURVEYS
 
 __all__ = ["HELD_OUT", "LAYOUTS", "Layout", "Truth"]
 LAYOUTS = {make.__name__: make for make in (*SURVEYS, *OTHERS)}

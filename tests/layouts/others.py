@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 
-from tests.data.draft.layouts.layout import Draw, Layout
+from tests.layouts.layout import Draw, Layout
 
 
 def german_number(value: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.data.draft.layouts.layout import Draw, Layout
+from tests.layouts.layout import Draw, Layout
 
 # Shares of answers as surveys publish them: irregular, as those of kinds of people are.
 RACE = (61, 12, 0.8, 0.2, 0.4, 6, 0.3, 9, 10)
