@@ -377,7 +377,8 @@ def _numbers_or_codes(evidence: Evidence, markers: list[str]) -> Guess:
         evidence.say(f"classes: {len(values)} whole numbers only; as a target it is a classification")
     elif why is not None:
         evidence.say(f"codes: whole numbers, but {why}")
-    if not classes and why is None:
+    inexact = evidence.kind is not Kind.integer and bool(np.any(np.abs(evidence.numbers) >= 2.0**53))
+    if inexact or (not classes and why is None):
         return _numbers(evidence, markers, special)
     if special.any():
         listed = ", ".join(f"{one:g}" for one in np.sort(evidence.numbers[special]))

@@ -78,8 +78,8 @@ class RareClass:
             return f"a class of about {share} is rarer than {100 * LEAST_SHARE:g} %"
         person = f" / {self.max_rows} rows of one person" if self.max_rows > 1 else ""
         return (
-            f"{self.rows:,.0f} records x {share} x epsilon {epsilon_text(self.epsilon)}{person} = {self.records:,.0f}, below "
-            f"{LEAST_RECORDS:,}"
+            f"{self.rows:,.0f} records x {share} x epsilon {epsilon_text(self.epsilon)}{person} = "
+            f"{self.records:,.0f}, below {LEAST_RECORDS:,}"
         )
 
     def words(self) -> str:
