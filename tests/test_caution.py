@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -75,3 +77,17 @@ def test_nothing_warns_by_any_other_way() -> None:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             assert called != "warnings.warn", f"{file.name}:{getattr(node, 'lineno', 0)}"
+
+
+def test_a_plain_run_of_python_shows_a_warning_once_at_the_line_of_the_caller(tmp_path: Path) -> None:
+    """Its first filters hold texts where pytest's hold patterns."""
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "from holdfast.caution import warn\n"
+        "from holdfast.errors import AssumptionWarning\n"
+        "for _ in range(3):\n"
+        "    warn('be careful', AssumptionWarning)\n"
+    )
+    for options in ([], ["-W", "always"], ["-X", "dev"]):
+        done = subprocess.run([sys.executable, *options, script], capture_output=True, text=True, check=True)
+        assert done.stderr.count("mine.py:4: AssumptionWarning: be careful") == (3 if "-W" in options else 1)

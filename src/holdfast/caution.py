@@ -7,6 +7,7 @@ here it is remembered, so that a loop over fits says what it has to say once.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -43,10 +44,17 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn_explicit(message, category, file, line, module=module, registry={})
 
 
+def _admits(pattern: re.Pattern[str] | str | None, text: str) -> bool:
+    """Of a filter: nothing admits all, and the filters that Python starts with hold plain texts."""
+    return pattern is None or (
+        pattern == text if isinstance(pattern, str) else pattern.match(text) is not None
+    )
+
+
 def _action(message: str, category: type[Warning], module: str, line: int) -> str:
     """What the filters say of a warning, as Python asks them."""
     for action, text, kind, where, number in warnings.filters:
-        matches = (text is None or text.match(message)) and (where is None or where.match(module))
+        matches = _admits(text, message) and _admits(where, module)
         if matches and issubclass(category, kind) and number in (0, line):
             return action
     return str(getattr(warnings, "defaultaction", "default"))

@@ -160,7 +160,11 @@ def synthesis_prospects(
         replace(first, quantity="counts", hidden=_count_noise(task, method, work) / task.unit.max_rows),
     ]
     if check is not None:
-        (part,) = check.split(1 - GROUP_SHARE) if len(task.workload.groups) > 1 else (check,)
+        # An account of its own: a share that is only asked about would take the name of the one that pays.
+        twin = Account(
+            check.remaining(), adjacency=check.adjacency, unit=check.unit, currency=check.currency.name
+        )
+        (part,) = twin.split(1 - GROUP_SHARE) if len(task.workload.groups) > 1 else (twin,)
         mechanism, std = certificate_noise(part, max_rows=task.unit.max_rows, adjacency=task.adjacency)
         reach = offset(mechanism, std, failure=1.0 - confidence)
         made.append(replace(first, quantity="certificate", hidden=reach / task.unit.max_rows))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Identifier, Numeric, Schema
 from holdfast.data.engines import open_table
 from holdfast.data.reference_encoder import ReferenceEncoder
+from holdfast.data.schema.kinds import Column
 from holdfast.errors import AssumptionWarning, NoIntervals
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression, load_model
 from holdfast.learn.inference.public_design import PublicDesign
@@ -85,7 +86,11 @@ def people(count: int = 20_000, *, seed: int = 0) -> tuple[dict[str, Any], Schem
         "ward": np.array(["A", "B", "C"])[ward], "country": np.full(count, "X"), "age": age,
         "cost": 5_000 + 900 * score + random.uniform(-500, 500, count), "ill": np.where(ill, "yes", "no"),
     }  # fmt: skip
-    columns = [Categorical("ward", ["A", "B", "C"]), Categorical("country", ["X"]), Numeric("age", 18, 90)]
+    columns: list[Column] = [
+        Categorical("ward", ["A", "B", "C"]),
+        Categorical("country", ["X"]),
+        Numeric("age", 18, 90),
+    ]
     return frame, Schema([*columns, Numeric("cost", 0, 10_000), Categorical("ill", ["no", "yes"])])
 
 
