@@ -122,8 +122,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="job: failed work keeps what it holds",
         target="ledger:_given_back",
-        old='!= "begun"',
-        new='== "kept"',
+        old='== "begun"',
+        new='!= "kept"',
         tests=(
             "tests/ledger/jobs/test_job.py::test_however_often_it_fails_it_is_paid_once_or_said_to_be_gone",
         ),
@@ -131,8 +131,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="job: work under keys is paid again when it goes on",
         target="ledger:_given_back",
-        old='!= "begun"',
-        new='!= "kept"',
+        old='== "begun"',
+        new='== "kept"',
         tests=(
             "tests/ledger/jobs/test_job.py::test_however_often_it_fails_it_is_paid_once_or_said_to_be_gone",
         ),
