@@ -108,7 +108,10 @@ def choose_learner(
     if chosen is None:
         reasons = "; ".join(f"{method.name}: {objections[method.name]}" for method in order)
         if max_rows > 1:
-            reasons += "; declare one row of each user (max_rows = 1), or two classes under (epsilon, delta)"
+            reasons += (
+                "; declare one row of each user (max_rows = 1), or two classes under (epsilon, delta): the value "
+                "of other= and of null= counts as a class where the target's column declares it"
+            )
         raise ParameterError(
             f"no method is proved for the {problem.loss.name} loss with penalty={problem.penalty!r}, "
             f"radius={problem.radius!r}, adjacency={facts.adjacency.value!r} and max_rows={max_rows}: {reasons}"
