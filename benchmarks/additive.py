@@ -38,9 +38,11 @@ EPSILONS, FITS = (0.1, 0.5, 1.0, 4.0), 5
 OURS, LINEAR, BOOSTED = "holdfast additive", "holdfast linear", "boosted trees, not private"
 PEERS = ("defaults", "100 rounds, rate .1, 6 leaves, 64 bins")
 MUSTS = {
-    "Adult": ((0.845, 0.857, 0.860, 0.865), (0.893, 0.909, 0.912, 0.918)), "Covertype": ((0.765, 0.786, 0.796, 0.805),),
-    "Warfarin": ((0.26, 0.39, 0.43, 0.45),), "Friedman-1": ((0.79, 0.935, 0.94, 0.944),),
-}  # fmt: skip
+    "Adult": ((0.845, 0.857, 0.860, 0.865), (0.893, 0.909, 0.912, 0.918)),
+    "Covertype": ((0.765, 0.786, 0.796, 0.805),),
+    "Warfarin": ((0.26, 0.39, 0.43, 0.45),),
+    "Friedman-1": ((0.79, 0.935, 0.94, 0.944),),
+}
 """What was asked for before the first fit: accuracy and area under the curve, or R2."""
 Store = dict[str, list[dict[str, Any]]]
 
@@ -102,9 +104,12 @@ def boosted(table: AdditiveTable) -> dict[str, Any]:
     model.fit(table.train[names], truth if table.classes else truth.clip(column.low, column.high))
     spent = time.process_time() - started
     chosen = AdditiveTable(
-        name=table.name, target=table.target, schema=table.schema, train=table.train,
+        name=table.name,
+        target=table.target,
+        schema=table.schema,
+        train=table.train,
         test=table.test,
-    )  # fmt: skip
+    )
 
     class Named:
         predict = staticmethod(lambda frame: model.predict(frame[names]))
@@ -123,16 +128,25 @@ def peers(table: AdditiveTable, epsilon: float, python: str, folder: Path, fits:
     columns = [c for c in table.schema.columns if c.name != table.target and not isinstance(c, Identifier)]
     target: Any = table.schema[table.target]
     told = paths | {
-        "target": table.target, "columns": [column.name for column in columns], "epsilon": epsilon,
-        "delta": table.delta, "classes": table.classes, "fits": fits,
-        "bounds": {column.name: (column.low, column.high) for column in columns if isinstance(column, Numeric)},
+        "target": table.target,
+        "columns": [column.name for column in columns],
+        "epsilon": epsilon,
+        "delta": table.delta,
+        "classes": table.classes,
+        "fits": fits,
+        "bounds": {
+            column.name: (column.low, column.high) for column in columns if isinstance(column, Numeric)
+        },
         "target_bounds": None if table.classes else (target.low, target.high),
-    }  # fmt: skip
+    }
     worker = Path(__file__).with_name("additive_peers_worker.py")
     done = subprocess.run(
-        [python, str(worker), json.dumps(told)], capture_output=True, text=True, check=False,
+        [python, str(worker), json.dumps(told)],
+        capture_output=True,
+        text=True,
+        check=False,
         env={"OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
+    )
     if done.returncode:
         return [
             {"setting": setting, "error": done.stderr.strip().splitlines()[-1][:200]} for setting in PEERS
@@ -169,14 +183,15 @@ def page(store: Store) -> str:
 
     machine = f"{platform.machine()}, Python {platform.python_version()}, scikit-learn {sklearn.__version__}"
     lines = [
-        "# Additive models", "",
+        "# Additive models",
+        "",
         "Made by `python -m benchmarks.additive --save`. Mean of fresh fits with secure noise, `zero_out`, "
         "delta = n^-1.5; accuracy / area under the curve, accuracy alone for several classes, R2 for numbers; "
         "deviation of the first in brackets. "
         f"Machine: {machine}, holdfast {holdfast.__version__}, one thread. DP-EBM is that of interpret 0.7.8, "
         "told the same bounds.",
         "",
-    ]  # fmt: skip
+    ]
     seen = "All four were looked at while constants were chosen, Adult most, Warfarin least."
     once = (
         "No constant was chosen on them. The rule has changed since their first run; this is the fifth, each with a "
@@ -186,9 +201,10 @@ def page(store: Store) -> str:
     )
     mended = "Made up to find failures, and looked at while the rule was mended: not unseen any more."
     parts = (
-        ("Tables that the rule was made on", TUNED, seen), ("Tables that it had not seen", UNSEEN, once),
+        ("Tables that the rule was made on", TUNED, seen),
+        ("Tables that it had not seen", UNSEEN, once),
         ("Made-up tables", MADE, mended),
-    )  # fmt: skip
+    )
     for title, tables, note in parts:
         lines += [f"## {title}", "", note, ""]
         for name in tables:

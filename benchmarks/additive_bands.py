@@ -31,9 +31,12 @@ Floats = NDArray[np.float64]
 RESULTS = Path(__file__).parent / "results"
 ROWS, TABLES, PARTS, EPSILONS = 20_000, 12, 5, (1.0, 4.0)
 SHAPES: tuple[Callable[[Floats], Floats], ...] = (
-    lambda x: np.sin(math.pi * x), lambda x: x**2, lambda x: 0.8 * np.abs(x), lambda x: 0.5 * x,
+    lambda x: np.sin(math.pi * x),
+    lambda x: x**2,
+    lambda x: 0.8 * np.abs(x),
+    lambda x: 0.5 * x,
     lambda x: np.zeros_like(x),
-)  # fmt: skip
+)
 
 
 def table(seed: int) -> tuple[Floats, Floats]:
@@ -95,13 +98,16 @@ def measure(epsilon: float) -> dict[str, Any]:
 
 def page(store: dict[str, Any]) -> str:
     lines = [
-        "# Bands for shapes of additive models", "",
+        "# Bands for shapes of additive models",
+        "",
         f"Made by `python -m benchmarks.additive_bands --save`: {TABLES} tables of {ROWS:,} rows, five correlated "
         "columns of known shape, secure noise, `zero_out`, delta = n^-1.5. "
         f"Commit {store['commit']}; {platform.machine()}, Python {platform.python_version()}. "
         "Share of points of the true shapes inside 95 % bands, over all columns and in the worst one.",
-        "", "| epsilon | replicated parts | worst column | replicated phases | worst column |", "|---|---|---|---|---|",
-    ]  # fmt: skip
+        "",
+        "| epsilon | replicated parts | worst column | replicated phases | worst column |",
+        "|---|---|---|---|---|",
+    ]
     for epsilon in EPSILONS:
         parts, phases = (store[f"{epsilon:g}"][way] for way in ("parts", "phases"))
         lines.append(

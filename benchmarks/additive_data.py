@@ -65,17 +65,25 @@ def covertype() -> AdditiveTable:
     frame[list(frame.columns[len(numbers) : -1])] = frame[list(frame.columns[len(numbers) : -1])].astype(str)
     order = np.random.default_rng(0).permutation(len(frame))
     return AdditiveTable(
-        name="Covertype", target="two",
+        name="Covertype",
+        target="two",
         schema=Schema([*columns, Categorical("two", ["no", "yes"])], adjacency="zero_out"),
         train=frame.iloc[order[:100_000]].reset_index(drop=True),
         test=frame.iloc[order[100_000:150_000]].reset_index(drop=True),
-    )  # fmt: skip
+    )
 
 
 WARFARIN_CATEGORIES = (
-    "gender", "race", "amiodarone", "enzyme_inducer", "aspirin", "smoker", "diabetes", "cyp2c9",
+    "gender",
+    "race",
+    "amiodarone",
+    "enzyme_inducer",
+    "aspirin",
+    "smoker",
+    "diabetes",
+    "cyp2c9",
     "vkorc1_1639_imputed",
-)  # fmt: skip
+)
 
 
 def warfarin() -> AdditiveTable:
@@ -85,23 +93,31 @@ def warfarin() -> AdditiveTable:
     for name in WARFARIN_CATEGORIES:
         frame[name] = [None if pd.isna(value) else _text(value) for value in frame[name]]
     known = {
-        "gender": ["female", "male"], "race": ["White", "Asian", "Black or African American", "Unknown"],
-        "amiodarone": ["0", "1"], "enzyme_inducer": ["0", "1"], "aspirin": ["0", "1"], "smoker": ["0", "1"],
-        "diabetes": ["0", "1"], "vkorc1_1639_imputed": ["A/A", "A/G", "G/G"],
+        "gender": ["female", "male"],
+        "race": ["White", "Asian", "Black or African American", "Unknown"],
+        "amiodarone": ["0", "1"],
+        "enzyme_inducer": ["0", "1"],
+        "aspirin": ["0", "1"],
+        "smoker": ["0", "1"],
+        "diabetes": ["0", "1"],
+        "vkorc1_1639_imputed": ["A/A", "A/G", "G/G"],
         "cyp2c9": ["*1/*1", "*1/*2", "*1/*3", "*2/*2", "*2/*3", "*3/*3"],
-    }  # fmt: skip
+    }
     columns: list[Any] = [
         Numeric("age_decade", 1, 9, integer=True, null="category"),
-        Numeric("height_cm", 120, 210, null="category"), Numeric("weight_kg", 30, 240, null="category"),
-    ]  # fmt: skip
+        Numeric("height_cm", 120, 210, null="category"),
+        Numeric("weight_kg", 30, 240, null="category"),
+    ]
     columns += [Categorical(name, known[name], other="other", null="missing") for name in WARFARIN_CATEGORIES]
     order = np.random.default_rng(0).permutation(len(frame))
     cut = int(0.7 * len(frame))
     return AdditiveTable(
-        name="Warfarin", target="dose_mg_per_week",
+        name="Warfarin",
+        target="dose_mg_per_week",
         schema=Schema([*columns, Numeric("dose_mg_per_week", 0, 100)], adjacency="zero_out"),
-        train=frame.iloc[order[:cut]].reset_index(drop=True), test=frame.iloc[order[cut:]].reset_index(drop=True),
-    )  # fmt: skip
+        train=frame.iloc[order[:cut]].reset_index(drop=True),
+        test=frame.iloc[order[cut:]].reset_index(drop=True),
+    )
 
 
 def friedman() -> AdditiveTable:
@@ -115,14 +131,20 @@ def friedman() -> AdditiveTable:
         [*(Numeric(f"x{place}", 0, 1) for place in range(10)), Numeric("y", -5, 35)], adjacency="zero_out"
     )
     return AdditiveTable(
-        name="Friedman-1", target="y", schema=schema, train=frame[:FRIEDMAN_ROWS],
+        name="Friedman-1",
+        target="y",
+        schema=schema,
+        train=frame[:FRIEDMAN_ROWS],
         test=frame[FRIEDMAN_ROWS:].reset_index(drop=True),
-    )  # fmt: skip
+    )
 
 
 TUNED: dict[str, Callable[[], AdditiveTable]] = {
-    "Adult": adult, "Covertype": covertype, "Warfarin": warfarin, "Friedman-1": friedman,
-}  # fmt: skip
+    "Adult": adult,
+    "Covertype": covertype,
+    "Warfarin": warfarin,
+    "Friedman-1": friedman,
+}
 """Adult, Covertype and Friedman-1 were looked at while the rule was made; Warfarin informed no constant."""
 
 
@@ -134,14 +156,24 @@ def pima() -> AdditiveTable:
     for name in holes:
         frame[name] = frame[name].astype(float).replace(0.0, np.nan)
     ranges = {
-        "pregnancies": (0, 20), "glucose": (40, 200), "blood_pressure": (20, 130), "skin_thickness": (5, 100),
-        "insulin": (10, 900), "bmi": (15, 70), "diabetes_pedigree": (0, 3), "age": (18, 90),
-    }  # fmt: skip
+        "pregnancies": (0, 20),
+        "glucose": (40, 200),
+        "blood_pressure": (20, 130),
+        "skin_thickness": (5, 100),
+        "insulin": (10, 900),
+        "bmi": (15, 70),
+        "diabetes_pedigree": (0, 3),
+        "age": (18, 90),
+    }
     columns: list[Any] = [
-        Numeric(name, *bounds, integer=name not in ("bmi", "diabetes_pedigree"),
-                null="category" if name in holes else "midpoint")
+        Numeric(
+            name,
+            *bounds,
+            integer=name not in ("bmi", "diabetes_pedigree"),
+            null="category" if name in holes else "midpoint",
+        )
         for name, bounds in ranges.items()
-    ]  # fmt: skip
+    ]
     return _split(
         "Pima", frame, "label", Schema([*columns, Categorical("label", ["0", "1"])], adjacency="zero_out")
     )
@@ -219,8 +251,11 @@ def gss() -> AdditiveTable:
 
 
 UNSEEN: dict[str, Callable[[], AdditiveTable]] = {
-    "Pima": pima, "KDD protein": protein, "NIST PINCP_DECILE": nist, "GSS hapmar": gss,
-}  # fmt: skip
+    "Pima": pima,
+    "KDD protein": protein,
+    "NIST PINCP_DECILE": nist,
+    "GSS hapmar": gss,
+}
 """Run once, with the rule as an earlier commit had it."""
 
 
@@ -236,9 +271,12 @@ def _split(name: str, frame: pd.DataFrame, target: str, schema: Schema) -> Addit
     order = np.random.default_rng(0).permutation(len(frame))
     cut = int(0.7 * len(frame))
     return AdditiveTable(
-        name=name, target=target, schema=schema, train=frame.iloc[order[:cut]].reset_index(drop=True),
+        name=name,
+        target=target,
+        schema=schema,
+        train=frame.iloc[order[:cut]].reset_index(drop=True),
         test=frame.iloc[order[cut:]].reset_index(drop=True),
-    )  # fmt: skip
+    )
 
 
 def _zeroed(schema: Schema) -> Schema:

@@ -36,10 +36,18 @@ def first_update(y: Any, x: Any, bounds: tuple[float, float]) -> tuple[Any, floa
     Native.generate_gaussian_random, _boost.Booster.get_term_update = silent, watched
     try:
         model = DPExplainableBoostingRegressor(
-            epsilon=1.0, delta=1e-5, privacy_bounds={0: (0.0, 1.0)}, privacy_target_min=bounds[0],
-            privacy_target_max=bounds[1], random_state=1, max_rounds=1, learning_rate=RATE, n_jobs=1,
-            outer_bags=1, feature_types=["continuous"],
-        )  # fmt: skip
+            epsilon=1.0,
+            delta=1e-5,
+            privacy_bounds={0: (0.0, 1.0)},
+            privacy_target_min=bounds[0],
+            privacy_target_max=bounds[1],
+            random_state=1,
+            max_rounds=1,
+            learning_rate=RATE,
+            n_jobs=1,
+            outer_bags=1,
+            feature_types=["continuous"],
+        )
         model.fit(x, y)
     finally:
         Native.generate_gaussian_random, _boost.Booster.get_term_update = kept_noise, kept_update

@@ -22,9 +22,12 @@ else:
 
 def _made(name: str, frame: pd.DataFrame, columns: list[Any], target: Any, train: int) -> AdditiveTable:
     return AdditiveTable(
-        name=name, target=target.name, schema=Schema([*columns, target], adjacency="zero_out"),
-        train=frame.iloc[:train].reset_index(drop=True), test=frame.iloc[train:].reset_index(drop=True),
-    )  # fmt: skip
+        name=name,
+        target=target.name,
+        schema=Schema([*columns, target], adjacency="zero_out"),
+        train=frame.iloc[:train].reset_index(drop=True),
+        test=frame.iloc[train:].reset_index(drop=True),
+    )
 
 
 def _coin(score: Any, random: np.random.Generator) -> Any:
@@ -67,12 +70,22 @@ def claims() -> AdditiveTable:
     level = 5.5 + effect[region] + 0.6 * np.exp(-(age - 18) / 8) + 0.004 * power + 0.15 * np.log(km / 8000)
     cost = np.exp(level + 0.3 * (kind == "d") + 0.8 * (kind == "e") + random.normal(0, 0.8, size=count))
     frame = pd.DataFrame(
-        {"region": [f"r{place}" for place in region], "age": age, "power": power, "kind": kind, "km": km, "cost": cost}
-    )  # fmt: skip
+        {
+            "region": [f"r{place}" for place in region],
+            "age": age,
+            "power": power,
+            "kind": kind,
+            "km": km,
+            "cost": cost,
+        }
+    )
     columns = [
-        Categorical("region", [f"r{place}" for place in range(200)]), Numeric("age", 0, 120, integer=True),
-        Numeric("power", 0, 1000), Categorical("kind", list("abcde")), Numeric("km", 0, 500_000),
-    ]  # fmt: skip
+        Categorical("region", [f"r{place}" for place in range(200)]),
+        Numeric("age", 0, 120, integer=True),
+        Numeric("power", 0, 1000),
+        Categorical("kind", list("abcde")),
+        Numeric("km", 0, 500_000),
+    ]
     return _made("claims", frame, columns, Numeric("cost", 0, 20_000), 20_000)
 
 
@@ -114,17 +127,30 @@ def gaps() -> AdditiveTable:
     income[random.uniform(size=count) < 0.85] = np.nan
     seen = np.clip(sick + random.normal(size=count), -6, 6)
     frame = pd.DataFrame(
-        {"lab": np.where(missing, np.nan, lab), "age": age, "ward": ward, "income": income, "score": seen,
-         "dead": _coin(score, random)}
-    )  # fmt: skip
+        {
+            "lab": np.where(missing, np.nan, lab),
+            "age": age,
+            "ward": ward,
+            "income": income,
+            "score": seen,
+            "dead": _coin(score, random),
+        }
+    )
     columns = [
-        Numeric("lab", 0, 20, null="category"), Numeric("age", 0, 120, integer=True),
-        Categorical("ward", list("abcdef")), Numeric("income", 0, 1_000_000, null="category"), Numeric("score", -6, 6),
-    ]  # fmt: skip
+        Numeric("lab", 0, 20, null="category"),
+        Numeric("age", 0, 120, integer=True),
+        Categorical("ward", list("abcdef")),
+        Numeric("income", 0, 1_000_000, null="category"),
+        Numeric("score", -6, 6),
+    ]
     return _made("gaps", frame, columns, Categorical("dead", ["no", "yes"]), 15_000)
 
 
 MADE: dict[str, Callable[[], AdditiveTable]] = {
-    "1 % class": rare, "4 % class": rare_wide, "claims": claims, "2,000 rows": few_rows,
-    "2,000 rows, a number": few_numbers, "gaps": gaps,
-}  # fmt: skip
+    "1 % class": rare,
+    "4 % class": rare_wide,
+    "claims": claims,
+    "2,000 rows": few_rows,
+    "2,000 rows, a number": few_numbers,
+    "gaps": gaps,
+}

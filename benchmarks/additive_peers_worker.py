@@ -44,9 +44,13 @@ def main() -> None:
     bounds = {name: tuple(pair) for name, pair in told["bounds"].items()}
     for setting, options in [one for _ in range(told["fits"]) for one in SETTINGS.items()]:
         shared = {
-            "epsilon": told["epsilon"], "delta": told["delta"], "privacy_bounds": bounds, "feature_types": kinds,
-            "n_jobs": 1, **options,
-        }  # fmt: skip
+            "epsilon": told["epsilon"],
+            "delta": told["delta"],
+            "privacy_bounds": bounds,
+            "feature_types": kinds,
+            "n_jobs": 1,
+            **options,
+        }
         started = time.process_time()
         if told["classes"]:
             model = DPExplainableBoostingClassifier(**shared)

@@ -58,11 +58,13 @@ def art(python: Path, members: Pair, others: Pair, seed: int) -> dict[str, Attac
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {
         f"ART black-box, {line['kind']}": AttackResult(
-            attack=line["kind"], member_scores=line["members"], non_member_scores=line["others"],
+            attack=line["kind"],
+            member_scores=line["members"],
+            non_member_scores=line["others"],
             seconds=line["seconds"],
         )
         for line in lines
-    }  # fmt: skip
+    }
 
 
 def forest(python: Path, seeds: int) -> str:
@@ -95,9 +97,11 @@ def forest(python: Path, seeds: int) -> str:
         bar = ""
         if name in BARS:
             met = statistics.mean(areas) >= BARS[name][0] and statistics.mean(one) >= BARS[name][1]
-            bar = f"AUC {BARS[name][0]}" + (f", {BARS[name][1]} at 1 %" if BARS[name][1] else "") + (
-                ": met" if met else ": MISSED"
-            )  # fmt: skip
+            bar = (
+                f"AUC {BARS[name][0]}"
+                + (f", {BARS[name][1]} at 1 %" if BARS[name][1] else "")
+                + (": met" if met else ": MISSED")
+            )
         lines.append(
             f"| {name} | {_mean(areas)} | {_mean(one)} | {_mean(tenth)} | "
             f"{statistics.mean(r.seconds for r in results):.1f} | {bar} |"
@@ -135,11 +139,16 @@ def table(title: str, report: MembershipReport, seconds: float, *, more: str = "
     ]
     return "\n".join(
         [
-            f"### {title}", "", f"{more}All attacks together: {seconds:.1f} s.", "",
+            f"### {title}",
+            "",
+            f"{more}All attacks together: {seconds:.1f} s.",
+            "",
             "| attack | AUC | found at 1 % | found at 0.1 % | advantage | seconds | verdict |",
-            "|---|---|---|---|---|---|---|", *rows, "",
+            "|---|---|---|---|---|---|---|",
+            *rows,
+            "",
         ]
-    )  # fmt: skip
+    )
 
 
 def attacked(title: str, model: Any, members: Pair, others: Pair, **more: Any) -> str:

@@ -34,8 +34,11 @@ def main() -> None:
         start = time.process_time()
         attack = MembershipInferenceBlackBox(SklearnClassifier(model), attack_model_type=kind)
         attack.fit(
-            rows[:half], labels[:half], rows[count : count + half], labels[count : count + half],
-        )  # fmt: skip
+            rows[:half],
+            labels[:half],
+            rows[count : count + half],
+            labels[count : count + half],
+        )
         scores = [
             np.ravel(attack.infer(rows[part], labels[part], probabilities=True))
             for part in (slice(half, count), slice(count + half, 2 * count))

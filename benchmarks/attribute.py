@@ -54,7 +54,7 @@ def all_columns() -> str:
             f"`{slowest.sensitive}` ({slowest.seconds:.1f} s by the clock).",
             "",
         ]
-    )  # fmt: skip
+    )
 
 
 NAMES = ("age", "education_num", "hours_per_week", "marital_status", "relationship", "sex", "income")
@@ -86,11 +86,12 @@ def beside_peers(python: Path | None) -> tuple[str, list[str]]:
     rows = np.concatenate([released, train[:2000]])
     schema = Schema(
         [
-            Categorical(name, list(range(1 + int(train[:, k].max())))) if name in CATEGORIES
+            Categorical(name, list(range(1 + int(train[:, k].max()))))
+            if name in CATEGORIES
             else Numeric(name, float(train[:, k].min()), float(train[:, k].max()) + 1.0)
             for k, name in enumerate(NAMES)
         ]
-    )  # fmt: skip
+    )
     model = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(
         one_hot(train), train[:, -1].astype(int)
     )
@@ -101,9 +102,13 @@ def beside_peers(python: Path | None) -> tuple[str, list[str]]:
     )
     for said, release, more in releases:
         told: dict[str, Any] = {
-            "fresh": np.concatenate([fresh, own]), "sensitive": "sex", "schema": schema, "sizes": (OWN,),
-            "random_state": 0, **more,
-        }  # fmt: skip
+            "fresh": np.concatenate([fresh, own]),
+            "sensitive": "sex",
+            "schema": schema,
+            "sizes": (OWN,),
+            "random_state": 0,
+            **more,
+        }
         spent = time.process_time()
         risk = attribute_risk(release, train, **told)["sex"]
         spent = time.process_time() - spent
@@ -113,10 +118,12 @@ def beside_peers(python: Path | None) -> tuple[str, list[str]]:
             attribute_risk(release, train, attacks=[risk.headline if name == "imputer" else name], **told)
             lines.append(
                 {
-                    "peer": f"holdfast, {said}: {name}", "seconds": time.process_time() - start,
-                    "fresh": float(risk.outcome(name).accuracy()), "members": risk.outcome(name).member_accuracy(),
+                    "peer": f"holdfast, {said}: {name}",
+                    "seconds": time.process_time() - start,
+                    "fresh": float(risk.outcome(name).accuracy()),
+                    "members": risk.outcome(name).member_accuracy(),
                 }
-            )  # fmt: skip
+            )
     if python is None or not python.exists():
         lines.append({"peer": "ART, anonymeter", "missing": "no environment was given: --env FOLDER"})
         return table(lines), []
@@ -124,15 +131,21 @@ def beside_peers(python: Path | None) -> tuple[str, list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "people.npz"
         np.savez(
-            file, **groups, rows=rows, place=NAMES.index("sex"), coded_place=0,
+            file,
+            **groups,
+            rows=rows,
+            place=NAMES.index("sex"),
+            coded_place=0,
             categories=[NAMES.index(name) for name in CATEGORIES],
             **{f"coded_{name}": one_hot(people) for name, people in groups.items()},
             **{f"labels_{name}": people[:, -1] for name, people in groups.items()},
-        )  # fmt: skip
+        )
         done = subprocess.run(
-            [str(python), str(HERE / "attribute_peers_worker.py"), str(file)], capture_output=True, text=True,
+            [str(python), str(HERE / "attribute_peers_worker.py"), str(file)],
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
     heard = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     lines += [one for one in heard if "peer" in one]
     if done.returncode:
@@ -184,9 +197,12 @@ def table(lines: list[dict[str, Any]]) -> str:
     pairs = [(mine, peer, what) for mine, peer, what in PAIRS if mine in ran and peer in ran]
     if pairs:
         text += [
-            "", "Ratios, peer to holdfast; above 1 in success is where the peer is right more often.", "",
-            "| what | holdfast | peer | time | success, fresh | success, members |", "|---|---|---|---|---|---|",
-        ]  # fmt: skip
+            "",
+            "Ratios, peer to holdfast; above 1 in success is where the peer is right more often.",
+            "",
+            "| what | holdfast | peer | time | success, fresh | success, members |",
+            "|---|---|---|---|---|---|",
+        ]
         for mine, peer, what in pairs:
             ours, other = ran[mine], ran[peer]
             text.append(
@@ -219,9 +235,12 @@ def words(ran: dict[str, dict[str, Any]]) -> list[str]:
             said.append(
                 f"{what}, among those who attack the model: of ours `{mine.split(': ')[1]}` ({key(models[mine]):.3f}), "
                 f"of ART's `{theirs[4:]}` ({key(models[theirs]):.3f}); {ahead}"
-                + (f", by less than the {CHANCE} that chance allows 2,000 people in each group." if abs(apart) < CHANCE
-                   else ".")
-            )  # fmt: skip
+                + (
+                    f", by less than the {CHANCE} that chance allows 2,000 people in each group."
+                    if abs(apart) < CHANCE
+                    else "."
+                )
+            )
     return [f"{one}\n" for one in said]
 
 

@@ -114,15 +114,21 @@ def anonymeter(data: Any) -> None:
             frame[names[place]] = frame[names[place]].astype(int).astype(str)
     start = time.process_time()
     made = InferenceEvaluator(
-        ori=frames[0], syn=frames[1], control=frames[2], aux_cols=[name for name in names if name != secret],
-        secret=secret, n_attacks=2000,
-    )  # fmt: skip
+        ori=frames[0],
+        syn=frames[1],
+        control=frames[2],
+        aux_cols=[name for name in names if name != secret],
+        secret=secret,
+        n_attacks=2000,
+    )
     made.evaluate(n_jobs=1)
     found = made.results()
     line = {
-        "peer": "anonymeter inference", "seconds": time.process_time() - start,
-        "members": found.attack_rate.value, "fresh": found.control_rate.value,
-    }  # fmt: skip
+        "peer": "anonymeter inference",
+        "seconds": time.process_time() - start,
+        "members": found.attack_rate.value,
+        "fresh": found.control_rate.value,
+    }
     print(json.dumps(line), flush=True)
 
 

@@ -59,14 +59,17 @@ def times() -> list[str]:
         ("path crossing, 500 looks of 1000", lambda: path.crossing(0.005, pairs, epsilon=1.0)),
         ("path bound, 500 looks of 1000", lambda: path.epsilon_lower(falling, canaries=1000, looks=pairs)),
         ("path bound, shared levels", lambda: path.epsilon_lower(falling, canaries=1000, levels=kept)),
-        ("geometric bound, 7 looks of 1000", lambda: path.geometric_epsilon_lower(falling, canaries=1000, delta=DELTA)),
+        (
+            "geometric bound, 7 looks of 1000",
+            lambda: path.geometric_epsilon_lower(falling, canaries=1000, delta=DELTA),
+        ),
         ("f-DP bound, r = 100 of 1000", lambda: fdp.epsilon_lower(100, 95, canaries=1000, delta=DELTA)),
         ("f-DP bound, r = 500 of 1000", lambda: fdp.epsilon_lower(500, 450, canaries=1000, delta=DELTA)),
         ("f-DP p-value of a polygon, r = 500", lambda: fdp.p_value(claim, 500, 450, canaries=1000)),
         ("Clopper-Pearson bound", lambda: clopper_pearson(errors)),
         ("Bayesian bound", lambda: multi_run.bayesian_epsilon_lower(errors)),
         ("anytime bound, one moment", lambda: sequential.epsilon_lower(1000, 900)),
-    ]  # fmt: skip
+    ]
     return [f"| {name} | {1e3 * best(call):.2f} ms |" for name, call in rows]
 
 

@@ -54,9 +54,10 @@ def tables() -> dict[str, Any]:
     copies = members.take(np.random.default_rng(SEED + 1).permutation(ROWS)[: ROWS // 2])
     half = _joined(copies, others.slice(0, ROWS // 2))
     return {
-        "members": members, "control": control,
+        "members": members,
+        "control": control,
         "releases": {"half of the members copied": half, "holdfast, ε = 1": private, "other people": others},
-    }  # fmt: skip
+    }
 
 
 def _joined(first: Any, second: Any) -> Any:
@@ -72,9 +73,15 @@ def ours(rows: Any, found: dict[str, Any], attacks: int) -> dict[str, tuple[Any,
     for attack in DISCLOSURES:
         begin = time.process_time()
         report = synthetic_disclosure(
-            rows, members=found["members"], control=found["control"], schema=schema, number=attacks,
-            attacks=[attack], confidence=0.985, random_state=SEED,
-        )  # fmt: skip
+            rows,
+            members=found["members"],
+            control=found["control"],
+            schema=schema,
+            number=attacks,
+            attacks=[attack],
+            confidence=0.985,
+            random_state=SEED,
+        )
         results = list(report)
         seconds = (time.process_time() - begin) / len(results)
         made |= {result.attack: (result, seconds) for result in results}

@@ -47,9 +47,14 @@ def main() -> None:
         found = evaluator.results()
         risk = found.risk()
         line = {
-            "attack": name, "seconds": time.process_time() - begin, "members": found.attack_rate.value,
-            "control": found.control_rate.value, "risk": risk.value, "low": risk.ci[0], "high": risk.ci[1],
-        }  # fmt: skip
+            "attack": name,
+            "seconds": time.process_time() - begin,
+            "members": found.attack_rate.value,
+            "control": found.control_rate.value,
+            "risk": risk.value,
+            "low": risk.ci[0],
+            "high": risk.ci[1],
+        }
         sys.stdout.write(json.dumps(line) + "\n")
 
 

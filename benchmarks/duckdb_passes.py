@@ -143,14 +143,18 @@ def epochs(folder: Path, rows: int) -> list[str]:
         for name, (spent, clock) in found.items()
     ]
     return [
-        f"## A pass, {rows:,} rows, {d} features, b = {BATCH}", "",
+        f"## A pass, {rows:,} rows, {d} features, b = {BATCH}",
+        "",
         f"| call | processor s | by the clock, s | ns per row | {' | '.join(f'x scan of {name}' for name in stores)} |",
-        "|---|---:|---:|---:|---:|---:|---:|", *listed, "",
+        "|---|---:|---:|---:|---:|---:|---:|",
+        *listed,
+        "",
         "The bar is 2.5 times the scan. Scans are of the same rows in array columns of DuckDB tables; the copy is a "
         "plain file of float64 rows, equal to the encoded rows bit by bit, and is not scanned by DuckDB. Epochs "
         "through Arrow (8,192 rows at a time) miss the bar. The first pass was timed once; without a copy all "
-        f"{PASSES} passes of a run would shuffle and encode again.", "",
-    ]  # fmt: skip
+        f"{PASSES} passes of a run would shuffle and encode again.",
+        "",
+    ]
 
 
 def array_copy(path: Path, rows: list[Any], kind: str, compression: str) -> Any:
@@ -173,9 +177,13 @@ def array_copy(path: Path, rows: list[Any], kind: str, compression: str) -> Any:
 
 def course_of(problem: Problem, rows: int, passes: int, batch: int) -> Pass:
     return Pass(
-        problem=problem, adjacency=Adjacency.replace, records=rows, batch=batch, passes=passes,
+        problem=problem,
+        adjacency=Adjacency.replace,
+        records=rows,
+        batch=batch,
+        passes=passes,
         schedule="strongly_convex",
-    )  # fmt: skip
+    )
 
 
 def account_of(rows: int, currency: str = "gdp") -> Account:
@@ -208,14 +216,18 @@ def overhead(folder: Path, rows: int) -> list[str]:
         alone = best({"promise": promise})["promise"][0]
     plain, private = whole["without noise"][0], whole["bolt-on"][0]
     lines = [
-        f"## What privacy adds, {rows:,} rows, {WIDE} features, {PASSES} passes, b = {BATCH}", "",
-        "| | processor s | of the run without noise |", "|---|---:|---:|",
+        f"## What privacy adds, {rows:,} rows, {WIDE} features, {PASSES} passes, b = {BATCH}",
+        "",
+        "| | processor s | of the run without noise |",
+        "|---|---:|---:|",
         f"| the passes without noise | {plain:.2f} | 1 |",
         f"| bolt-on | {private:.2f} | {private / plain:.3f} |",
-        f"| sensitivity, calibration, charge and noise, alone | {alone:.3f} | {alone / plain:.4f} |", "",
+        f"| sensitivity, calibration, charge and noise, alone | {alone:.3f} | {alone / plain:.4f} |",
+        "",
         "Two runs of seconds differ by more than what is between them, so the last row, taken alone, is the figure "
-        "to hold against the bar of 0.02.", "",
-    ]  # fmt: skip
+        "to hold against the bar of 0.02.",
+        "",
+    ]
     return [*lines, *baselines(folder)]
 
 
@@ -239,11 +251,15 @@ def baselines(folder: Path) -> list[str]:
         )
     floor = found["without noise"][0]
     return [
-        f"## One pass at b = {batch}, {STEPPED:,} rows, {WIDE} features", "",
-        "| method | processor s | of the pass without noise |", "|---|---:|---:|",
-        *(f"| {name} | {spent:.2f} | {spent / floor:.2f} |" for name, (spent, _) in found.items()), "",
-        "Reading and shuffling are in every row; BST14 holds all rows in memory.", "",
-    ]  # fmt: skip
+        f"## One pass at b = {batch}, {STEPPED:,} rows, {WIDE} features",
+        "",
+        "| method | processor s | of the pass without noise |",
+        "|---|---:|---:|",
+        *(f"| {name} | {spent:.2f} | {spent / floor:.2f} |" for name, (spent, _) in found.items()),
+        "",
+        "Reading and shuffling are in every row; BST14 holds all rows in memory.",
+        "",
+    ]
 
 
 def fit_once(url: str) -> None:
@@ -281,15 +297,18 @@ def growth(folder: Path, largest: int) -> list[str]:
             f"{found['clock']:.0f} | {found['before']:.0f} | {found['peak']:.0f} |"
         )
     return [
-        f"## A whole fit, {NARROW} numbers and a label, {PASSES} passes, b = {BATCH}", "",
+        f"## A whole fit, {NARROW} numbers and a label, {PASSES} passes, b = {BATCH}",
+        "",
         f"`PrivateLogisticRegression(method='bolt_on').fit(table)`, `memory_limit='{LIMIT}'`, `threads={THREADS}`.",
         "",
         "| rows | file MB | processor s | microseconds per row | by the clock, s | MB before | peak MB |",
-        "|---:|---:|---:|---:|---:|---:|---:|", *listed, "",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+        *listed,
+        "",
         "The bar is a peak of 700 MB at 20,000,000 rows. The smallest table, encoded, fits into memory and is kept "
         "there: no shuffle on disk.",
         "",
-    ]  # fmt: skip
+    ]
 
 
 def main() -> None:
@@ -307,13 +326,15 @@ def main() -> None:
         fit_once(options.fit)
         return
     head = [
-        "# DuckDB: passes, privacy and memory", "",
+        "# DuckDB: passes, privacy and memory",
+        "",
         f"Made by `python -m benchmarks.duckdb_passes --rows {options.rows} --largest {options.largest} --save`; data "
         f"made in SQL (seed 0.{SEED}), ratios of processor time within the run, best of {2 * ROUNDS} rounds (2 for "
         f"whole runs). {platform.machine()}, {os.cpu_count()} shared cores under other load, Python "
         f"{platform.python_version()}, DuckDB {version('duckdb')}, PyArrow {version('pyarrow')}, NumPy "
-        f"{np.__version__}.", "",
-    ]  # fmt: skip
+        f"{np.__version__}.",
+        "",
+    ]
     text = "\n".join(head)
     print(text)
     with tempfile.TemporaryDirectory(prefix="holdfast-benchmark-") as made:

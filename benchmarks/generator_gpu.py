@@ -185,16 +185,19 @@ def main() -> None:
     kept, flops = floors(targets, asked.components)
     device = jax.devices()[0]
     lines = [
-        "# A training step of the generators on an accelerator", "",
+        "# A training step of the generators on an accelerator",
+        "",
         f"Made by `python -m benchmarks.generator_gpu --save FILE`: all {sets:,} sets of {asked.ways} of",
         f"{asked.columns} columns of {asked.cells} cells, and all smaller ones, as residuals: {targets.count:,}",
         f"values, {asked.components} components, single precision. {device.device_kind}, JAX {jax.__version__},"
         f" NumPy {np.__version__},",
         f"Python {platform.python_version()}; best of {asked.repeats} (CPU: of 3). Targets made in {made:.0f} s"
         + (f"; stand-ins for {' and '.join(absent)}." if absent else "."),
-        "", "| | network, ms | mixture, ms | memory floor, ms | arithmetic floor, ms | network / memory floor "
-        "| network / larger floor |", "|---|---:|---:|---:|---:|---:|---:|",
-    ]  # fmt: skip
+        "",
+        "| | network, ms | mixture, ms | memory floor, ms | arithmetic floor, ms | network / memory floor "
+        "| network / larger floor |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
     cases: list[tuple[str, Any, str | None, int]] = [(device.device_kind, device, None, asked.repeats)]
     if device.platform != "cpu":
         cases += [(f"{device.device_kind}, full float32 products", device, "highest", asked.repeats)]
@@ -217,12 +220,13 @@ def main() -> None:
     first = times[cases[0][0]]
     errors = ", ".join(f"{label} {found['relative_error']:.1e}" for label, found in times.items())
     lines += [
-        "", f"A plain copy moves {first['bytes_per_s'] / 1e9:,.0f} GB/s and a large product makes "
+        "",
+        f"A plain copy moves {first['bytes_per_s'] / 1e9:,.0f} GB/s and a large product makes "
         f"{first['flops'] / 1e12:.1f} TFLOP/s on the first.",
         f"Relative error of the distance against NumPy: {errors}.",
         f"The network form's step is {plain / first['network']:.0f} times as fast as NumPy's step of the mixture form. "
         f"Peak memory of the host: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GB.",
-    ]  # fmt: skip
+    ]
     print("\n".join(lines))
     if asked.save:
         asked.save.write_text("\n".join(lines) + "\n")

@@ -125,9 +125,12 @@ def cell(table: str, name: str, epsilon: float) -> dict[str, Any]:
     }
     scores = [score for score, _, _ in found]
     return {
-        "score": float(np.mean(scores)), "deviation": float(np.std(scores)), "fits": bench.fits,
-        "seconds": float(np.median([seconds for _, seconds, _ in found])), "plan": told,
-    }  # fmt: skip
+        "score": float(np.mean(scores)),
+        "deviation": float(np.std(scores)),
+        "fits": bench.fits,
+        "seconds": float(np.median([seconds for _, seconds, _ in found])),
+        "plan": told,
+    }
 
 
 def dense_cell() -> dict[str, Any]:
@@ -169,16 +172,20 @@ def report(done: dict[str, Any]) -> str:
     """The tables, and sentences made of their numbers."""
     machine = f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}, kernel "
     lines = [
-        "# The regularised exponential mechanism", "",
+        "# The regularised exponential mechanism",
+        "",
         "Made by `python -m benchmarks.gibbs --save`: `replace`, delta = n^-1.5, idealised arithmetic for gibbs and "
         f"each method's own otherwise, seeds 0, 1, ...; {machine}{holdfast.kernel.implementation}, one thread. Scores "
-        "are means over fits with their deviation in brackets; CPU seconds are of the median fit.", "",
-    ]  # fmt: skip
+        "are means over fits with their deviation in brackets; CPU seconds are of the median fit.",
+        "",
+    ]
     for table, bench in TABLES.items():
         lines += [
-            f"| {table}, {bench.metric} | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in EPSILONS) + " |",
+            f"| {table}, {bench.metric} | "
+            + " | ".join(f"epsilon {epsilon:g}" for epsilon in EPSILONS)
+            + " |",
             "|---|" + "---|" * len(EPSILONS),
-        ]  # fmt: skip
+        ]
         for name in METHODS:
             shown = [_shown(done.get(f"{table}/{name}/{epsilon:g}")) for epsilon in EPSILONS]
             lines.append(f"| {name} | " + " | ".join(shown) + " |")
@@ -217,8 +224,10 @@ def _sentences(done: dict[str, Any]) -> list[str]:
         both = [(score(t, "gibbs", e), score(t, rival, e), f"{t} at epsilon {e:g}") for t, e in pairs]
         known = [(a, b, where) for a, b, where in both if a is not None and b is not None]
         ahead = [where for a, b, where in known if a > b]
-        lines.append(f"gibbs is ahead of {rival} in {len(ahead)} of {len(known)} cells"
-                     + (f": {', '.join(ahead)}." if 0 < len(ahead) < len(known) else "."))  # fmt: skip
+        lines.append(
+            f"gibbs is ahead of {rival} in {len(ahead)} of {len(known)} cells"
+            + (f": {', '.join(ahead)}." if 0 < len(ahead) < len(known) else ".")
+        )
     if "dense" in done:
         one = done["dense"]
         lines.append(

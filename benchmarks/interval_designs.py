@@ -151,10 +151,12 @@ def drawn_designs(seed: int = SEED, count: int = DESIGNS) -> Iterator[DrawnDesig
         coefficients = random.normal(0.0, 0.6, size=features + 1)
         coefficients *= min(1.0, 2.9 / max(np.abs(coefficients).sum(), 1e-9))
         yield DrawnDesign(
-            number=number, loss=("squared", "logistic")[number % 2], columns=columns,
+            number=number,
+            loss=("squared", "logistic")[number % 2],
+            columns=columns,
             coefficients=tuple(coefficients.tolist()),
             rows_of_user=int(random.integers(2, 5)) if number % 4 == 2 else 1,
-        )  # fmt: skip
+        )
 
 
 def simulate_design(
@@ -205,18 +207,23 @@ def page(store: dict[str, Any]) -> str:
     numbers = sum(len(found["coverage"]) for found in issued)
     mean = sum(sum(found["coverage"]) for found in issued) / max(1, numbers)
     lines = [
-        "# Intervals on drawn designs", "",
+        "# Intervals on drawn designs",
+        "",
         f"Made by `python -m benchmarks.interval_designs --save`: {DESIGNS} designs drawn with seed {SEED}, "
         f"{len(cells)} cells of {min(one['runs'] for one in cells)} to {max(one['runs'] for one in cells)} tables, "
         "delta = n^-1.5, adjacency replace, fitted through a schema with nothing "
-        f"else declared. Commit {store.get('commit', '')}, {store.get('cpu', 0) / 60:.0f} CPU minutes.", "",
+        f"else declared. Commit {store.get('commit', '')}, {store.get('cpu', 0) / 60:.0f} CPU minutes.",
+        "",
         "<!-- in short -->",
         f"Intervals were issued in {len(issued)} of {len(cells)} cells. Mean coverage over all coefficients is "
         f"{mean:.4f} (nominal {LEVEL:g}); cells whose worst coefficient is more than three standard errors below: "
-        f"{below} of {len(issued)}.", "", "<!-- cells -->", "",
+        f"{below} of {len(issued)}.",
+        "",
+        "<!-- cells -->",
+        "",
         "| design | n | epsilon | refused | worst coverage | floor | mean coverage | mean width |",
         "|---|---|---|---|---|---|---|---|",
-    ]  # fmt: skip
+    ]
     for design in drawn_designs():
         for rows, epsilon, _ in cells_of(design):
             found = store.get(f"{design.number}|{rows}|{epsilon:g}")

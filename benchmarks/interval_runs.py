@@ -184,10 +184,18 @@ def squared_runs(cell: Cell, runs: int, random: np.random.Generator) -> NoisySco
     pilot_noise = alone / (cell.mu * math.sqrt(PILOT_SHARE))
     pilot = pilot + symmetric(random, runs, d, pilot_noise)
     return NoisyScore(
-        loss="squared", curvature=joint[:, :d, :d], target=joint[:, :d, d] / NORM, centres=np.zeros((runs, 1, d)),
-        weights=np.ones(1), gradient_noise=np.array([s / (math.sqrt(2.0) * NORM)]), curvature_noise=np.array([s]),
-        count=cell.rows, square=joint[:, d, d] / NORM**2, pilot=pilot, pilot_noise=pilot_noise,
-    )  # fmt: skip
+        loss="squared",
+        curvature=joint[:, :d, :d],
+        target=joint[:, :d, d] / NORM,
+        centres=np.zeros((runs, 1, d)),
+        weights=np.ones(1),
+        gradient_noise=np.array([s / (math.sqrt(2.0) * NORM)]),
+        curvature_noise=np.array([s]),
+        count=cell.rows,
+        square=joint[:, d, d] / NORM**2,
+        pilot=pilot,
+        pilot_noise=pilot_noise,
+    )
 
 
 def logistic_runs(
@@ -242,12 +250,19 @@ def logistic_runs(
     )
     pilot, pilot_noise = pool(shares[PILOTS], s[PILOTS], curvatures[PILOTS])
     return NoisyScore(
-        loss="logistic", curvature=pool(shares[ESTIMATED], s[ESTIMATED], curvatures[ESTIMATED])[0],
-        target=np.asarray(target), centres=np.stack(points[ESTIMATED], axis=1), weights=weights,
-        gradient_noise=t[ESTIMATED], curvature_noise=s[ESTIMATED], count=cell.rows,
-        pilot=pilot, pilot_noise=pilot_noise, bend=NORM,
+        loss="logistic",
+        curvature=pool(shares[ESTIMATED], s[ESTIMATED], curvatures[ESTIMATED])[0],
+        target=np.asarray(target),
+        centres=np.stack(points[ESTIMATED], axis=1),
+        weights=weights,
+        gradient_noise=t[ESTIMATED],
+        curvature_noise=s[ESTIMATED],
+        count=cell.rows,
+        pilot=pilot,
+        pilot_noise=pilot_noise,
+        bend=NORM,
         tilt=pool(shares[ESTIMATED], s[ESTIMATED], tilts[ESTIMATED])[0],
-    )  # fmt: skip
+    )
 
 
 def pool(shares: Floats, deviations: Floats, matrices: list[Floats]) -> tuple[Floats, float]:
@@ -293,9 +308,11 @@ def simulate(cell: Cell, runs: int, *, level: float = 0.95, seed: int = 0) -> di
         error.std(axis=0, ddof=1) / math.sqrt(len(error)) / oracle(cell, stack) if len(error) > 1 else width
     )
     return found | {
-        "issued": int(issued.sum()), "coverage": covered.mean(axis=0).round(5).tolist(),
-        "width": width.round(5).tolist(), "width_error": apart.round(5).tolist(),
-    }  # fmt: skip
+        "issued": int(issued.sum()),
+        "coverage": covered.mean(axis=0).round(5).tolist(),
+        "width": width.round(5).tolist(),
+        "width_error": apart.round(5).tolist(),
+    }
 
 
 def excess(found: dict[str, Any], most: float) -> float:

@@ -150,33 +150,45 @@ def page(store: dict[str, Any]) -> str:
     unseen = [(cell, found) for cell, found in issued if cell.design in UNSEEN]
     commits = sorted({found["commit"] for _, found in shown})
     lines = [
-        "# Intervals for coefficients", "",
+        "# Intervals for coefficients",
+        "",
         f"Made by `python -m benchmarks.intervals --save`: {len(shown)} cells of "
         f"{min((found['runs'] for _, found in shown), default=0):,} simulated tables, "
         f"{FURTHER} times as many where fewer than {FEW} intervals were issued, seeds 0, 1, ..., delta = "
         f"n^-1.5, the arithmetic of `ssp`, `newton` and `conf_int` on stacks of tables. Commit {', '.join(commits)}; "
         f"{platform.machine()}, Python {platform.python_version()}, holdfast {holdfast.__version__}, one thread, "
-        f"{sum(found['cpu'] for _, found in shown) / 60:.0f} CPU minutes.", "", "<!-- in short -->",
+        f"{sum(found['cpu'] for _, found in shown) / 60:.0f} CPU minutes.",
+        "",
+        "<!-- in short -->",
         "Coverage is that of the worst coefficient among the intervals issued, nominal 95 %; the floor is three "
         "standard errors below. Width is the largest, over coefficients, of the mean width over that of an oracle who "
-        "knows design, coefficients and variances.", "",
-        f"Cells below the floor: {len(below)} of {len(issued)}" + (f" ({'; '.join(below)})" if below else "") + ". "
+        "knows design, coefficients and variances.",
+        "",
+        f"Cells below the floor: {len(below)} of {len(issued)}"
+        + (f" ({'; '.join(below)})" if below else "")
+        + ". "
         f"Cells of a mean width above {WIDEST} times the oracle's: {len(wide)}"
         + (f" ({'; '.join(wide)})" if wide else "")
         + f", by more than three standard errors of the mean: {sum(excess(found, WIDEST) > 3 for _, found in issued)}.",
         "",
         f"Not looked at while the rule of refusal was made: {'; '.join(UNSEEN)}. Of their {len(unseen)} cells with "
         f"intervals {sum(shortfall(found) > 3 for _, found in unseen)} are below the floor and "
-        f"{sum(bool(found['width']) and max(found['width']) > WIDEST for _, found in unseen)} too wide.", "",
-        EARLIER, "",
+        f"{sum(bool(found['width']) and max(found['width']) > WIDEST for _, found in unseen)} too wide.",
+        "",
+        EARLIER,
+        "",
         *(refused(design, shown) for design in ("linear", "logistic")),
-        "", "<!-- cells -->", "",
-    ]  # fmt: skip
+        "",
+        "<!-- cells -->",
+        "",
+    ]
     for design, method in dict.fromkeys((cell.design, cell.method) for cell, _ in shown):
         lines += [
-            f"## {design}, {'test inversion' if method != 'wald' else 'Wald'}", "",
-            "| rows | epsilon | neighbours | refused | coverage | floor | width |", "|---|---|---|---|---|---|---|",
-        ]  # fmt: skip
+            f"## {design}, {'test inversion' if method != 'wald' else 'Wald'}",
+            "",
+            "| rows | epsilon | neighbours | refused | coverage | floor | width |",
+            "|---|---|---|---|---|---|---|",
+        ]
         lines += [
             line(cell, found) for cell, found in shown if (cell.design, cell.method) == (design, method)
         ]

@@ -125,9 +125,11 @@ def run_house(
             opened[kind] = open_table(train, _neighbours(table, kind))
         face: Any = PrivateLinearRegression if table.classes is None else PrivateLogisticRegression
         model = (PrivateLasso if method == "lasso" else face)(
-            epsilon=epsilon, delta=len(train) ** -1.5 if kind == "delta" else 0.0,
-            method="auto" if method == "lasso" else method, random_state=repetition,
-        )  # fmt: skip
+            epsilon=epsilon,
+            delta=len(train) ** -1.5 if kind == "delta" else 0.0,
+            method="auto" if method == "lasso" else method,
+            random_state=repetition,
+        )
         start = time.process_time()
         try:
             try:
@@ -198,10 +200,16 @@ def run_peers(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npz"
         np.savez(
-            path, rows=encoded(table), labels=coded(table), train=table.train, test=table.test,
-            published=table.published_split, table=table.name, metric=table.metric,
+            path,
+            rows=encoded(table),
+            labels=coded(table),
+            train=table.train,
+            test=table.test,
+            published=table.published_split,
+            table=table.name,
+            metric=table.metric,
             kind=kinds_of.get(None if table.classes is None else len(table.classes), "several"),
-        )  # fmt: skip
+        )
         command = [python, str(HERE / "learn_panel_worker.py"), str(path), json.dumps(jobs)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None

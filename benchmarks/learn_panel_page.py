@@ -18,14 +18,27 @@ SETTLED = 0.002
 LARGE = 5_000
 """Rows to train on from which the rule must hold; below, it is a goal."""
 FACTS = {
-    "Adult": (32_561, "accuracy"), "Covertype": (100_000, "accuracy"), "Warfarin": (3_869, "r2"),
-    "d 800": (5_000, "accuracy"), "units": (20_000, "accuracy"), "1 % class": (40_000, "area"),
-    "Protein": (102_025, "area"), "MNIST": (60_000, "accuracy"), "Pima": (537, "accuracy"),
-    "NIST": (19_077, "accuracy"), "GSS": (10_664, "accuracy"), "n 200": (200, "accuracy"),
-    "heavy tails": (14_000, "r2"), "sparse": (6_000, "accuracy"), "80 15 5": (8_000, "accuracy"),
-    "alike": (10_000, "accuracy"), "xor": (6_000, "accuracy"), "skewed": (8_000, "accuracy"),
-    "constant": (6_000, "r2"), "broad": (8_000, "r2"),
-}  # fmt: skip
+    "Adult": (32_561, "accuracy"),
+    "Covertype": (100_000, "accuracy"),
+    "Warfarin": (3_869, "r2"),
+    "d 800": (5_000, "accuracy"),
+    "units": (20_000, "accuracy"),
+    "1 % class": (40_000, "area"),
+    "Protein": (102_025, "area"),
+    "MNIST": (60_000, "accuracy"),
+    "Pima": (537, "accuracy"),
+    "NIST": (19_077, "accuracy"),
+    "GSS": (10_664, "accuracy"),
+    "n 200": (200, "accuracy"),
+    "heavy tails": (14_000, "r2"),
+    "sparse": (6_000, "accuracy"),
+    "80 15 5": (8_000, "accuracy"),
+    "alike": (10_000, "accuracy"),
+    "xor": (6_000, "accuracy"),
+    "skewed": (8_000, "accuracy"),
+    "constant": (6_000, "r2"),
+    "broad": (8_000, "r2"),
+}
 """Rows to train on, and the measure; a test compares them with the tables."""
 DIVERGED = -100.0
 """An R2 below it says no more than that: its digits are those of a division by nearly nothing."""
@@ -103,11 +116,17 @@ def verdict(kept: dict[str, dict[str, Any]], table: str, epsilon: str, kind: str
         best[place] = max(best.get(place, one), one, key=lambda pair: pair[1])
     first = f"{table}|{epsilon}|{kind}|auto|{min(auto)}"
     return Verdict(
-        auto=float(np.mean(list(auto.values()))), error=_spread(list(auto.values())) / np.sqrt(len(auto)),
-        repetitions=len(auto), chosen=str(kept[first].get("chosen", "")), house=best.get(False),
-        peer=best.get(True), lost=float(gaps[worst].mean()), shared=len(gaps[worst]),
-        lost_error=error(worst), worst=worst,
-    )  # fmt: skip
+        auto=float(np.mean(list(auto.values()))),
+        error=_spread(list(auto.values())) / np.sqrt(len(auto)),
+        repetitions=len(auto),
+        chosen=str(kept[first].get("chosen", "")),
+        house=best.get(False),
+        peer=best.get(True),
+        lost=float(gaps[worst].mean()),
+        shared=len(gaps[worst]),
+        lost_error=error(worst),
+        worst=worst,
+    )
 
 
 def shown(score: float) -> str:

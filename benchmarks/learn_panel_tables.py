@@ -64,9 +64,14 @@ def _of(load: Callable[[], additive.AdditiveTable], **changes: Any) -> PanelTabl
     made = load()
     frame = pd.concat([made.train, made.test], ignore_index=True)
     return PanelTable(
-        name=made.name, target=made.target, schema=made.schema, frame=frame, train=len(made.train),
-        test=len(made.test), **changes,
-    )  # fmt: skip
+        name=made.name,
+        target=made.target,
+        schema=made.schema,
+        frame=frame,
+        train=len(made.train),
+        test=len(made.test),
+        **changes,
+    )
 
 
 def _shares(load: Callable[[], additive.AdditiveTable]) -> PanelTable:
@@ -76,9 +81,13 @@ def _shares(load: Callable[[], additive.AdditiveTable]) -> PanelTable:
     order = np.random.default_rng(0).permutation(count)
     frame = pd.concat([made.train, made.test], ignore_index=True).iloc[np.argsort(order)]
     return PanelTable(
-        name=made.name, target=made.target, schema=made.schema, frame=frame.reset_index(drop=True),
-        train=len(made.train), test=len(made.test),
-    )  # fmt: skip
+        name=made.name,
+        target=made.target,
+        schema=made.schema,
+        frame=frame.reset_index(drop=True),
+        train=len(made.train),
+        test=len(made.test),
+    )
 
 
 def mnist() -> PanelTable:
@@ -101,14 +110,26 @@ def mnist() -> PanelTable:
         adjacency="zero_out",
     )
     return PanelTable(
-        name="MNIST", target="digit", schema=schema, frame=frame, train=60_000, test=10_000, published_split=True
-    )  # fmt: skip
+        name="MNIST",
+        target="digit",
+        schema=schema,
+        frame=frame,
+        train=60_000,
+        test=10_000,
+        published_split=True,
+    )
 
 
 def _generated(
-    name: str, features: Any, label: Any, bounds: list[tuple[float, float]], *, train: int, target: Any = None,
+    name: str,
+    features: Any,
+    label: Any,
+    bounds: list[tuple[float, float]],
+    *,
+    train: int,
+    target: Any = None,
     classes: str = "01",
-) -> PanelTable:  # fmt: skip
+) -> PanelTable:
     """Columns x0, x1, ... within declared bounds, and a label of these classes or a number within `target`."""
     names = [f"x{place}" for place in range(features.shape[1])]
     frame = pd.DataFrame(features, columns=names)
@@ -116,9 +137,13 @@ def _generated(
     columns: list[Any] = [Numeric(one, *pair) for one, pair in zip(names, bounds, strict=True)]
     last = Categorical("y", list(classes)) if target is None else Numeric("y", *target)
     return PanelTable(
-        name=name, target="y", schema=Schema([*columns, last], adjacency="zero_out"), frame=frame, train=train,
+        name=name,
+        target="y",
+        schema=Schema([*columns, last], adjacency="zero_out"),
+        frame=frame,
+        train=train,
         test=len(frame) - train,
-    )  # fmt: skip
+    )
 
 
 def _coin(score: Any, rng: np.random.Generator) -> Any:
@@ -231,20 +256,33 @@ def broad() -> PanelTable:
 
 
 TUNED: dict[str, Callable[[], PanelTable]] = {
-    "Adult": lambda: _of(additive.adult, published_split=True), "Covertype": lambda: _of(additive.covertype),
-    "Warfarin": lambda: _shares(additive.warfarin), "d 800": wide, "units": scaled, "1 % class": rare,
-}  # fmt: skip
+    "Adult": lambda: _of(additive.adult, published_split=True),
+    "Covertype": lambda: _of(additive.covertype),
+    "Warfarin": lambda: _shares(additive.warfarin),
+    "d 800": wide,
+    "units": scaled,
+    "1 % class": rare,
+}
 """Looked at while the rule was made."""
 UNSEEN: dict[str, Callable[[], PanelTable]] = {
-    "Protein": lambda: _shares(additive.protein), "MNIST": mnist, "Pima": lambda: _shares(additive.pima),
-    "NIST": lambda: _shares(additive.nist), "GSS": lambda: _shares(additive.gss), "n 200": small,
+    "Protein": lambda: _shares(additive.protein),
+    "MNIST": mnist,
+    "Pima": lambda: _shares(additive.pima),
+    "NIST": lambda: _shares(additive.nist),
+    "GSS": lambda: _shares(additive.gss),
+    "n 200": small,
     "heavy tails": heavy,
-}  # fmt: skip
+}
 """Not looked at: run when the rule was committed."""
 LATER: dict[str, Callable[[], PanelTable]] = {
-    "sparse": sparse, "80 15 5": uneven, "alike": alike, "xor": exclusive, "skewed": skewed, "constant": constant,
+    "sparse": sparse,
+    "80 15 5": uneven,
+    "alike": alike,
+    "xor": exclusive,
+    "skewed": skewed,
+    "constant": constant,
     "broad": broad,
-}  # fmt: skip
+}
 """Made up later, unlike all of the above, to find where `auto` is the wrong choice."""
 TABLES = TUNED | UNSEEN | LATER
 

@@ -28,8 +28,12 @@ def diffprivlib(rows: Any, labels: Any, *, kind: str, epsilon: float, setting: f
     if kind == "number":
         box = np.ones(rows.shape[1])
         model = LinearRegression(
-            epsilon=epsilon, bounds_X=(-box, box), bounds_y=(-1.0, 1.0), fit_intercept=False, random_state=seed
-        )  # fmt: skip
+            epsilon=epsilon,
+            bounds_X=(-box, box),
+            bounds_y=(-1.0, 1.0),
+            fit_intercept=False,
+            random_state=seed,
+        )
     else:
         model = LogisticRegression(
             epsilon=epsilon, data_norm=1.0, C=setting, fit_intercept=False, max_iter=1000, random_state=seed
@@ -57,9 +61,14 @@ def opacus(rows: Any, labels: Any, *, kind: str, epsilon: float, setting: float,
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(inputs, targets), batch_size=size)
     step = setting / 4.0 if kind == "number" else setting
     made, optimizer, batches = PrivacyEngine().make_private_with_epsilon(
-        module=model, optimizer=torch.optim.SGD(model.parameters(), lr=step), data_loader=loader,
-        target_epsilon=epsilon, target_delta=len(rows) ** -1.5, epochs=EPOCHS, max_grad_norm=CLIP,
-    )  # fmt: skip
+        module=model,
+        optimizer=torch.optim.SGD(model.parameters(), lr=step),
+        data_loader=loader,
+        target_epsilon=epsilon,
+        target_delta=len(rows) ** -1.5,
+        epochs=EPOCHS,
+        max_grad_norm=CLIP,
+    )
     cross, logistic = torch.nn.CrossEntropyLoss(), torch.nn.BCEWithLogitsLoss()
     for _ in range(EPOCHS):
         for features, wanted in batches:
@@ -128,8 +137,9 @@ def run(data: Any, jobs: list[Any]) -> None:
             line["refused"] = f"{type(error).__name__}: {error}"[:200]
         else:
             line |= {
-                "seconds": time.process_time() - start, "score": measure(str(data["metric"]), weights, test, wanted),
-            }  # fmt: skip
+                "seconds": time.process_time() - start,
+                "score": measure(str(data["metric"]), weights, test, wanted),
+            }
         print(json.dumps(line), flush=True)
 
 

@@ -57,8 +57,10 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "learn_speed.md"
 DIMENSION, PENALTY = 54, 1e-3
 FITS = {
-    "Adult": (0.15, (0.05, 0.1, 0.5, 1.0, 4.0, 8.0), 7), "Protein": (5.0, (1.0,), 3), "MNIST": (60.0, (1.0,), 1),
-}  # fmt: skip
+    "Adult": (0.15, (0.05, 0.1, 0.5, 1.0, 4.0, 8.0), 7),
+    "Protein": (5.0, (1.0,), 3),
+    "MNIST": (60.0, (1.0,), 1),
+}
 """Tables, with the CPU seconds that a fit may take, the epsilons, and how often they are fitted at most."""
 Job = Callable[[], Any]
 
@@ -114,8 +116,12 @@ def epoch(x: Any, y: Any, repeats: int) -> list[str]:
         return made
 
     options = SgdOptions(
-        dimension=DIMENSION, batch=50, penalty=PENALTY, row_norm=1.0, step_size=StepSize(cap=1.0, scale=1 / PENALTY)
-    )  # fmt: skip
+        dimension=DIMENSION,
+        batch=50,
+        penalty=PENALTY,
+        row_norm=1.0,
+        step_size=StepSize(cap=1.0, scale=1 / PENALTY),
+    )
     source = Source()
     order = permutation(source, len(x))
 
@@ -130,9 +136,14 @@ def epoch(x: Any, y: Any, repeats: int) -> list[str]:
     for model in peers.values():
         model.partial_fit(x[:10], y[:10], classes=[-1.0, 1.0])
     ours = PrivateLogisticRegression(
-        method="bolt_on", penalty=PENALTY, row_norm=1.0, classes=[-1.0, 1.0], fit_intercept=False, delta=1e-7,
+        method="bolt_on",
+        penalty=PENALTY,
+        row_norm=1.0,
+        classes=[-1.0, 1.0],
+        fit_intercept=False,
+        delta=1e-7,
         random_state=1,
-    )  # fmt: skip
+    )
     jobs: dict[str, Job] = {
         "bolt_on, b = 50, clipping, secret shuffle, noise and charge": lambda: bolt_on(
             examples, problem, account=account(), passes=1, batch=50
@@ -149,16 +160,19 @@ def epoch(x: Any, y: Any, repeats: int) -> list[str]:
     first = next(iter(seconds.values()))
     whole = best({"fit": lambda: ours.fit(x, y)}, 2)["fit"]
     return [
-        f"## One epoch, n = {len(x):,}, d = {DIMENSION}", "",
-        "| | CPU ms | ns per row | this / bolt_on |", "|---|---|---|---|",
+        f"## One epoch, n = {len(x):,}, d = {DIMENSION}",
+        "",
+        "| | CPU ms | ns per row | this / bolt_on |",
+        "|---|---|---|---|",
         *(f"| {n} | {1e3 * s:.1f} | {1e9 * s / len(x):.0f} | {s / first:.2f} |" for n, s in seconds.items()),
         "",
         f"Charge and noise took {1e3 * spent[0]:.2f} ms, {100 * spent[0] / first:.2f} % of that epoch, and "
         f"{100 * spent[0] / (10 * first):.2f} % of the default ten. Opening the account and "
         f"finding the noise are in the epoch's time. "
         f"`PrivateLogisticRegression(method='bolt_on')`, ten passes, with checks of the input, clipping, noise and "
-        f"release, took {whole:.2f} s.", "",
-    ]  # fmt: skip
+        f"release, took {whole:.2f} s.",
+        "",
+    ]
 
 
 def baselines(x: Any, y: Any, repeats: int) -> list[str]:
@@ -267,9 +281,11 @@ def measured(table: str, *, pure: bool, epsilon: float, repeats: int) -> dict[st
     with counted() as passes:
         PrivateLogisticRegression(**told).fit(rows, **fitted)
     return {
-        "seconds": min(seconds), "beyond": (top[0] - base) / 2**20, "passes": passes[0],
+        "seconds": min(seconds),
+        "beyond": (top[0] - base) / 2**20,
+        "passes": passes[0],
         "bytes": 8.0 * SIZE[0] * SIZE[1],
-    }  # fmt: skip
+    }
 
 
 def bandwidth(repeats: int) -> float:
@@ -281,14 +297,16 @@ def bandwidth(repeats: int) -> float:
 def fits(repeats: int, speed: float) -> list[str]:
     """Whole fits by `auto`, in a fresh process each, beside the time that reading their rows takes."""
     lines = [
-        "## PrivateLogisticRegression, auto", "",
+        "## PrivateLogisticRegression, auto",
+        "",
         f"The floor is the time that memory takes: the rows in float64, times the passes over them, at the "
         f"{speed / 1e9:.1f} GB/s that one thread read in the same run. Adult is an array; MNIST and Protein are tables "
         "in memory (the learning panel's), whose encoding is in the time. With delta = n^-1.5 neighbours are zero_out, "
-        "with delta = 0 replace. Memory is the growth of the resident set while fitting.", "",
+        "with delta = 0 replace. Memory is the growth of the resident set while fitting.",
+        "",
         "| table | promise | epsilon | CPU s | allowed | passes | floor, s | ratio | MB of rows | MB beyond the data |",
         "|---|---|---|---|---|---|---|---|---|---|",
-    ]  # fmt: skip
+    ]
     for table, (allowed, epsilons, most) in FITS.items():
         for pure in (False, True):
             for epsilon in epsilons:
@@ -323,12 +341,14 @@ def main() -> None:
         return
     x, y = table(options.rows)
     head = [
-        "# Learning: time and memory", "",
+        "# Learning: time and memory",
+        "",
         f"Made by `python -m benchmarks.learn_speed --rows {options.rows} --save`, one thread, CPU time, best of "
         f"{options.repeats} interleaved runs. Made-up rows of norm up to 1.3 (NumPy seed 0), so that clipping has "
         f"work. {platform.machine()}, {os.cpu_count()} shared cores, Python {platform.python_version()}, NumPy "
-        f"{np.__version__}, scikit-learn {version('scikit-learn')}, commit {commit()}.", "",
-    ]  # fmt: skip
+        f"{np.__version__}, scikit-learn {version('scikit-learn')}, commit {commit()}.",
+        "",
+    ]
     parts = [*epoch(x, y, options.repeats), *baselines(x, y, options.repeats)]
     del x, y
     text = "\n".join([*head, *parts, *fits(options.repeats, bandwidth(options.repeats))])

@@ -42,8 +42,9 @@ def cases() -> dict[str, tuple[Any, str]]:
         "two",
     )
     made["logistic, dp_sgd"] = (
-        PrivateLogisticRegression(classes=[0, 1], method="dp_sgd", adjacency="zero_out", **told), "two"
-    )  # fmt: skip
+        PrivateLogisticRegression(classes=[0, 1], method="dp_sgd", adjacency="zero_out", **told),
+        "two",
+    )
     for method in ("output", "bolt_on"):
         made[f"support vectors, {method}"] = PrivateLinearSVC(classes=[0, 1], method=method, **told), "two"
     made["softmax, auto"] = PrivateLogisticRegression(classes=[0, 1, 2], **told), "three"
@@ -62,8 +63,10 @@ def seconds(model: Any, kind: str, width: int) -> float:
     x /= 1.01 * np.linalg.norm(x, axis=1)[:, None]
     scores = x @ random.normal(size=width)
     labels: Any = {
-        "two": (scores > 0).astype(int), "three": np.digitize(scores, [-0.4, 0.4]), "number": np.clip(scores, -1, 1),
-    }[kind]  # fmt: skip
+        "two": (scores > 0).astype(int),
+        "three": np.digitize(scores, [-0.4, 0.4]),
+        "number": np.clip(scores, -1, 1),
+    }[kind]
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = time.process_time()

@@ -17,15 +17,34 @@ Floats = NDArray[np.float64]
 TEST_ROWS = 116_203
 """Of Covertype, by a permutation of seed 0; Adult has its own test file."""
 ADULT_RANGES = {
-    "age": (17, 90), "education_num": (1, 16), "capital_gain": (0, 99_999), "capital_loss": (0, 4_356),
+    "age": (17, 90),
+    "education_num": (1, 16),
+    "capital_gain": (0, 99_999),
+    "capital_loss": (0, 4_356),
     "hours_per_week": (1, 99),
-}  # fmt: skip
+}
 ADULT_CATEGORIES = (
-    "workclass", "education", "marital_status", "occupation", "relationship", "race", "sex", "native_country",
-)  # fmt: skip
+    "workclass",
+    "education",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "native_country",
+)
 COVERTYPE_RANGES = (
-    (1859, 3858), (0, 360), (0, 66), (0, 1397), (-173, 601), (0, 7117), (0, 254), (0, 254), (0, 254), (0, 7173),
-)  # fmt: skip
+    (1859, 3858),
+    (0, 360),
+    (0, 66),
+    (0, 1397),
+    (-173, 601),
+    (0, 7117),
+    (0, 254),
+    (0, 254),
+    (0, 254),
+    (0, 7173),
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

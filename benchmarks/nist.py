@@ -50,8 +50,10 @@ DECLARED = (0, 3, 5, 10, 15, 16, *range(20, 95, 5), 99)
 """Bins of age that `auto` is given: five years, and where the dictionary's rules begin."""
 MUST, GOAL = 979.0, 985.0
 OTHERS = (
-    ("AIM", 1.0, 976), ("MST", 1.0, 958), ("PATE-CTGAN", 10.0, 805),
-)  # fmt: skip
+    ("AIM", 1.0, 976),
+    ("MST", 1.0, 958),
+    ("PATE-CTGAN", 10.0, 805),
+)
 """Published k-marginal scores of the ten columns, as the data folder's README has them; none was run here."""
 Kept = dict[str, dict[str, Any]]
 
@@ -74,32 +76,42 @@ def synthesised(part: str, epsilon: float, way: str, seed: int, *, every: int = 
     if way == "auto":
         table = opened(names, DECLARED, every=every)
         made = Synthesizer(
-            epsilon, DELTA, workload=workload(table.schema), constraints=impossible(table.schema),
-            certificate_share=CERTIFICATE, random_state=seed,
-        ).fit(table)  # fmt: skip
+            epsilon,
+            DELTA,
+            workload=workload(table.schema),
+            constraints=impossible(table.schema),
+            certificate_share=CERTIFICATE,
+            random_state=seed,
+        ).fit(table)
         rows = made.sample()
     else:
         years = opened(names, every=every)
         account = Account(
             ApproxDP(epsilon, DELTA), adjacency=years.adjacency, unit=years.unit, currency=CURRENCY, seed=seed
-        )  # fmt: skip
+        )
         first, rest = account.split(*fractions_of_rest(account, AGES, 1.0 - AGES))
         ages = NoisyAges.measured(years, first)
         table = opened(names, ages.edges(), every=every)
         made = Synthesizer(
-            delta=DELTA, method=METHOD, certified=workload(table.schema),
+            delta=DELTA,
+            method=METHOD,
+            certified=workload(table.schema),
             workload=measured(table.schema, account.limit, table.n_public or 1),
-            constraints=impossible(table.schema), certificate_share=CERTIFICATE,
-        ).fit(table, account=rest)  # fmt: skip
+            constraints=impossible(table.schema),
+            certificate_share=CERTIFICATE,
+        ).fit(table, account=rest)
         rows = made.sample()
         drawn = ages.drawn(rows[AGE].to_numpy(), ages.edges(), seed)
         rows = rows.set_column(rows.column_names.index(AGE), AGE, pa.array(drawn))
     assert made.certificate_ is not None
     spent = made.release_.guarantee if way == "auto" else account.guarantee()
     return SyntheticTable(
-        rows=rows, alpha=made.certificate_.alpha, cpu_s=time.process_time() - begun, method=made.method_,
+        rows=rows,
+        alpha=made.certificate_.alpha,
+        cpu_s=time.process_time() - begun,
+        method=made.method_,
         epsilon=spent.curve.epsilon(DELTA),
-    )  # fmt: skip
+    )
 
 
 def asked_scorer(python: Path, *words: str) -> dict[str, Any]:
@@ -134,9 +146,10 @@ def run(python: Path, keys: Sequence[tuple[str, float, str, int]], report: Path 
             found = asked_scorer(python, str(file), str(folder()), *whole)
         _keep(
             _key(part, epsilon, way, seed),
-            found | {"alpha": made.alpha, "cpu_s": made.cpu_s, "method": made.method, "commit": commit}
+            found
+            | {"alpha": made.alpha, "cpu_s": made.cpu_s, "method": made.method, "commit": commit}
             | {"epsilon": made.epsilon},
-        )  # fmt: skip
+        )
 
 
 def kept() -> Kept:
@@ -280,16 +293,19 @@ def page(store: Kept) -> str:
     versions = ", ".join(sorted({one["version"] for one in store.values()})) or "no scorer"
     commits = ", ".join(f"`{one}`" for one in sorted({one["commit"] for one in runs})) or "none"
     text = [
-        "# NIST's scoreboard", "",
+        "# NIST's scoreboard",
+        "",
         f"Made by `benchmarks/nist.py` with {versions} in an environment of its own, on the national excerpt of the "
         f"American Community Survey (27,253 rows); Python {platform.python_version()}, NumPy {np.__version__}, "
         f"{platform.machine()}, one thread, shared with other work (CPU seconds, not time by the clock). "
-        f"δ = {DELTA:g}, neighbours by `add_remove`, seeds from 0. Commits: {commits}.", "",
+        f"δ = {DELTA:g}, neighbours by `add_remove`, seeds from 0. Commits: {commits}.",
+        "",
         "1000 is perfect. *Sub-sample*: the share of the table's own rows whose score is nearest, as the scorer's "
         "report has it. *Certificate*: the largest error of any cell of the scorer's tables, as holdfast claims it at "
         "95 %, paid from the same budget; its cells are those of the declared bins. *Inconsistent rows*: of all runs "
-        "together.", "",
-    ]  # fmt: skip
+        "together.",
+        "",
+    ]
     text += ["<!-- board -->", ""]
     titles = {
         "ten": "Ten demographic columns: pairs",

@@ -72,19 +72,21 @@ def schema_of(names: Sequence[str], edges: Sequence[int] | None = None) -> Schem
     places = json.loads((folder() / "national" / "national2019.json").read_text(encoding="utf-8"))
     known[GROUP]["values"] = {label: "" for label in places["schema"][GROUP]["values"]}
     made = [
-        Numeric(name, 0, OLDEST, bins=edges, integer=True) if name == AGE
+        Numeric(name, 0, OLDEST, bins=edges, integer=True)
+        if name == AGE
         else Categorical(name, categories(name, known[name]))
         for name in names
-    ]  # fmt: skip
+    ]
     return Schema(made, adjacency="add_remove")
 
 
 def frame_of(names: Sequence[str]) -> pa.Table:
     """The rows as they were published: texts, and ages as whole numbers."""
     texts = csv.ConvertOptions(
-        include_columns=list(names), column_types={name: pa.int64() if name == AGE else pa.string() for name in names},
+        include_columns=list(names),
+        column_types={name: pa.int64() if name == AGE else pa.string() for name in names},
         strings_can_be_null=False,
-    )  # fmt: skip
+    )
     return csv.read_csv(folder() / "national" / "national2019.csv", convert_options=texts)
 
 
@@ -208,7 +210,10 @@ def _applies(name: str, age: int) -> list[tuple[tuple[str, Test], tuple[str, Tes
 
 HOUSE, QUARTERS = _is("1"), _is_not("1")
 RULES: tuple[tuple[tuple[str, Test], tuple[str, Test], str], ...] = (
-    *_applies("MSP", 15), *_applies("PINCP_DECILE", 15), *_applies("EDU", 3), *_applies("DREM", 5),
+    *_applies("MSP", 15),
+    *_applies("PINCP_DECILE", 15),
+    *_applies("EDU", 3),
+    *_applies("DREM", 5),
     *_applies("DPHY", 5),
     ((AGE, _below(16)), ("INDP_CAT", _is_not("N")), "nobody below 16 has an industry"),
     ((AGE, _below(15)), ("DVET", _is_not("N")), "nobody below 15 is a veteran"),
@@ -219,4 +224,4 @@ RULES: tuple[tuple[tuple[str, Test], tuple[str, Test], str], ...] = (
     (("HOUSING_TYPE", HOUSE), ("NOC", _is("N")), "a house has a number of own children"),
     (("HOUSING_TYPE", QUARTERS), ("NOC", _is_not("N")), "group quarters have none"),
     (("HOUSING_TYPE", QUARTERS), ("NPF", _is_not("N")), "nor a family"),
-)  # fmt: skip
+)

@@ -43,14 +43,17 @@ def scores(file: Path, root: Path) -> dict[str, Any]:
     marginal = KMarginal(data.d_target_data, data.d_synthetic_data, groups(data))
     marginal.compute_score()
     found: dict[str, Any] = {
-        "k_marginal": int(marginal.score), "k_marginal_exact": float(marginal.score),
-        "features": len(data.features), "rows": len(data.synthetic_data),
+        "k_marginal": int(marginal.score),
+        "k_marginal_exact": float(marginal.score),
+        "features": len(data.features),
+        "rows": len(data.synthetic_data),
         "out_of_bound": list(data.validation_log["values_out_of_bound"]),
-    }  # fmt: skip
+    }
     if groups(data):
         found["puma"] = {
-            "worst": int(marginal.scores.min()), "best": int(marginal.scores.max()),
-        }  # fmt: skip
+            "worst": int(marginal.scores.min()),
+            "best": int(marginal.scores.max()),
+        }
     names = [name for name in data.data_dict if name in data.config["correlation_features"]]
     with tempfile.TemporaryDirectory() as folder:
         propensity = PropensityMSE(data.t_target_data, data.t_synthetic_data, Path(folder), data.features)

@@ -173,7 +173,7 @@ def measure(server: Server, rows: int) -> list[str]:
         f"One query for the 15 counts takes {together:.2f} of the time of 15 queries. A gradient in SQL takes "
         f"{step / here:.0f} times as long as over rows in memory; pulling once costs as much as {pull / step:.1f} "
         "gradients in SQL.",
-    ]  # fmt: skip
+    ]
 
 
 def main() -> None:

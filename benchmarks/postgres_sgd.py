@@ -61,7 +61,7 @@ def make(server: Server, rows: int) -> Schema:
         "END::double precision AS y FROM wide",
         *(f"VACUUM ANALYZE {name}" for name in ("wide", "arrays")),
         *(f"GRANT SELECT ON {name} TO reader" for name in ("wide", "arrays")),
-    )  # fmt: skip
+    )
     return Schema([*(Numeric(f"x{i}", -1, 1) for i in range(D)), Categorical("y", ["no", "yes"])])
 
 
@@ -98,8 +98,10 @@ def measure(server: Server, rows: int) -> list[str]:
     examples: Callable[[str], TableExamples] = lambda way: TableExamples(  # noqa: E731
         table=open_table(server.url("wide", way=way), schema),
         encoder=Encoder(schema, [f"x{i}" for i in range(D)], intercept=False),
-        target="y", coding=ClassLabels.of_column(schema["y"]), public_count=rows,
-    )  # fmt: skip
+        target="y",
+        coding=ClassLabels.of_column(schema["y"]),
+        public_count=rows,
+    )
     problem = Problem(loss=Logistic(), dimension=D, penalty=1e-3)
     inside = examples("extension")
 
@@ -170,7 +172,7 @@ def measure(server: Server, rows: int) -> list[str]:
         "What privacy adds, by the clock within one call over the 54 columns, the least of three (sensitivity, "
         f"calibration, charge and strict noise, over the time in the database): "
         f"{100 * overheads[0]:.2f} % of one pass, {100 * overheads[1]:.2f} % of {PASSES} (the bar is 2 %).",
-    ]  # fmt: skip
+    ]
 
 
 def quickest(calls: dict[str, Callable[[], object]]) -> dict[str, float]:

@@ -43,9 +43,16 @@ DELTA = 1e-9
 LATENT = ("query_gan", "query_gan network", "gaussian", f"adaptive@{OLD}")
 TRIPLES = ("query_gan", "gaussian")
 CONJUNCTIONS = (
-    "query_gan", "query_gan_select", "query_gan_leader", "gaussian", "mwem", "frank_wolfe_dual", "line: independent",
-    "line: gaussian answers", "line: tree",
-)  # fmt: skip
+    "query_gan",
+    "query_gan_select",
+    "query_gan_leader",
+    "gaussian",
+    "mwem",
+    "frank_wolfe_dual",
+    "line: independent",
+    "line: gaussian answers",
+    "line: tree",
+)
 #: Columns and ways of the conjunctions.
 SIZES = ((20, 2), (20, 3), (40, 2), (40, 3), (60, 2), (60, 3))
 #: Words with which a method says that a table is too large for it: a result, not a failure.
@@ -115,13 +122,16 @@ def measure(name: str) -> Cell:
     rows = np.stack([np.asarray(drawn[one]).astype(str) == "1" for one in names], axis=1)
     assert made.certificate_ is not None
     return {
-        **errors(bits, rows, int(ways), ones=part == "conjunctions"), "alpha": made.certificate_.alpha,
+        **errors(bits, rows, int(ways), ones=part == "conjunctions"),
+        "alpha": made.certificate_.alpha,
         "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         "peak_mb": after.ru_maxrss / 1024,
         "told": {
-            key: value for key, value in made.release_.provenance.parameters.items() if key in ("steps", "rounds")
+            key: value
+            for key, value in made.release_.provenance.parameters.items()
+            if key in ("steps", "rounds")
         },
-    }  # fmt: skip
+    }
 
 
 def errors(truth: Bits, rows: Bits, ways: int, *, ones: bool) -> dict[str, float]:
@@ -194,9 +204,12 @@ def run(names: Sequence[str], *, save: bool) -> dict[str, Cell]:
             if name.endswith(f"@{OLD}"):
                 old = sources = old or sources_of(OLD, Path(folder))
             done = subprocess.run(
-                [sys.executable, "-m", "benchmarks.query_gan", "--cell", name], cwd=ROOT, text=True,
-                capture_output=True, env={**os.environ, "PYTHONPATH": f"{sources}{os.pathsep}{ROOT}"},
-            )  # fmt: skip
+                [sys.executable, "-m", "benchmarks.query_gan", "--cell", name],
+                cwd=ROOT,
+                text=True,
+                capture_output=True,
+                env={**os.environ, "PYTHONPATH": f"{sources}{os.pathsep}{ROOT}"},
+            )
             if done.returncode:
                 why = (done.stderr.strip().splitlines() or ["no word"])[-1]
                 print(name, "failed:", why, flush=True)
@@ -220,24 +233,27 @@ def _commit() -> str:
 def page(kept: dict[str, Cell]) -> str:
     """Means over the seeds, a line for each method."""
     lines = [
-        "# The generator against the house", "",
+        "# The generator against the house",
+        "",
         "`python -m benchmarks.query_gan --save`: latent tables of 20,000 rows (x = sign(W z + b + noise), eight",
         f"factors), drawn from seeds {FIRST_SEED} and on; delta 1e-9, exact errors of n released rows; CPU seconds of",
         f"`fit`, peak memory of its process. {platform.machine()}, shared cores, Python {platform.python_version()},",
         f"NumPy {np.__version__}, one BLAS thread. CPU seconds are of the commit that a cell names in",
         "`query_gan.json`: those of older ones are larger than today's.",
         *summary(kept),
-    ]  # fmt: skip
+    ]
     groups: dict[tuple[str, ...], dict[str, list[Cell]]] = {}
     for name, cell in kept.items():
         part, columns, ways, epsilon, _, *words = name.split(" ")
         groups.setdefault((part, columns, ways, epsilon), {}).setdefault(" ".join(words), []).append(cell)
     for (part, columns, ways, epsilon), found in sorted(groups.items()):
         lines += [
-            "", f"## {part}: {columns} columns, {ways}-way, epsilon {epsilon}", "",
+            "",
+            f"## {part}: {columns} columns, {ways}-way, epsilon {epsilon}",
+            "",
             "| method | mean TVD | largest error | certified | CPU s | peak MB | seeds |",
             "|---|---:|---:|---:|---:|---:|---:|",
-        ]  # fmt: skip
+        ]
         refused = {name: found.pop(name)[0]["refused"] for name in list(found) if "refused" in found[name][0]}
         for method, ones in sorted(found.items(), key=lambda item: np.mean([one["tvd"] for one in item[1]])):
             shown = [_mean(ones, "tvd", ".5f"), _mean(ones, "max_error", ".5f"), _mean(ones, "alpha", ".5f")]
@@ -283,8 +299,10 @@ def summary(kept: dict[str, Cell]) -> list[str]:
         own, size_said = found.get("query_gan", {}), f"{columns} columns, k = {ways}"
         if not own:
             continue
-        entries = [f"{np.mean([one['tvd'] for one in own.values()]):.5f} / "
-                   f"{np.mean([one['max_error'] for one in own.values()]):.5f} ({len(own)})"]  # fmt: skip
+        entries = [
+            f"{np.mean([one['tvd'] for one in own.values()]):.5f} / "
+            f"{np.mean([one['max_error'] for one in own.values()]):.5f} ({len(own)})"
+        ]
         for method in shown:
             both = sorted(own.keys() & found.get(method, {}).keys())
             if not both:

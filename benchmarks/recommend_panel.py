@@ -61,8 +61,13 @@ def table_of(name: str) -> PanelTable:
     made = MADE[name]()
     frame = pd.concat([made.train, made.test], ignore_index=True)
     return PanelTable(
-        name=name, target=made.target, schema=made.schema, frame=frame, train=len(made.train), test=len(made.test)
-    )  # fmt: skip
+        name=name,
+        target=made.target,
+        schema=made.schema,
+        frame=frame,
+        train=len(made.train),
+        test=len(made.test),
+    )
 
 
 def floor_of(table: PanelTable, train: Any, test: Any) -> float:

@@ -50,9 +50,16 @@ def accuracies(
         for seed in range(seeds):
             start = time.process_time()
             model = PrivateLogisticRegression(
-                epsilon, delta, method=method, multi_class=kind, classes=range(10), adjacency=METHODS[method],
-                fit_intercept=False, radius=RADIUS if method == "bst14" else None, random_state=seed,
-            ).fit(split.train, split.train_labels)  # fmt: skip
+                epsilon,
+                delta,
+                method=method,
+                multi_class=kind,
+                classes=range(10),
+                adjacency=METHODS[method],
+                fit_intercept=False,
+                radius=RADIUS if method == "bst14" else None,
+                random_state=seed,
+            ).fit(split.train, split.train_labels)
             seconds.append(time.process_time() - start)
             found.setdefault(epsilon, []).append(float(model.score(split.test, split.test_labels)))
     return found, statistics.median(seconds)
@@ -71,14 +78,22 @@ def support_vectors(split: Split, *, epsilons: tuple[float, ...], delta: float, 
         epsilon: [
             float(
                 PrivateLinearSVC(
-                    epsilon, delta, loss="hinge", method="output", classes=range(10), adjacency="replace",
-                    fit_intercept=False, random_state=seed,
-                ).fit(split.train[:rows], split.train_labels[:rows]).score(split.test, split.test_labels)
+                    epsilon,
+                    delta,
+                    loss="hinge",
+                    method="output",
+                    classes=range(10),
+                    adjacency="replace",
+                    fit_intercept=False,
+                    random_state=seed,
+                )
+                .fit(split.train[:rows], split.train_labels[:rows])
+                .score(split.test, split.test_labels)
             )
             for seed in range(seeds)
         ]
         for epsilon in epsilons
-    }  # fmt: skip
+    }
 
 
 def line(label: str, cells: Cells, seconds: str) -> str:
@@ -98,13 +113,15 @@ def page(split: Split, *, epsilons: tuple[float, ...], seeds: int) -> list[str]:
     majority = float(np.bincount(split.test_labels.astype(int)).max()) / len(split.test_labels)
     exact = {kind: without_privacy(split, kind) for kind in KINDS}
     lines = [
-        "# Several classes: one softmax, or one model for each", "",
+        "# Several classes: one softmax, or one model for each",
+        "",
         f"MNIST, {split.shape}: test accuracy of logistic regression, {seeds} seeds, δ = n^-1.5; always the most",
         f"frequent digit {majority:.3f}; without privacy {exact[KINDS[0]]:.3f} as one softmax, {exact[KINDS[1]]:.3f}",
-        "as one digit against the rest. Defaults throughout; bst14 keeps to a ball of radius 20.", "",
+        "as one digit against the rest. Defaults throughout; bst14 keeps to a ball of radius 20.",
+        "",
         "| method, neighbours, classes | " + " | ".join(f"ε = {e:g}" for e in epsilons) + " | CPU s / fit |",
         "|---|" + "---:|" * (len(epsilons) + 1),
-    ]  # fmt: skip
+    ]
     ahead = []
     for method, adjacency in METHODS.items():
         means = {}
@@ -117,8 +134,9 @@ def page(split: Split, *, epsilons: tuple[float, ...], seeds: int) -> list[str]:
     lines += [line("output, replace, plain hinge of a tenth of the rows", hinge, ""), ""]
     lines += [
         f"One softmax is ahead in {sum(ahead)} of {len(ahead)} places. Its gradients are √2 long at most, those of ten",
-        "models together √10: every row is in all ten, so they never have the budget in parallel.", "",
-    ]  # fmt: skip
+        "models together √10: every row is in all ten, so they never have the budget in parallel.",
+        "",
+    ]
     return lines
 
 

@@ -124,9 +124,11 @@ def measured(folder: Path, n: int, repeats: int) -> str:
     frame = spark.read.parquet(path)
     table = open_table(frame, schema, partitions=CORES)
     rows = LabelledRows(
-        encoder=Encoder(schema, NAMES, intercept=False), target="ill",
-        coding=ClassLabels.of_column(schema["ill"]), intercept=0.5,
-    )  # fmt: skip
+        encoder=Encoder(schema, NAMES, intercept=False),
+        target="ill",
+        coding=ClassLabels.of_column(schema["ill"]),
+        intercept=0.5,
+    )
     dimension = FEATURES + 1
     problem = Problem(loss=Logistic(), dimension=dimension, penalty=1e-3, row_norm=1.2)
     course = Pass(

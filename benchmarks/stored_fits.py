@@ -163,9 +163,14 @@ def measure(name: str, folder: Path, rows: int) -> None:
     counted = {"adult": 32_561, "protein": 72_875, "mnist": 60_000}.get(name, rows)
     wide = model.coef_.shape[1] + bool(model.fit_intercept)
     told = {
-        "seconds": best, "peak": peak, "method": model.method_, "passes": passes,
-        "floor": floor(counted * wide, passes), "weights": model.coef_.ravel()[:3].tolist(), "rows": counted,
-    }  # fmt: skip
+        "seconds": best,
+        "peak": peak,
+        "method": model.method_,
+        "passes": passes,
+        "floor": floor(counted * wide, passes),
+        "weights": model.coef_.ravel()[:3].tolist(),
+        "rows": counted,
+    }
     print(json.dumps(told))
 
 
@@ -203,20 +208,27 @@ def main() -> None:
             found[name] = json.loads(run.stdout)
             print(line(name, found[name]), flush=True)
     same = "no copy" in found and found["no copy"]["weights"] == found["parquet"]["weights"]
-    text = "\n".join([
-        "# Fits of stored rows: time and memory", "",
-        f"Made by `python -m benchmarks.stored_fits --rows {options.rows} --save`. PrivateLogisticRegression, auto, "
-        f"epsilon 1; the first four rows are {COLUMNS} uniform numbers and a label (NumPy seed {SEED}). CPU seconds of "
-        f"one process, the system's included. {platform.machine()}, {os.cpu_count()} shared cores under other load, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}, PyArrow {version('pyarrow')}, DuckDB "
-        f"{version('duckdb')}.", "",
-        "| | rows | method | passes | CPU s | must | peak MB | floor, s | times the floor |",
-        "|---|---:|---|---:|---:|---:|---:|---:|---:|",
-        *(line(name, one) for name, one in found.items()), "",
-        "The floor is what adding up the encoded rows takes, once for each pass, from memory. "
-        + ("With and without the copy the weights are equal to the last bit. " if same else "")
-        + "The must for the first row is 14 CPU s within 1 GB.", "",
-    ])  # fmt: skip
+    text = "\n".join(
+        [
+            "# Fits of stored rows: time and memory",
+            "",
+            f"Made by `python -m benchmarks.stored_fits --rows {options.rows} --save`. "
+            f"PrivateLogisticRegression, auto, epsilon 1; the first four rows are {COLUMNS} uniform numbers and a "
+            f"label (NumPy seed {SEED}). CPU seconds of one process, the system's included. {platform.machine()}, "
+            f"{os.cpu_count()} shared cores under other load, Python {platform.python_version()}, "
+            f"NumPy {np.__version__}, PyArrow {version('pyarrow')}, DuckDB "
+            f"{version('duckdb')}.",
+            "",
+            "| | rows | method | passes | CPU s | must | peak MB | floor, s | times the floor |",
+            "|---|---:|---|---:|---:|---:|---:|---:|---:|",
+            *(line(name, one) for name, one in found.items()),
+            "",
+            "The floor is what adding up the encoded rows takes, once for each pass, from memory. "
+            + ("With and without the copy the weights are equal to the last bit. " if same else "")
+            + "The must for the first row is 14 CPU s within 1 GB.",
+            "",
+        ]
+    )
     if options.save:
         RESULTS.write_text(text, encoding="utf-8")
 

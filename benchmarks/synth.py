@@ -65,8 +65,13 @@ class Kept:
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=self.limit, env=environment, check=False,
-            )  # fmt: skip
+                command,
+                capture_output=True,
+                text=True,
+                timeout=self.limit,
+                env=environment,
+                check=False,
+            )
             failed = {"failed": (done.stderr.strip().splitlines() or ["no words"])[-1][:200]}
             found = json.loads(done.stdout.strip().splitlines()[-1]) if done.returncode == 0 else failed
         except subprocess.TimeoutExpired:
@@ -100,10 +105,12 @@ def errors_table(kept: Kept, methods: list[str], epsilons: list[float], seeds: i
     lines = []
     for epsilon in epsilons:
         lines += [
-            "", f"### epsilon {epsilon:g}", "",
+            "",
+            f"### epsilon {epsilon:g}",
+            "",
             "| method | runs | average TVD | TVD max | largest error | certificate says | CPU s | wall s | peak MB |",
             "|---|---|---|---|---|---|---|---|---|",
-        ]  # fmt: skip
+        ]
         for name, told in LINE_NAMES.items():
             found = [
                 kept.run("line", name, epsilon, seed) for seed in range(1 if name == "uniform" else seeds)
@@ -220,25 +227,34 @@ def write(kept: Kept, seeds: int) -> None:
     shown = Shown(again=False, limit=kept.limit)
     methods = names_of(None)
     text = [
-        "# Private synthetic data", "",
+        "# Private synthetic data",
+        "",
         f"Rows of `python -m benchmarks.synth`; a cell that says *not run* was not asked for. Machine: {machine()}.",
-        "", "Adult in private-pgm's cells (48,842 rows, 14 columns, 6.4e17 possible records); the 64 3-way marginals",
+        "",
+        "Adult in private-pgm's cells (48,842 rows, 14 columns, 6.4e17 possible records); the 64 3-way marginals",
         "(458,996 queries) of the query-release literature, seed 0; delta 1e-9, add_remove with a public number of",
         "rows, n rows out, fixed defaults, means over seeds 0, 1, ... Holdfast's methods spend a tenth of the",
         "budget on the certificate; the reference lines (in italics) and the published runs spend all of it on",
         "themselves. Errors are exact, seeded and not private. The certificate holds with confidence 0.95.",
-        "", "## Errors on Adult",
+        "",
+        "## Errors on Adult",
         *errors_table(shown, methods, list(EPSILONS), seeds),
-        "", "## Trained on synthetic rows, tested on real ones", "",
+        "",
+        "## Trained on synthetic rows, tested on real ones",
+        "",
         "Income above 50K; synthesised from two thirds of Adult, tested on the last third. Boosted trees (defaults)",
         "and logistic regression (*line*, C = 0.1) of scikit-learn. Workload: all pairs of columns, and triples with",
         "the target.",
-        "", *downstream_table(shown, ["auto", "tree", "independent"], list(EPSILONS), seeds),
-        "", "## A million rows of 30 columns", "",
+        "",
+        *downstream_table(shown, ["auto", "tree", "independent"], list(EPSILONS), seeds),
+        "",
+        "## A million rows of 30 columns",
+        "",
         "Columns of 4, 8 and 16 cells in a Parquet file, counted by DuckDB (400 MB, two threads) and never loaded; all",
-        "2-way marginals, epsilon 1. Peak memory is of the whole process.", "",
+        "2-way marginals, epsilon 1. Peak memory is of the whole process.",
+        "",
         *scale_table(shown, ["auto", "tree", "independent"]),
-    ]  # fmt: skip
+    ]
     (RESULTS / "synth.md").write_text("\n".join(text) + "\n")
 
 

@@ -126,10 +126,12 @@ def run(name: str) -> None:
             found = evaluate(lambda columns: data(*columns), made._rows, workload)
             assert made.certificate_ is not None
             kept[key] = {
-                "tvd": found.average_total_variation, "max_error": found.max_error, "chosen": made.method_,
+                "tvd": found.average_total_variation,
+                "max_error": found.max_error,
+                "chosen": made.method_,
                 "alpha": made.certificate_.alpha,
                 "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-            }  # fmt: skip
+            }
             store.write_text(json.dumps(kept, indent=0) + "\n")
             print(name, key, kept[key], flush=True)
 
@@ -139,14 +141,15 @@ def write() -> None:
     import holdfast
 
     lines = [
-        "# Held out: tables and workloads that nothing was tuned on", "",
+        "# Held out: tables and workloads that nothing was tuned on",
+        "",
         "`python -m benchmarks.synth_held_out`: delta 1e-9, add_remove with a public number of rows, n rows out,",
         f"fixed defaults (a tenth of the budget goes into the certificate), one run each with seed {SEED}. Cells:",
         "average total variation / largest error, exact, of the released rows; in brackets the certificate, and CPU",
         "seconds.",
         f"{platform.machine()}, shared cores, Python {platform.python_version()}, numpy {np.__version__}, holdfast",
         f"{holdfast.__version__}, one BLAS thread.",
-    ]  # fmt: skip
+    ]
     for name, told in TOLD.items():
         store = RESULTS / f"synth_held_out_{name}.json"
         if not store.exists():

@@ -108,10 +108,13 @@ def run(task: str, methods: list[str], epsilons: list[float], seed: int, most_cp
         assert made.certificate_ is not None
         found = evaluate(partial(_counts, data), made._rows, workload)
         cell = {
-            "tvd": found.average_total_variation, "max_error": found.max_error, "chosen": made.method_,
-            "alpha": made.certificate_.alpha, "commit": commit,
+            "tvd": found.average_total_variation,
+            "max_error": found.max_error,
+            "chosen": made.method_,
+            "alpha": made.certificate_.alpha,
+            "commit": commit,
             "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        }  # fmt: skip
+        }
         _keep(_key(task, epsilon, method, seed), cell)
 
 
@@ -207,20 +210,23 @@ def page(kept: Kept) -> str:
         ("made up when everything was fixed", list(UNSEEN)),
     )
     lines = [
-        "# The synthesis panel", "",
+        "# The synthesis panel",
+        "",
         "`python -m benchmarks.synth_panel`: delta 1e-9, add_remove with a public number of rows, n rows out, fixed",
         "defaults (a tenth of the budget goes into the certificate). Errors are exact, of the released rows; each cell",
         "names the commit that made it in `synth_panel.json`. `auto` chooses from public quantities, so its run is",
         "that of the method it names, with the same seed.",
         f"{platform.machine()}, shared cores, Python {platform.python_version()}, numpy {np.__version__}, holdfast",
         f"{holdfast.__version__}, one BLAS thread.",
-        "", "<!-- regret -->", "",
+        "",
+        "<!-- regret -->",
+        "",
         f"Regret is `auto` over the best of the house, taken per measure: at most {MUST[0]} in average total variation",
         f"and {MUST[1]:g} in the largest error is what it must keep to (**bold** where it does not). A",
         "method counts over the seeds that it shares with `auto`. Beside a regret stands the method that is better,",
         "and behind the number of seeds, in brackets, the fewest that another method ran with. All methods, cell by",
         "cell, are on the page Benchmarks.",
-    ]  # fmt: skip
+    ]
     for title, listed in halves:
         lines += ["", f"## Regret on tables {title}", "", *_verdict(kept, listed), ""]
         lines += [
@@ -231,10 +237,14 @@ def page(kept: Kept) -> str:
     lines += ["", "<!-- all cells -->"]
     for title, listed in halves:
         lines += [
-            "", f"## All methods on tables {title}", "",
-            "Average total variation / largest error, CPU seconds (seeds).", "",
-            f"| table | epsilon | {' | '.join(METHODS[1:])} |", "|---" * (len(METHODS) + 1) + "|",
-        ]  # fmt: skip
+            "",
+            f"## All methods on tables {title}",
+            "",
+            "Average total variation / largest error, CPU seconds (seeds).",
+            "",
+            f"| table | epsilon | {' | '.join(METHODS[1:])} |",
+            "|---" * (len(METHODS) + 1) + "|",
+        ]
         for task in listed:
             for epsilon in EPSILONS:
                 if found := means(kept, task, epsilon):

@@ -110,12 +110,18 @@ def sales() -> Made:
     return all_pairs(
         of_codes(
             {
-                "shop": (shop, 300), "post": (post, 100), "region": (region, 5), "product": (product, 40),
-                "kind": (kind, 8), "count": (count, 10), "price": (price, 12), "month": (month, 12),
+                "shop": (shop, 300),
+                "post": (post, 100),
+                "region": (region, 5),
+                "product": (product, 40),
+                "kind": (kind, 8),
+                "count": (count, 10),
+                "price": (price, 12),
+                "month": (month, 12),
                 "member": (member, 2),
             }
         )
-    )  # fmt: skip
+    )
 
 
 def even() -> Made:

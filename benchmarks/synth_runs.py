@@ -53,11 +53,16 @@ def errors(method: str, epsilon: float, seed: int) -> dict[str, Any]:
     found = evaluate(lambda columns: data(*columns), made._rows, workload)
     assert made.certificate_ is not None
     return {
-        "chosen": made.method_, "tvd": found.average_total_variation, "tvd_max": float(found.total_variation.max()),
-        "max_error": found.max_error, "alpha": made.certificate_.alpha, "wall_s": wall,
+        "chosen": made.method_,
+        "tvd": found.average_total_variation,
+        "tvd_max": float(found.total_variation.max()),
+        "max_error": found.max_error,
+        "alpha": made.certificate_.alpha,
+        "wall_s": wall,
         "certificate_std": made.certificate_.details["noise_std"],
-        "cpu_s": after["cpu_s"] - before["cpu_s"], "peak_mb": after["peak_mb"],
-    }  # fmt: skip
+        "cpu_s": after["cpu_s"] - before["cpu_s"],
+        "peak_mb": after["peak_mb"],
+    }
 
 
 def line(name: str, epsilon: float, seed: int) -> dict[str, Any]:
@@ -71,10 +76,13 @@ def line(name: str, epsilon: float, seed: int) -> dict[str, Any]:
         adult_table(), adult_workload(), epsilon=epsilon, delta=DELTA, random_state=seed, options=(name,)
     )
     return {
-        "tvd": found.average_total_variation, "tvd_max": float(found.total_variation.max()),
-        "max_error": found.max_error, "wall_s": time.perf_counter() - start,
-        "cpu_s": spent()["cpu_s"] - before, "peak_mb": spent()["peak_mb"],
-    }  # fmt: skip
+        "tvd": found.average_total_variation,
+        "tvd_max": float(found.total_variation.max()),
+        "max_error": found.max_error,
+        "wall_s": time.perf_counter() - start,
+        "cpu_s": spent()["cpu_s"] - before,
+        "peak_mb": spent()["peak_mb"],
+    }
 
 
 def downstream(method: str, epsilon: float, seed: int) -> dict[str, Any]:
@@ -154,9 +162,13 @@ def scale(method: str, epsilon: float, seed: int) -> dict[str, Any]:
         listed = ", ".join(cell(column, cells) for column, cells in enumerate(sizes))
         duckdb.sql(f"COPY (SELECT {listed} FROM range({rows}) AS r(i)) TO '{path}'")
         schema = Schema(
-            [Categorical(f"c{column}", [str(cell) for cell in range(cells)]) for column, cells in enumerate(sizes)],
-            adjacency="add_remove", n_public=rows,
-        )  # fmt: skip
+            [
+                Categorical(f"c{column}", [str(cell) for cell in range(cells)])
+                for column, cells in enumerate(sizes)
+            ],
+            adjacency="add_remove",
+            n_public=rows,
+        )
         before = spent()
         start = time.perf_counter()
         with open_table(path, schema, memory_limit="400MB", threads=2) as table:
@@ -165,10 +177,15 @@ def scale(method: str, epsilon: float, seed: int) -> dict[str, Any]:
             wall = time.perf_counter() - start
         assert made.certificate_ is not None
         return {
-            "chosen": made.method_, "alpha": made.certificate_.alpha, "groups": len(workload.groups), "wall_s": wall,
-            "file_mb": path.stat().st_size / 2**20, "cpu_s": spent()["cpu_s"] - before["cpu_s"],
-            "peak_mb": spent()["peak_mb"], "start_mb": before["peak_mb"],
-        }  # fmt: skip
+            "chosen": made.method_,
+            "alpha": made.certificate_.alpha,
+            "groups": len(workload.groups),
+            "wall_s": wall,
+            "file_mb": path.stat().st_size / 2**20,
+            "cpu_s": spent()["cpu_s"] - before["cpu_s"],
+            "peak_mb": spent()["peak_mb"],
+            "start_mb": before["peak_mb"],
+        }
 
 
 RUNS = {"errors": errors, "line": line, "downstream": downstream, "scale": scale}

@@ -104,9 +104,11 @@ def measured() -> dict[str, dict[str, Size]]:
             several = isinstance(column, Categorical)
             common = float(np.max(labels.astype(str).value_counts(normalize=True))) if several else 0.0
             found["additive"][table.name] = Size(
-                rows=len(table.train), columns=len(table.schema.names) - 1,
-                classes=len(column.labels) if isinstance(column, Categorical) else 0, constant=common,
-            )  # fmt: skip
+                rows=len(table.train),
+                columns=len(table.schema.names) - 1,
+                classes=len(column.labels) if isinstance(column, Categorical) else 0,
+                constant=common,
+            )
     for name, task in TASKS.items():
         rows = task()[0]
         found["synth_panel"][name] = Size(rows=rows.units(), columns=len(rows.schema.names))
@@ -134,9 +136,12 @@ def _of_learner(key: str, cell: dict[str, Any], known: dict[str, Size]) -> Itera
         return
     size, entry = known[name], next((one for one in METHODS if one.name == cell.get("chosen", method)), None)
     yield Judged(
-        panel="learn_panel", cell=key, score=cell["score"], beats=cell["score"] > (size.constant or 0.0),
+        panel="learn_panel",
+        cell=key,
+        score=cell["score"],
+        beats=cell["score"] > (size.constant or 0.0),
         prospects=_prospects(size, float(epsilon), size.rows**-1.5 if kind == "delta" else 0.0, entry),
-    )  # fmt: skip
+    )
 
 
 def _of_additive(key: str, cell: Any, known: dict[str, Size]) -> Iterator[Judged]:
@@ -147,9 +152,12 @@ def _of_additive(key: str, cell: Any, known: dict[str, Size]) -> Iterator[Judged
     for fit in cell:
         score = fit["scores"][0]
         yield Judged(
-            panel="additive", cell=key, score=score, beats=score > (size.constant or 0.0),
+            panel="additive",
+            cell=key,
+            score=score,
+            beats=score > (size.constant or 0.0),
             prospects=_prospects(size, float(rest[0]), size.rows**-1.5, None),
-        )  # fmt: skip
+        )
 
 
 def _prospects(size: Size, epsilon: float, delta: float, entry: Any) -> tuple[Prospect, ...]:
@@ -157,9 +165,11 @@ def _prospects(size: Size, epsilon: float, delta: float, entry: Any) -> tuple[Pr
     account = Account(limit, currency="pure" if delta == 0 else "gdp", seed=0)
     width = size.columns * (size.classes if size.classes > 2 else 1)
     facts = PublicFacts(
-        problem=Problem(loss=Logistic(), dimension=width, penalty=0.1), count=size.rows, limit=account.remaining(),
+        problem=Problem(loss=Logistic(), dimension=width, penalty=0.1),
+        count=size.rows,
+        limit=account.remaining(),
         adjacency=Adjacency.replace,
-    )  # fmt: skip
+    )
     return (any_release if entry is None else entry.prospects)(facts)
 
 
@@ -171,9 +181,12 @@ def _of_synthesis(key: str, cell: Any, known: dict[str, Size]) -> Iterator[Judge
     schema = Schema([Categorical(f"c{place}", ["0", "1"]) for place in range(size.columns)])
     limit = limit_of(float(epsilon), DELTA)
     task = SynthesisTask(
-        domain=schema.domain, workload=Workload.marginals(schema, 1), limit=limit,
-        adjacency=Adjacency.add_remove, rows=size.rows,
-    )  # fmt: skip
+        domain=schema.domain,
+        workload=Workload.marginals(schema, 1),
+        limit=limit,
+        adjacency=Adjacency.add_remove,
+        rows=size.rows,
+    )
     entry = find_synthesis_method(cell.get("chosen", method))
     work, check = Account(limit, adjacency="add_remove", currency=entry.currency, seed=0).split(
         1 - SHARE, SHARE

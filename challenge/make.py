@@ -71,9 +71,13 @@ def counts(column: str, mechanism: Any) -> Make:
             query_class="all counts",
         )
         return Release.of(
-            account, {"visits": noisy}, method=f"counts of {column}", parameters={"column": column},
-            schema_hash=SCHEMA.hash(), certificates=[claim],
-        )  # fmt: skip
+            account,
+            {"visits": noisy},
+            method=f"counts of {column}",
+            parameters={"column": column},
+            schema_hash=SCHEMA.hash(),
+            certificates=[claim],
+        )
 
     return make
 

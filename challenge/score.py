@@ -27,9 +27,16 @@ def ours() -> dict[str, str]:
         packed.extractall(there)
         for folder in sorted(Path(there).iterdir()):
             command = [
-                sys.executable, VERIFIER, folder / "page.html", "--release", folder / "release.holdfast",
-                "--extract", folder / "extract.json", "--public-key", HERE / "officer.pub",
-            ]  # fmt: skip
+                sys.executable,
+                VERIFIER,
+                folder / "page.html",
+                "--release",
+                folder / "release.holdfast",
+                "--extract",
+                folder / "extract.json",
+                "--public-key",
+                HERE / "officer.pub",
+            ]
             done = subprocess.run([str(one) for one in command], capture_output=True, text=True, check=False)
             claims[folder.name] = "sound" if done.returncode == 0 else "forged"
             sys.stderr.write(f"{folder.name}: {claims[folder.name]}: {done.stdout.splitlines()[-1]}\n")

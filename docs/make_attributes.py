@@ -205,9 +205,16 @@ def warfarin_part(folder: Path, png: Path | None) -> list[str]:
     )
     for known, said in levels:
         risk = attribute_risk(
-            model, inside, fresh=outside, sensitive="vkorc1", target="dose", schema=WARFARIN, response=known,
-            attacks=["bayes"], random_state=SEED,
-        )["vkorc1"]  # fmt: skip
+            model,
+            inside,
+            fresh=outside,
+            sensitive="vkorc1",
+            target="dose",
+            schema=WARFARIN,
+            response=known,
+            attacks=["bayes"],
+            random_state=SEED,
+        )["vkorc1"]
         lines.append(
             f"| {said} | {risk.outcome().accuracy().summary()} | {risk.outcome('imputer').accuracy().summary()} |"
         )
@@ -330,24 +337,30 @@ PRINTED = {
         "imputer {imputer}, fresh {fresh}, members {members}",
     ),
     "test_random_labels_leak_about_members_only[exact]": (
-        "random labels, n = 100, d = 50, λ = 10", "members .542, fresh .496",
-        "columns ±1/√50, logistic regression", "members {members:.3f}, fresh {fresh:.3f}",
+        "random labels, n = 100, d = 50, λ = 10",
+        "members .542, fresh .496",
+        "columns ±1/√50, logistic regression",
+        "members {members:.3f}, fresh {fresh:.3f}",
     ),
     "test_random_labels_leak_about_members_only[mu=1]": (
-        "the same, output noise at μ = 1", "members .512, fresh .495",
-        "the same; replacing a record moves the weights by at most 2/λ", "members {members:.3f}, fresh {fresh:.3f}",
+        "the same, output noise at μ = 1",
+        "members .512, fresh .495",
+        "the same; replacing a record moves the weights by at most 2/λ",
+        "members {members:.3f}, fresh {fresh:.3f}",
     ),
     "test_the_surest_of_many": (
-        "50 surest of 1,000", "covered .966; alarms .029, best of five k .099",
+        "50 surest of 1,000",
+        "covered .966; alarms .029, best of five k .099",
         "right with chance 0.4 + 0.5 of the sureness, a coin where nothing leaks; k = 10, 25, 50, 100, 200",
         "covered {covered:.3f}; alarms {fixed_k:.3f}, best of five k {best_of_five:.3f}",
     ),
     "test_weights_of_few_people_add_a_little": (
-        "weights of ridge regression, n = 30, others unknown", "weights .548, imputer .579, both .587",
+        "weights of ridge regression, n = 30, others unknown",
+        "weights .548, imputer .579, both .587",
         "a secret ±1 that moves one of six normal columns by 0.2 and the response by 0.1; unit noise; 500 own people",
         "weights {weights:.3f}, imputer {imputer:.3f}, both {both:.3f}",
     ),
-}  # fmt: skip
+}
 
 
 def printed_part() -> list[str]:

@@ -39,9 +39,13 @@ def commands(
     for name in path[:-1]:
         parent = click.Context(click.Group(name), info_name=name, parent=parent)
     context = click.Context(
-        command, info_name=path[-1], parent=parent, terminal_width=WIDTH, max_content_width=WIDTH,
+        command,
+        info_name=path[-1],
+        parent=parent,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
         help_option_names=["-h", "--help"],
-    )  # fmt: skip
+    )
     yield " ".join(path), command, command.get_help(context)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):

@@ -80,9 +80,11 @@ def pictures() -> list[Picture]:
         for name in re.findall(r"figures/(\w+)\.svg", text):
             if name not in found and (FIGURES / f"{name}.svg").is_file():
                 found[name] = Picture(
-                    name=name, title=title[1] if title else Path(place).stem, page=page,
+                    name=name,
+                    title=title[1] if title else Path(place).stem,
+                    page=page,
                     script=script_of(name),
-                )  # fmt: skip
+                )
     return list(found.values())
 
 

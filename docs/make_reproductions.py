@@ -19,10 +19,19 @@ from reproductions.seed_items import RESULTS, VERDICTS, Item, load  # noqa: E402
 PAGE, README = ROOT / "docs" / "reproductions.md", ROOT / "README.md"
 BEGIN, END = "<!-- reproductions: written by docs/make_reproductions.py -->", "<!-- end -->"
 ORDER = (
-    "000_excess_risk", "000_membership", "000_panels", "000_query_release", "001_bolt_on", "001_runtime",
-    "001_runtime_postgres", "001_linear_regression", "001_model_inversion", "001_influence", "mehnaz_2022",
+    "000_excess_risk",
+    "000_membership",
+    "000_panels",
+    "000_query_release",
+    "001_bolt_on",
+    "001_runtime",
+    "001_runtime_postgres",
+    "001_linear_regression",
+    "001_model_inversion",
+    "001_influence",
+    "mehnaz_2022",
     "004_one_run_audit",
-)  # fmt: skip
+)
 """Pages in the order of the documents; others follow by name."""
 HEAD = """# Reproductions
 
@@ -125,9 +134,10 @@ def beside(name: str, items: list[Item]) -> list[str]:
 
 def pages(items: list[Item]) -> list[str]:
     """Every page of results, included, and after it what the documents print."""
-    names = sorted((path.stem for path in RESULTS.glob("*.md")), key=lambda name: (
-        ORDER.index(name) if name in ORDER else len(ORDER), name
-    ))  # fmt: skip
+    names = sorted(
+        (path.stem for path in RESULTS.glob("*.md")),
+        key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name),
+    )
     lines = []
     for name in names:
         lines += [

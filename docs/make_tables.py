@@ -122,16 +122,22 @@ def peers() -> str:
     text = _head("", "holdfast", "peer", "without privacy")
     text += _row(
         "logistic regression, Adult, ε = 0.1, 1, 8: accuracy",
-        ", ".join(linear), ", ".join(opacus) + " (Opacus, the better of two settings)", f"{exact:.4f}",
-    )  # fmt: skip
+        ", ".join(linear),
+        ", ".join(opacus) + " (Opacus, the better of two settings)",
+        f"{exact:.4f}",
+    )
     text += _row(
         "additive model, Adult, ε = 0.1, 1, 4: accuracy",
-        ", ".join(shapes), ", ".join(machines) + " (DP-EBM, the better of two settings)", f"{trees} (boosted trees)",
-    )  # fmt: skip
+        ", ".join(shapes),
+        ", ".join(machines) + " (DP-EBM, the better of two settings)",
+        f"{trees} (boosted trees)",
+    )
     text += _row(
         "synthetic Adult at ε = 1: average distance of 64 three-way tables; CPU time",
-        f"{auto[2]}; {float(auto[6]):.0f} s", f"{aim[2]}; {seconds} s (AIM of mbi)", "",
-    )  # fmt: skip
+        f"{auto[2]}; {float(auto[6]):.0f} s",
+        f"{aim[2]}; {seconds} s (AIM of mbi)",
+        "",
+    )
     text += _row(
         "and its largest error: as certified, and in truth",
         f"{auto[5]}, {auto[4]}",
@@ -146,8 +152,10 @@ def peers() -> str:
     )
     text += _row(
         "members of an overfitted forest found, at 1 % false alarms",
-        f"{100 * float(found[2]):.0f} %", f"{100 * float(art[2]):.0f} % (ART)", "",
-    )  # fmt: skip
+        f"{100 * float(found[2]):.0f} %",
+        f"{100 * float(art[2]):.0f} % (ART)",
+        "",
+    )
     return f"{text}\n{losses()}"
 
 

@@ -47,9 +47,23 @@ TITLES = {
 }
 DRAWN = ("fit", "synthesise", "dossier")
 LAYERS = (
-    "testing", "cli", "demo", "plan", "dossier", "audit", "attack", "learn", "synth", "ledger",
-    "release", "data", "privacy", "noise", "kernel", "root",
-)  # fmt: skip
+    "testing",
+    "cli",
+    "demo",
+    "plan",
+    "dossier",
+    "audit",
+    "attack",
+    "learn",
+    "synth",
+    "ledger",
+    "release",
+    "data",
+    "privacy",
+    "noise",
+    "kernel",
+    "root",
+)
 """Rooms from the top layer to the bottom one; `root` are the files beside the rooms (errors, progress)."""
 
 Walk = Callable[[], object]

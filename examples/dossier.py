@@ -37,8 +37,12 @@ def story(folder: Path, *, seed: int | None = None) -> tuple[Dossier, list[str]]
         # The same mechanism, on records that only the audit knows: no real person is in it.
         found = audit(
             lambda rows: Account(LIMIT, seed=seed, **TERMS).release(NOISE, rows.sum(axis=0)),
-            np.zeros((0, 1024)), claim=LIMIT, adjacency="add_remove", bound="gaussian", seed=seed,
-        )  # fmt: skip
+            np.zeros((0, 1024)),
+            claim=LIMIT,
+            adjacency="add_remove",
+            bound="gaussian",
+            seed=seed,
+        )
         made = Dossier.of_files([path], audits=[found], ledger=ledger, title="Visits")
         page, forged = made.save(folder / "dossier.html"), folder / "forged.html"
         forged.write_text(page.read_text().replace("yearly", "weekly"))

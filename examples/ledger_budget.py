@@ -67,9 +67,16 @@ def picture() -> Any:
     figure, axes = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
     axes.barh(names, spent, color="#d55e00", label="spent, for ever", height=0.65)
     axes.barh(
-        names, held, left=spent, color="#f0c27a", label="held by open accounts", height=0.65,
-        hatch="///", edgecolor="white", linewidth=0,
-    )  # fmt: skip
+        names,
+        held,
+        left=spent,
+        color="#f0c27a",
+        label="held by open accounts",
+        height=0.65,
+        hatch="///",
+        edgecolor="white",
+        linewidth=0,
+    )
     taken = [s + h for s, h in zip(spent, held, strict=True)]
     axes.barh(names, [100 - t for t in taken], left=taken, color="#dde8f0", label="free", height=0.65)
     axes.invert_yaxis()

@@ -56,9 +56,16 @@ def picture(seed: int = 1) -> Any:
     reached = (measured.false_alarm > 0.005) & (measured.miss > 0.005)
     at, miss = measured.false_alarm[reached], measured.miss[reached]
     axes.errorbar(
-        at, miss, xerr=bars(at), yerr=bars(miss), fmt="o", markersize=4, color="#d55e00", elinewidth=1.2,
+        at,
+        miss,
+        xerr=bars(at),
+        yerr=bars(miss),
+        fmt="o",
+        markersize=4,
+        color="#d55e00",
+        elinewidth=1.2,
         label=f"measured in {RUNS} releases per world",
-    )  # fmt: skip
+    )
     axes.plot([0, 1], [1, 0], color="#5b6875", linewidth=1, linestyle=":", label="blind guessing")
     axes.set(xlabel="false alarms", ylabel="misses", xlim=(0, 1), ylim=(0, 1), aspect="equal")
     axes.set_title(

@@ -57,9 +57,14 @@ def draw(made: Release[Any]) -> Any:
     places = np.arange(counts.shape[0])
     for income, (name, colour) in enumerate((("at most 50K", "#0072b2"), ("more than 50K", "#e69f00"))):
         axes.barh(
-            places + 0.4 * (income - 0.5), counts[:, income], height=0.4, color=colour, label=name,
-            xerr=error, error_kw={"elinewidth": 1.2, "ecolor": "#1c2733"},
-        )  # fmt: skip
+            places + 0.4 * (income - 0.5),
+            counts[:, income],
+            height=0.4,
+            color=colour,
+            label=name,
+            xerr=error,
+            error_kw={"elinewidth": 1.2, "ecolor": "#1c2733"},
+        )
     axes.set(xlabel="released count", yticks=places, yticklabels=labels, xlim=(0, None))
     axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)

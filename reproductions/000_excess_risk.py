@@ -147,9 +147,13 @@ def fw(examples: ArrayExamples, seed: int, *, share: float = 1.0) -> Floats:
     problem = Problem(loss=Logistic(), dimension=examples.dimension)
     account = Account(ApproxDP(EPSILON, DELTA), adjacency="zero_out", currency="zcdp", seed=seed)
     return frank_wolfe(
-        examples, problem, account=account if share == 1.0 else account.split(share)[0], l1_radius=RADIUS,
-        feature_bound=1.0 / math.sqrt(FILLED), arithmetic="idealised",
-    ).weights  # fmt: skip
+        examples,
+        problem,
+        account=account if share == 1.0 else account.split(share)[0],
+        l1_radius=RADIUS,
+        feature_bound=1.0 / math.sqrt(FILLED),
+        arithmetic="idealised",
+    ).weights
 
 
 def measure(sizes: Sequence[tuple[int, int]], places: Sequence[int], *, seeds: int) -> Results:

@@ -95,26 +95,51 @@ LASSO = (
 )
 LOGISTIC = tuple(
     Setting(
-        title=f"p = 2, overlap {100 * share:g} %", kind="logistic", count=300, columns=2, side=_both(share),
-        epsilons=NARROW, runs=20,
+        title=f"p = 2, overlap {100 * share:g} %",
+        kind="logistic",
+        count=300,
+        columns=2,
+        side=_both(share),
+        epsilons=NARROW,
+        runs=20,
     )
     for share in (0.2, 0.4, 0.6)
-)  # fmt: skip
+)
 DIMENSION = (
-    Setting(title="p = 10", kind="logistic", count=300, columns=10, side=_both(0.2), epsilons=NARROW, runs=20),
     Setting(
-        title="p = 10,000, easy", kind="logistic", count=300, columns=10_000, side=_both(0.2), epsilons=FEW, runs=10
+        title="p = 10", kind="logistic", count=300, columns=10, side=_both(0.2), epsilons=NARROW, runs=20
     ),
     Setting(
-        title="p = 10,000, hard", kind="logistic", count=300, columns=10_000, side=0.2**1e-4, epsilons=FEW, runs=10
+        title="p = 10,000, easy",
+        kind="logistic",
+        count=300,
+        columns=10_000,
+        side=_both(0.2),
+        epsilons=FEW,
+        runs=10,
     ),
-)  # fmt: skip
+    Setting(
+        title="p = 10,000, hard",
+        kind="logistic",
+        count=300,
+        columns=10_000,
+        side=0.2**1e-4,
+        epsilons=FEW,
+        runs=10,
+    ),
+)
 MULTINOMIAL = tuple(
     Setting(
-        title=title, kind="multinomial", count=300, columns=2, side=side, epsilons=MANY, runs=20,
+        title=title,
+        kind="multinomial",
+        count=300,
+        columns=2,
+        side=side,
+        epsilons=MANY,
+        runs=20,
     )
     for title, side in (("classes apart", 0.0), ("slight overlap", _both(0.1)), ("complete overlap", 1.0))
-)  # fmt: skip
+)
 FAMILIES = {"lasso": LASSO, "logistic": LOGISTIC, "dimension": DIMENSION, "multinomial": MULTINOMIAL}
 
 
@@ -133,11 +158,14 @@ def measure(setting: Setting, store: Store, *, runs: int) -> Found:
         number = [SEED, setting.count, setting.columns, round(1e6 * setting.side), run]
         mine, shadow = (
             pool(
-                setting.kind, setting.count, setting.columns, side=setting.side,
+                setting.kind,
+                setting.count,
+                setting.columns,
+                side=setting.side,
                 generator=np.random.default_rng([*number, place]),
             )
             for place in range(2)
-        )  # fmt: skip
+        )
         cases = [
             (PLAIN, math.inf),
             *((learner, epsilon) for learner in LEARNERS for epsilon in setting.epsilons),
@@ -226,8 +254,15 @@ def draw(name: str, found: Sequence[Found], rule: str, *, top: float) -> None:
                 colour, line, marker = LOOKS[learner]
                 place.fill_between(at, mean - half, mean + half, color=colour, alpha=0.15, linewidth=0)
                 place.plot(
-                    at, mean, color=colour, linestyle=line, marker=marker, markersize=4, linewidth=1.5, label=learner
-                )  # fmt: skip
+                    at,
+                    mean,
+                    color=colour,
+                    linestyle=line,
+                    marker=marker,
+                    markersize=4,
+                    linewidth=1.5,
+                    label=learner,
+                )
             ticks(place, at)
             place.set(title=each.setting.title, xlabel="ε", ylim=(0.44, top))
         axes[0, 0].set(ylabel="accuracy of the attack")
@@ -327,10 +362,12 @@ def page(families: Mapping[str, Sequence[Found]], wrong: Sequence[str], seconds:
         ("logistic", "Figures 4.9 to 4.15: logistic, entropy attack, N = 300", SEEDS_TAU, say.logistic_words),
         ("dimension", "Figures 4.19 and 4.20: dimension, N = 300", SEEDS_TAU, say.dimension_words),
         (
-            "multinomial", "Figures 4.21 to 4.25: three classes, entropy attack, N = 300", SEEDS_TAU,
+            "multinomial",
+            "Figures 4.21 to 4.25: three classes, entropy attack, N = 300",
+            SEEDS_TAU,
             say.multinomial_words,
         ),
-    )  # fmt: skip
+    )
     for name, title, rule, words in parts:
         found = families[name]
         lines += [f"## {title}", "", f"![](../../docs/figures/seed_{name}.svg)", ""]

@@ -186,8 +186,11 @@ def times(store: Store, *, repeats: int) -> dict[str, list[float]]:
     """CPU seconds of one fit at epsilon 1, the shortest of the repeats: DP-SGD, then DP-FW."""
     found = {}
     for kind, count, columns, side in (
-        ("lasso", 1000, 10, 0.0), ("lasso", 10_000, 10, 0.0), ("logistic", 300, 2, 0.4), ("logistic", 300, 10_000, 0.4),
-    ):  # fmt: skip
+        ("lasso", 1000, 10, 0.0),
+        ("lasso", 10_000, 10, 0.0),
+        ("logistic", 300, 2, 0.4),
+        ("logistic", 300, 10_000, 0.4),
+    ):
         data = pool(kind, count, columns, side=side, generator=np.random.default_rng([SEED, count, columns]))  # type: ignore[arg-type]
 
         def both(data: Pool = data) -> list[float]:
@@ -227,8 +230,12 @@ def page(
         f"Made by `python -m reproductions.000_panels`, seed {SEED}: {store.total_seconds:.0f} CPU seconds on one "
         f"core, "
         f"{store.memory}.",
-        "", "## Figures 1.1 to 1.3: the privacy loss", "", "![](../../docs/figures/seed_privacy_loss.svg)", "",
-    ]  # fmt: skip
+        "",
+        "## Figures 1.1 to 1.3: the privacy loss",
+        "",
+        "![](../../docs/figures/seed_privacy_loss.svg)",
+        "",
+    ]
     lines += ["| ε, Gaussian with μ = 1 | 1 | 2 | 3 |", "|---|---:|---:|---:|"]
     lines += ["| the thesis's δ, P[loss ≥ ε] | " + " | ".join(f"{tail:.4f}" for _, tail, _ in seen) + " |"]
     lines += ["| the least δ of (ε, δ) | " + " | ".join(f"{least:.4f}" for _, _, least in seen) + " |"]

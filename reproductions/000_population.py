@@ -113,8 +113,10 @@ def descend(batches: Sequence[Floats], account: Account, *, alpha: float | None)
     epsilon = selection_epsilon(account, 1 if disjoint else rounds)
     permit = account.permit(
         Exponential(epsilon=epsilon, sensitivity=1.0, adjacency=account.adjacency),
-        times=1 if disjoint else rounds, parts=rounds if disjoint else 1, label="worst queries",
-    )  # fmt: skip
+        times=1 if disjoint else rounds,
+        parts=rounds if disjoint else 1,
+        label="worst queries",
+    )
     alpha = 1.0 / (2.0 * math.sqrt(rounds * LOG_UNIVERSE)) if alpha is None else alpha
     step = min(1.0, alpha * math.sqrt(2.0 * LOG_UNIVERSE / rounds))
     dual, average, gap = np.zeros(len(POPULATION)), np.zeros(len(POPULATION)), 0.0
@@ -266,10 +268,11 @@ def lemma(trials: int = 2_000) -> dict[str, float]:
             one, most = float(np.abs(moved - q).sum()), float(np.abs(moved - q).max())
             change, turn = abs(values[1] - values[0]), slopes[1] - slopes[0]
             for name, value in (
-                ("slope in L1", change / one), ("slope in L∞", change / most),
+                ("slope in L1", change / one),
+                ("slope in L∞", change / most),
                 ("curvature in L1", alpha * float(np.abs(turn).max()) / one),
                 ("curvature in L∞", alpha * float(np.abs(turn).sum()) / most),
-            ):  # fmt: skip
+            ):
                 worst[name] = max(worst[name], value)
     return worst
 
@@ -299,7 +302,7 @@ def certified(counts: Sequence[int], *, seeds: int) -> tuple[list[str], int, int
                 warnings.simplefilter("ignore", NotPrivateWarning)
                 released = Synthesizer(
                     EPSILON, DELTA, method="frank_wolfe_dual", random_state=SEED + seed
-                ).fit(open_table(frame, schema))  # fmt: skip
+                ).fit(open_table(frame, schema))
             assert released.certification_ is not None
             claim = released.certification_.population
             assert claim is not None
@@ -358,9 +361,14 @@ rate is n^(-1/4) (batches of n/T records with T = √n)."""
 
 
 def page(
-    found: Found, in_epsilon: Found, claims: tuple[list[str], int, int], *, places: Sequence[float], seeds: int,
+    found: Found,
+    in_epsilon: Found,
+    claims: tuple[list[str], int, int],
+    *,
+    places: Sequence[float],
+    seeds: int,
     seconds: float,
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """The generated Markdown."""
     lines = ["# Micali 2022, sections 5.6 and 5.7: synthetic data for a population", ""]
     lines += [stamp("000_population", SEED, seconds), "", HEAD.format(seeds=seeds), ""]
@@ -407,13 +415,18 @@ def draw(found: Found, places: Sequence[float]) -> None:
             if kind == "population":
                 plot(place, "sampling alone", found["sampling"][FULL], (INK, (0, (4, 2)), ""))
             for name, power, label, colour in (
-                (FULL, -0.5, "slope -1/2", GREEN), (PASS, -0.25, "slope -1/4", RED)
-            ):  # fmt: skip
+                (FULL, -0.5, "slope -1/2", GREEN),
+                (PASS, -0.25, "slope -1/4", RED),
+            ):
                 first = float(np.mean(found[kind][name][float(places[0])]))
                 place.plot(
-                    places, [first * (x / places[0]) ** power for x in places], color=colour, linewidth=1, alpha=0.6,
+                    places,
+                    [first * (x / places[0]) ** power for x in places],
+                    color=colour,
+                    linewidth=1,
+                    alpha=0.6,
                     label=label,
-                )  # fmt: skip
+                )
             ticks(place, places)
             place.tick_params(axis="x", labelsize=7, rotation=45)
             place.set(title=title, xlabel="records", ylabel="largest error", yscale="log")

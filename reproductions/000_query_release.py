@@ -87,9 +87,12 @@ def planned_sep_fem(data: ExactCounts, work: Workload, account: Account) -> Synt
     """
     width = len(data.domain)
     as_mwem = best_rounds(
-        account, count=data.public_count, log_universe=width * math.log(2.0), queries=work.size(data.table.schema),
+        account,
+        count=data.public_count,
+        log_universe=width * math.log(2.0),
+        queries=work.size(data.table.schema),
         most=10**6,
-    )  # fmt: skip
+    )
     rounds = width * as_mwem
     return sep_fem(
         data, work, account=account, rounds=rounds, samples=SAMPLES, perturbation=FACTOR * math.sqrt(rounds)

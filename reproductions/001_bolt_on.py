@@ -95,10 +95,14 @@ class Task:
     def course(self) -> Pass:
         """The public constants of permutation SGD."""
         return Pass(
-            problem=self.problem, adjacency=Adjacency.replace, records=self.rows, batch=self.batch,
-            passes=self.passes, schedule="strongly_convex" if self.strong else "constant",
+            problem=self.problem,
+            adjacency=Adjacency.replace,
+            records=self.rows,
+            batch=self.batch,
+            passes=self.passes,
+            schedule="strongly_convex" if self.strong else "constant",
             step=None if self.strong else 1.0 / math.sqrt(self.rows),
-        )  # fmt: skip
+        )
 
     @cached_property
     def sensitivity(self) -> float:
@@ -151,14 +155,18 @@ class Task:
         return self.accuracy(
             [
                 run(
-                    self.examples(labels), problem, account=share, passes=self.passes, batch=self.batch,
+                    self.examples(labels),
+                    problem,
+                    account=share,
+                    passes=self.passes,
+                    batch=self.batch,
                     arithmetic="idealised",
                 ).weights
                 for labels, share in zip(
                     self.targets, self.shares(epsilon, seed, currency=currency), strict=True
                 )
             ]
-        )  # fmt: skip
+        )
 
     def printed_sensitivity(self) -> float:
         """Lemmas 3.5 and 3.10 divided by b, as the thesis's paragraph on mini-batches says."""
@@ -269,13 +277,17 @@ def moved(split: Split, batch: int) -> tuple[float, float, float]:
 def refutation(splits: Sequence[Split], store: Store) -> list[tuple[str, int, list[float]]]:
     """Printed, measured and proved, for every table and batch size."""
     return [
-        (split.name, batch, store.of(
-            f"{split.name}, {len(split.train)} rows, b {batch}: printed, measured and proved sensitivity",
-            partial(moved, split, batch),
-        ))
+        (
+            split.name,
+            batch,
+            store.of(
+                f"{split.name}, {len(split.train)} rows, b {batch}: printed, measured and proved sensitivity",
+                partial(moved, split, batch),
+            ),
+        )
         for split in splits
         for batch in (1, 10, 50)
-    ]  # fmt: skip
+    ]
 
 
 def passes_and_batches(split: Split, store: Store, *, seeds: int) -> Passes:
@@ -364,12 +376,22 @@ def main() -> int:
         for split in splits
     }
     lines = page(
-        {split.name: split.shape for split in splits}, found, epsilons, neighbours, passes, PLACES, repeats,
+        {split.name: split.shape for split in splits},
+        found,
+        epsilons,
+        neighbours,
+        passes,
+        PLACES,
+        repeats,
         growth={split.name: growth(split) for split in splits},
-        not_run={s.name: [e for e in epsilons[s.name] if not affordable(e, len(s.train) ** -1.5)] for s in splits},
-        seeds=seeds, seed=SEED,
-        majority=float(np.mean(splits[1].test_labels < 0)), store=store,
-    )  # fmt: skip
+        not_run={
+            s.name: [e for e in epsilons[s.name] if not affordable(e, len(s.train) ** -1.5)] for s in splits
+        },
+        seeds=seeds,
+        seed=SEED,
+        majority=float(np.mean(splits[1].test_labels < 0)),
+        store=store,
+    )
     if not quick:
         store.keep()
         write("001_bolt_on", lines)

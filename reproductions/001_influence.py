@@ -74,9 +74,10 @@ def smc() -> list[str]:
     """Section 5.5: what Bob learns about bit 0 of Alice's x from f(x, y), by his own choice of y: influence of f_y."""
     lines = ["| f(x, y), 4 bits each | mean advantage over y | of the best y |", "|---|---|---|"]
     for name, table in (
-        ("x > y", protocols.greater(4)), ("x = y", protocols.equality(4)),
+        ("x > y", protocols.greater(4)),
+        ("x = y", protocols.equality(4)),
         ("inner product", protocols.inner_product(4)),
-    ):  # fmt: skip
+    ):
         found = [boolean.bayes_gain(1.0 - 2.0 * table[:, y], 3) - 0.5 for y in range(16)]
         lines.append(f"| {name} (highest bit of x) | {np.mean(found):.4f} | {np.max(found):.4f} |")
     return lines
@@ -91,9 +92,10 @@ def players() -> tuple[list[str], dict[str, Any]]:
         "|---|---:|---:|---:|",
     ]
     for name, table in (
-        ("inner product", protocols.inner_product(2)), ("x = y", protocols.equality(2)),
+        ("inner product", protocols.inner_product(2)),
+        ("x = y", protocols.equality(2)),
         ("x > y", protocols.greater(2)),
-    ):  # fmt: skip
+    ):
         lines.append(
             f"| {name} | {protocols.least_players(table)} | {fewest[protocols.code(table)]} | "
             f"{protocols.players_by_rank(table)} |"
@@ -109,13 +111,40 @@ def text() -> list[str]:
     question_2 = ["| δ | worst of all functions of 4 bits | bound |", "|---:|---:|---:|"]
     question_2 += [f"| {delta:g} | {worst:.4f} | {bound:.4f} |" for delta, worst, bound in rows]
     return [
-        HEAD, "", "![](../../docs/figures/influence_gain.svg)", "", "Algorithm 9 / the best attack:", "", *gains(), "",
-        ERRATA, "", "## Interference (theorem 5.16) and question 2", "", "![](../../docs/figures/interference.svg)", "",
-        QUESTION_2, "", "At ρ = 0.5:", "", *question_2, "",
+        HEAD,
+        "",
+        "![](../../docs/figures/influence_gain.svg)",
+        "",
+        "Algorithm 9 / the best attack:",
+        "",
+        *gains(),
+        "",
+        ERRATA,
+        "",
+        "## Interference (theorem 5.16) and question 2",
+        "",
+        "![](../../docs/figures/interference.svg)",
+        "",
+        QUESTION_2,
+        "",
+        "At ρ = 0.5:",
+        "",
+        *question_2,
+        "",
         "## One-bit protocols: theorems 5.23, 5.24, questions 3 and 4",
-        "", "![](../../docs/figures/one_bit_protocol.svg)", "", QUESTIONS_3_4.format(**most), "", *table, "",
-        "## Section 5.5", "", SECTION_5_5, "", *smc(),
-    ]  # fmt: skip
+        "",
+        "![](../../docs/figures/one_bit_protocol.svg)",
+        "",
+        QUESTIONS_3_4.format(**most),
+        "",
+        *table,
+        "",
+        "## Section 5.5",
+        "",
+        SECTION_5_5,
+        "",
+        *smc(),
+    ]
 
 
 HEAD = """A model is a function h of n bits; an attacker knows h(x) and, of each other bit, a copy that is right
@@ -183,9 +212,14 @@ def draw() -> None:
                 deltas, [b for _, _, b in rows], color=colour, linestyle=(0, (5, 2)), linewidth=1.3
             )
             axes[0, 1].plot(
-                deltas, [w for _, w, _ in rows], color=colour, marker="o", markersize=3.5, linewidth=1.5,
+                deltas,
+                [w for _, w, _ in rows],
+                color=colour,
+                marker="o",
+                markersize=3.5,
+                linewidth=1.5,
                 label=f"worst function of 4 bits, ρ = {rho:g}",
-            )  # fmt: skip
+            )
         axes[0, 1].set(
             title="Question 2: influence 1 - δ (dashed: bound)", xlabel="δ", ylabel="stable influence"
         )
@@ -220,9 +254,14 @@ def _protocol() -> None:
                 last = place == len(run.bits) - 1
                 word = f"answer {bit}" if last else f"{bit}"
                 panel.annotate(
-                    word, (place + 0.66, 0.0), xytext=(place + 0.34, 0.0), fontsize=9 if not last else 9.5, va="center",
-                    fontweight="bold", color=RED if last else INK,
-                )  # fmt: skip
+                    word,
+                    (place + 0.66, 0.0),
+                    xytext=(place + 0.34, 0.0),
+                    fontsize=9 if not last else 9.5,
+                    va="center",
+                    fontweight="bold",
+                    color=RED if last else INK,
+                )
             panel.set(
                 xlim=(-0.6, 9.2),
                 ylim=(-0.6, 0.6),

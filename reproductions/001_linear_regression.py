@@ -53,7 +53,7 @@ from reproductions.seed_page import (
     plot,
     ticks,
     write,
-)  # fmt: skip
+)
 
 from holdfast.errors import NotPrivateWarning
 from holdfast.learn.methods.adassp import adassp
@@ -226,9 +226,14 @@ def dose_oracle(split: Split, epsilon: float, seed: int) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPrivateWarning)
         chosen = choose_by_oracle(
-            candidates(split, (0.25, 0.5, 1.0, 2.0), penalties.tolist()), examples(split),
-            limit=PureDP(epsilon), validation=examples(split), score=SCORE, currency="pure", seed=1000 * seed,
-        )  # fmt: skip
+            candidates(split, (0.25, 0.5, 1.0, 2.0), penalties.tolist()),
+            examples(split),
+            limit=PureDP(epsilon),
+            validation=examples(split),
+            score=SCORE,
+            currency="pure",
+            seed=1000 * seed,
+        )
     return chosen.fit.weights
 
 
@@ -238,9 +243,12 @@ def tuned(radii: Sequence[float]) -> Train:
     def train(split: Split, epsilon: float, seed: int) -> Floats:
         middle = rule(split, epsilon)
         chosen = choose_on_parts(
-            candidates(split, radii, (middle / 2, middle, 2 * middle)), examples(split),
-            account=pure(epsilon, seed), score=SCORE, holdout=0.1,
-        )  # fmt: skip
+            candidates(split, radii, (middle / 2, middle, 2 * middle)),
+            examples(split),
+            account=pure(epsilon, seed),
+            score=SCORE,
+            holdout=0.1,
+        )
         return chosen.fit.weights
 
     return train
@@ -276,8 +284,11 @@ def dose_adassp(split: Split, epsilon: float, seed: int) -> Floats:
 def dose_objective(split: Split, epsilon: float, seed: int) -> Floats:
     """The ball of output perturbation; the penalty is the method's own rule, in public quantities."""
     return objective_perturbation(
-        examples(split), squared(split, radius=1.0, penalty=0.0), account=pure(epsilon, seed), arithmetic="idealised"
-    ).weights  # fmt: skip
+        examples(split),
+        squared(split, radius=1.0, penalty=0.0),
+        account=pure(epsilon, seed),
+        arithmetic="idealised",
+    ).weights
 
 
 DOSE: dict[str, Train] = {
@@ -311,9 +322,13 @@ def well_dosed(split: Split, weights: Floats) -> float:
 
 
 def run(
-    trains: dict[str, Train], split: Callable[[int], Split], epsilons: Sequence[float], *, seeds: int,
+    trains: dict[str, Train],
+    split: Callable[[int], Split],
+    epsilons: Sequence[float],
+    *,
+    seeds: int,
     measures: Sequence[Callable[[Split, Floats], float]],
-) -> list[Results]:  # fmt: skip
+) -> list[Results]:
     """Every line at every epsilon; a new split for each seed."""
     splits = cache(split)
     found: list[Results] = [{name: {e: [] for e in epsilons} for name in trains} for _ in measures]
@@ -373,10 +388,15 @@ def main() -> int:
         measures=[error, well_dosed],
     )
     text = page(
-        accuracies, errors, dosed, seeds=seeds, seed=SEED, seconds=time.process_time() - begin,
+        accuracies,
+        errors,
+        dosed,
+        seeds=seeds,
+        seed=SEED,
+        seconds=time.process_time() - begin,
         ratio=(81 / 4 + 27) / LOGISTIC.l1_sensitivity(Adjacency.replace, dimension=9),
         mean=UNITS * float(np.var(warfarin(0).test_labels)),
-    )  # fmt: skip
+    )
     if not quick:
         write("001_linear_regression", text)
         draw(accuracies, errors, dosed)

@@ -54,11 +54,16 @@ GENE = (12, 13)
 OWN = 200
 """People that the attacker knows all about, for the baselines."""
 PLAIN, OUTPUT, ORACLE, TUNED = (
-    "non-private", "output, data-independent", "output, oracle (not private)", "output, tuned on R₁",
-)  # fmt: skip
+    "non-private",
+    "output, data-independent",
+    "output, oracle (not private)",
+    "output, tuned on R₁",
+)
 OBJECTIVE, FUNCTIONAL, PUBLISHED = (
-    "objective, on the ball", "functional mechanism", "functional, published sensitivity",
-)  # fmt: skip
+    "objective, on the ball",
+    "functional mechanism",
+    "functional, published sensitivity",
+)
 HISTOGRAM = "projected histogram"
 OURS, NOTHING = "holdfast's default (ε, δ)", "all weights 0: no data used"
 LOOKS: dict[str, Look] = {
@@ -92,9 +97,12 @@ def patients(seed: int) -> Patients:
     """The people of a split; half of those not trained on are the attacker's own."""
     raw = warfarin(seed)
     return Patients(
-        split=on_sphere(raw), train_guesses=with_every_gene(raw.train), test_guesses=with_every_gene(raw.test),
-        train_genes=genes(raw.train), test_genes=genes(raw.test),
-    )  # fmt: skip
+        split=on_sphere(raw),
+        train_guesses=with_every_gene(raw.train),
+        test_guesses=with_every_gene(raw.test),
+        train_genes=genes(raw.train),
+        test_genes=genes(raw.test),
+    )
 
 
 def genes(rows: Floats) -> Codes:
@@ -117,9 +125,14 @@ def default(split: Split, epsilon: float, seed: int) -> Floats:
         warnings.simplefilter("ignore", NotPrivateWarning)
         warnings.simplefilter("ignore", BudgetWarning)
         model = PrivateLinearRegression(
-            epsilon, len(split.train) ** -1.5, target_bounds=(-1.0, 1.0), fit_intercept=False, adjacency="replace",
-            n_public=len(split.train), random_state=seed,
-        ).fit(split.train, split.train_labels)  # fmt: skip
+            epsilon,
+            len(split.train) ** -1.5,
+            target_bounds=(-1.0, 1.0),
+            fit_intercept=False,
+            adjacency="replace",
+            n_public=len(split.train),
+            random_state=seed,
+        ).fit(split.train, split.train_labels)
     return np.asarray(model.coef_)
 
 
@@ -129,9 +142,15 @@ def histogram(split: Split, epsilon: float, seed: int) -> Floats:
         warnings.simplefilter("ignore", NotPrivateWarning)
         warnings.simplefilter("ignore", BudgetWarning)
         model = PrivateLinearRegression(
-            epsilon, 0.0, method="projected_histogram", target_bounds=(-1.0, 1.0), fit_intercept=False,
-            adjacency="replace", n_public=len(split.train), random_state=seed,
-        ).fit(split.train, split.train_labels)  # fmt: skip
+            epsilon,
+            0.0,
+            method="projected_histogram",
+            target_bounds=(-1.0, 1.0),
+            fit_intercept=False,
+            adjacency="replace",
+            n_public=len(split.train),
+            random_state=seed,
+        ).fit(split.train, split.train_labels)
     return np.asarray(model.coef_)
 
 

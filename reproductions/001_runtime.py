@@ -65,9 +65,13 @@ def seconds(name: str, examples: ArrayExamples, *, passes: int, batch: int) -> f
     begin = time.process_time()
     if name == NOISELESS:
         course = Pass(
-            problem=problem, adjacency=Adjacency.replace, records=count, batch=batch, passes=passes,
+            problem=problem,
+            adjacency=Adjacency.replace,
+            records=count,
+            batch=batch,
+            passes=passes,
             schedule="strongly_convex",
-        )  # fmt: skip
+        )
         course.train(examples, Source(seed=SEED))
     else:
         currency = "renyi" if name == BST14 else "gdp"

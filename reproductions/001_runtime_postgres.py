@@ -83,8 +83,10 @@ class Stored:
         return TableExamples(
             table=open_table(self.server.url(self.name, way=way), self.schema),
             encoder=Encoder(self.schema, self.schema.names[:-1], intercept=False),
-            target="label", coding=ClassLabels.of_column(self.schema["label"]), public_count=self.count,
-        )  # fmt: skip
+            target="label",
+            coding=ClassLabels.of_column(self.schema["label"]),
+            public_count=self.count,
+        )
 
     def shortest(self, work: Callable[[], object], repeats: int) -> float:
         """CPU seconds of the fastest repeat, client and server."""
@@ -101,9 +103,13 @@ def fit(stored: Stored, name: str, *, passes: int, batch: int) -> None:
     problem = Problem(loss=Logistic(), dimension=stored.width, penalty=PENALTY)
     if name == NOISELESS:
         Pass(
-            problem=problem, adjacency=Adjacency.replace, records=stored.count, batch=batch, passes=passes,
+            problem=problem,
+            adjacency=Adjacency.replace,
+            records=stored.count,
+            batch=batch,
+            passes=passes,
             schedule="strongly_convex",
-        ).train(stored.beside, Source(seed=SEED))  # fmt: skip
+        ).train(stored.beside, Source(seed=SEED))
         return
     limit = ApproxDP(EPSILON, stored.count**-1.5)
     account = Account(limit, adjacency="replace", currency="gdp", seed=SEED)

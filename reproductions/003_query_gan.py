@@ -99,12 +99,16 @@ def perturbed(rounds: int, seeds: int) -> dict[float, tuple[float, float, float]
     """For each rate: measured regret on steady losses, and theorem 3.5.1 as printed and with its 1 / eta."""
     return {
         rate: (
-            float(np.mean([leader_regret(rounds, form="FTPL", rate=rate, seed=s, steady=True) for s in range(seeds)])),
+            float(
+                np.mean(
+                    [leader_regret(rounds, form="FTPL", rate=rate, seed=s, steady=True) for s in range(seeds)]
+                )
+            ),
             perturbed_bound(rate, rounds, printed=True),
             perturbed_bound(rate, rounds, printed=False),
         )
         for rate in RATES
-    }  # fmt: skip
+    }
 
 
 def odo_losses(count: int = 100, epsilon: float = 0.1) -> dict[int, tuple[float, float]]:
@@ -156,8 +160,16 @@ def measures(epsilons: Sequence[float]) -> list[tuple[str, float, float, float, 
             share = released / released.sum()
             error = evaluate(lambda columns: data(*columns), made._rows, work).max_error
             assert made.certificate_ is not None
-            found.append((method, epsilon, error, made.certificate_.alpha, earth_mover(exact, share),
-                          log_gan(exact, share)))  # fmt: skip
+            found.append(
+                (
+                    method,
+                    epsilon,
+                    error,
+                    made.certificate_.alpha,
+                    earth_mover(exact, share),
+                    log_gan(exact, share),
+                )
+            )
     return found
 
 
@@ -185,8 +197,12 @@ def _select(data: ExactCounts, work: Workload, rounds: int) -> Curve:
     first, *game = _account().split(0.1, 0.1, 0.8)
     measured = measure_tables(data, [(name,) for name in data.names], account=first, label="one-way tables")
     curve: Curve = {
-        "payoff": [], "noisy error": [], "largest error": [], "largest error, mean of rounds": [], "certificate": []
-    }  # fmt: skip
+        "payoff": [],
+        "noisy error": [],
+        "largest error": [],
+        "largest error, mean of rounds": [],
+        "certificate": [],
+    }
     models = []
     for turn in select_rounds(
         data, work, measured, float(GAME_ROWS), game, rounds=rounds, form="mixture", components=500, steps=10
@@ -213,8 +229,15 @@ def _certified(data: ExactCounts, work: Workload, model: MixtureModel, number: i
 
 def _leader(data: ExactCounts, work: Workload, rounds: int) -> Curve:
     truth, account = ExactAnswers.of(data, work), _account()
-    plan = planned(truth, account, log_universe=GAME_WIDTH * math.log(2), rounds=rounds, samples=8, step=None,
-                   most_draws=10_000)  # fmt: skip
+    plan = planned(
+        truth,
+        account,
+        log_universe=GAME_WIDTH * math.log(2),
+        rounds=rounds,
+        samples=8,
+        step=None,
+        most_draws=10_000,
+    )
     curve: Curve = {"payoff": [], "largest error": [], "largest error, mean of rounds": [], "certificate": []}
     total = np.zeros(truth.layout.size)
     for turn in leader_rounds(data, truth, plan, account, form="mixture", components=100, steps=20, recent=1):
@@ -344,8 +367,13 @@ generator, had the game ended there (a tenth of the budget, confidence 95 %). Al
 
 def draw_study(found: Mapping[str, Any]) -> None:
     """The game's forms, and ODO-1's privacy loss."""
-    looks = {"corrected": (BLUE, "-"), "perturbed": (GREEN, (0, (6, 1.5))), "printed": (RED, "-"),
-             "other's loss": (ORANGE, (0, (1, 1))), "one layer": (PINK, (0, (3, 1, 1, 1)))}  # fmt: skip
+    looks = {
+        "corrected": (BLUE, "-"),
+        "perturbed": (GREEN, (0, (6, 1.5))),
+        "printed": (RED, "-"),
+        "other's loss": (ORANGE, (0, (1, 1))),
+        "one layer": (PINK, (0, (3, 1, 1, 1))),
+    }
     with panels("thesis_game", columns=2, legend=6, size=(9.6, 3.7)) as axes:
         left, right = axes[0]
         for form, errors in found["games"].items():
@@ -353,21 +381,36 @@ def draw_study(found: Mapping[str, Any]) -> None:
             left.plot(
                 range(1, len(errors) + 1), errors, color=colour, linestyle=line, linewidth=1.5, label=form
             )
-        left.set(xscale="log", yscale="log", xlabel="rounds", ylabel="largest error of the mixture",
-                 title="Who is regularised, and on whose loss")  # fmt: skip
+        left.set(
+            xscale="log",
+            yscale="log",
+            xlabel="rounds",
+            ylabel="largest error of the mixture",
+            title="Who is regularised, and on whose loss",
+        )
         rounds = list(found["odo"])
         for place, (label, colour) in enumerate((("ODO-1 as printed", PINK), ("with regulariser", INK))):
             values = [found["odo"][t][place] for t in rounds]
             right.plot(rounds, values, color=colour, marker="o", markersize=4, linewidth=1.5, label=label)
         right.axhline(0.1, color=RED, linewidth=1.0, linestyle=(0, (2, 2)), label="claimed")
-        right.set(xscale="log", yscale="log", xlabel="rounds summed", ylabel="largest privacy loss",
-                  title="Privacy of the perturbed minimiser")  # fmt: skip
+        right.set(
+            xscale="log",
+            yscale="log",
+            xlabel="rounds summed",
+            ylabel="largest privacy loss",
+            title="Privacy of the perturbed minimiser",
+        )
 
 
 def draw_rounds(found: Mapping[str, Any]) -> None:
     """Both players' games."""
-    looks = {"payoff": (ORANGE, "-"), "noisy error": (PINK, (0, (1, 1))), "largest error": (BLUE, "-"),
-             "largest error, mean of rounds": (GREEN, (0, (6, 1.5))), "certificate": (RED, "-")}  # fmt: skip
+    looks = {
+        "payoff": (ORANGE, "-"),
+        "noisy error": (PINK, (0, (1, 1))),
+        "largest error": (BLUE, "-"),
+        "largest error, mean of rounds": (GREEN, (0, (6, 1.5))),
+        "certificate": (RED, "-"),
+    }
     titles = {"select": "A: select and measure", "leader": "B: multiplicative weights"}
     with panels("game_rounds", columns=2, legend=4, size=(9.6, 3.8)) as axes:
         for place, (player, curve) in zip(axes[0], found["rounds"].items(), strict=True):

@@ -245,12 +245,22 @@ def draw(
     import matplotlib.pyplot as plt
 
     style: dict[Any, Any] = {
-        "svg.hashsalt": "holdfast", "figure.constrained_layout.use": True, "font.family": "DejaVu Sans",
-        "font.size": 10, "axes.titlesize": 11, "axes.titleweight": "bold", "axes.titlelocation": "left",
-        "axes.edgecolor": "#5b6875", "axes.labelcolor": "#1c2733", "axes.spines.top": False,
-        "axes.spines.right": False, "axes.grid": True, "grid.color": "#e3e8ed", "axes.axisbelow": True,
+        "svg.hashsalt": "holdfast",
+        "figure.constrained_layout.use": True,
+        "font.family": "DejaVu Sans",
+        "font.size": 10,
+        "axes.titlesize": 11,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.edgecolor": "#5b6875",
+        "axes.labelcolor": "#1c2733",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": "#e3e8ed",
+        "axes.axisbelow": True,
         "legend.frameon": False,
-    }  # fmt: skip
+    }
     with mpl.rc_context(style):
         figure, axes = plt.subplots(figsize=(9.4, 4.4))
         at = np.array(list(cases), float)

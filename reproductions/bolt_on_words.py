@@ -26,8 +26,11 @@ TESTS = {
     4: "Test 4: strongly convex, (ε, δ)",
 }
 FIGURE_33 = {
-    ("(a)", 1, 1): 0.71, ("(a)", 20, 1): 0.45, ("(c)", 20, 1): 0.45, ("(c)", 20, 10): 0.71,
-}  # fmt: skip
+    ("(a)", 1, 1): 0.71,
+    ("(a)", 20, 1): 0.45,
+    ("(c)", 20, 1): 0.45,
+    ("(c)", 20, 10): 0.71,
+}
 """What the thesis prints at epsilon = 4 (text of section 3.5 and caption of figure 3.3)."""
 TIMES_SCS13, TIMES_BST14 = 4.0, 3.5
 """"Up to 4x better than SCS13 and up to 3.5x better than BST14"."""
@@ -244,19 +247,30 @@ def bst_words(found: dict[str, dict[int, Found]], not_run: dict[str, list[float]
 
 
 def page(
-    shapes: dict[str, str], found: dict[str, dict[int, Found]], epsilons: dict[str, Sequence[float]],
-    neighbours: Sequence[tuple[str, int, list[float]]], passes: Passes, places_33: Sequence[float],
-    repeats: Repeats, *,
-    growth: dict[str, dict[int, float]], not_run: dict[str, list[float]], seeds: int, seed: int,
-    majority: float, store: Store,
-) -> list[str]:  # fmt: skip
+    shapes: dict[str, str],
+    found: dict[str, dict[int, Found]],
+    epsilons: dict[str, Sequence[float]],
+    neighbours: Sequence[tuple[str, int, list[float]]],
+    passes: Passes,
+    places_33: Sequence[float],
+    repeats: Repeats,
+    *,
+    growth: dict[str, dict[int, float]],
+    not_run: dict[str, list[float]],
+    seeds: int,
+    seed: int,
+    majority: float,
+    store: Store,
+) -> list[str]:
     """The generated Markdown."""
     lines = ["# Wu 2016, figures 3.2 and 3.3: bolt-on SGD against its rivals, at full size", ""]
     lines += [
         f"Made by `python -m reproductions.001_bolt_on`, seed {seed}: {store.total_seconds / 3600:.1f} CPU hours on "
         f"one core, {store.memory}.",
-        "", HEAD, "",
-    ]  # fmt: skip
+        "",
+        HEAD,
+        "",
+    ]
     lines += [f"- {name}: {shape}; bolt-on {seeds} seeds, the others 1" for name, shape in shapes.items()]
     lines += store.left_words()
     lines += ["", "## The printed mini-batch bound, measured", ""]
@@ -272,10 +286,15 @@ def page(
         for test, results in tests.items():
             lines += [f"### {name}, {TESTS[test]}", "", *table("ε", epsilons[name], results), ""]
     for words in (
-        against(found, SCS13, TIMES_SCS13), against(found, BST14, TIMES_BST14), penalty_words(found),
-        covertype_words(found), our_step_words(found), growth_words(growth), better_words(found, majority),
+        against(found, SCS13, TIMES_SCS13),
+        against(found, BST14, TIMES_BST14),
+        penalty_words(found),
+        covertype_words(found),
+        our_step_words(found),
+        growth_words(growth),
+        better_words(found, majority),
         bst_words(found, not_run),
-    ):  # fmt: skip
+    ):
         lines += [words, ""]
     lines += [
         "## Figure 3.3: passes and batches (MNIST, bolt-on)",

@@ -19,9 +19,24 @@ from holdfast.learn.methods.bst14 import bst14, noise_for
 from holdfast.learn.methods.scs13 import scs13, step_noise
 
 PRIVATE = {
-    "account", "mechanism", "noise", "noise_for", "noise_within", "noisy", "permit", "release", "sensitivity",
-    "step_noise", "sigma", "total", "VectorLaplace", "Gaussian", "FixedSizeGaussian", "calibrate", "spent",
-}  # fmt: skip
+    "account",
+    "mechanism",
+    "noise",
+    "noise_for",
+    "noise_within",
+    "noisy",
+    "permit",
+    "release",
+    "sensitivity",
+    "step_noise",
+    "sigma",
+    "total",
+    "VectorLaplace",
+    "Gaussian",
+    "FixedSizeGaussian",
+    "calibrate",
+    "spent",
+}
 METHODS: dict[str, tuple[Callable[..., Any], ...]] = {
     "bolt-on": (bolt_on,),
     "SCS13": (scs13, step_noise),

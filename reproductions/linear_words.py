@@ -160,9 +160,16 @@ def rest_words(errors: Results) -> str:
 
 
 def page(
-    accuracies: Results, errors: Results, dosed: Results, *, seeds: tuple[int, int], seed: int, seconds: float,
-    ratio: float, mean: float,
-) -> list[str]:  # fmt: skip
+    accuracies: Results,
+    errors: Results,
+    dosed: Results,
+    *,
+    seeds: tuple[int, int],
+    seed: int,
+    seconds: float,
+    ratio: float,
+    mean: float,
+) -> list[str]:
     """The generated Markdown."""
     lines = ["# Wu 2016, figures 4.1 to 4.5: regression by output perturbation", ""]
     lines += [stamp("001_linear_regression", seed, seconds), "", HEAD, ""]

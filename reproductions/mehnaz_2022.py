@@ -80,10 +80,13 @@ def gss(rows: int | None = None, *, whole: bool = False) -> Survey:
     names = [name for name in frame.columns if name not in ("xmovie", "hapmar")]
     label = np.unique(frame["hapmar"].astype(str), return_inverse=True)[1]
     return Survey(
-        name=SAME if whole else "GSS", secret_name="x-rated movies: yes", known=encoded(frame, names),
-        label=label.astype(np.int64), secret=(frame["xmovie"] == "x_yes").to_numpy().astype(np.int64),
+        name=SAME if whole else "GSS",
+        secret_name="x-rated movies: yes",
+        known=encoded(frame, names),
+        label=label.astype(np.int64),
+        secret=(frame["xmovie"] == "x_yes").to_numpy().astype(np.int64),
         members=len(frame) if whole else GSS_MEMBERS * len(frame) // 15_235,
-    )  # fmt: skip
+    )
 
 
 def adult(rows: int | None = None) -> Survey:
@@ -96,10 +99,13 @@ def adult(rows: int | None = None) -> Survey:
     left_out = ("marital_status", "income", "relationship", "fnlwgt", "education_num")
     names = [name for name in frame.columns if name not in left_out]
     return Survey(
-        name="Adult", secret_name="married", known=encoded(frame, names),
+        name="Adult",
+        secret_name="married",
+        known=encoded(frame, names),
         secret=frame["marital_status"].astype(str).str.startswith("Married").to_numpy().astype(np.int64),
-        label=(frame["income"] == ">50K").to_numpy().astype(np.int64), members=ADULT_MEMBERS * len(frame) // 45_222,
-    )  # fmt: skip
+        label=(frame["income"] == ">50K").to_numpy().astype(np.int64),
+        members=ADULT_MEMBERS * len(frame) // 45_222,
+    )
 
 
 def models(quick: bool) -> dict[str, Any]:
@@ -116,9 +122,12 @@ def guessed(survey: Survey, model: Any) -> dict[str, NDArray[np.int64]]:
         known="exact", block=np.eye(int(survey.label.max()) + 1)[survey.label], codes=survey.label
     )
     case = AttributeCase(
-        kinds=2, own_values=np.zeros(0, dtype=np.int64), known=survey.known, response=response,
+        kinds=2,
+        own_values=np.zeros(0, dtype=np.int64),
+        known=survey.known,
+        response=response,
         answers=survey.asked(model),
-    )  # fmt: skip
+    )
     found = {attack.name.upper(): attack.scores(case).argmax(axis=1) for attack in (CSMIA, LOMIA)}
     if survey.members == len(survey.secret):
         return found
@@ -205,13 +214,15 @@ def words(compared: list[tuple[str, str, float, float]]) -> list[str]:
     gap = max(attacks, key=lambda row: row[2] - row[3])
     return [
         f"**Against people of one's own.** Judged by F1 for others, {len(ahead)} of {len(attacks)} attacks beat the "
-        "guess without a model" + (f" ({'; '.join(ahead)})" if ahead else "") + ". Where they do not, the model "
+        "guess without a model"
+        + (f" ({'; '.join(ahead)})" if ahead else "")
+        + ". Where they do not, the model "
         "gave nothing away that a few people of the same kind do not.",
         "",
         f"**Members and others.** The largest difference of F1 is {gap[2] - gap[3]:+.3f} ({gap[0]}, {gap[1]}): "
         "only a difference like this, beyond chance, is what a privacy promise limits. What is guessed about both "
         "alike it does not.",
-    ]  # fmt: skip
+    ]
 
 
 def main() -> int:

@@ -85,9 +85,11 @@ def train(data: Pool, learner: str, epsilon: float, seed: int, *, steps: int | N
         return _plain(data.kind, rows, labels)
     signs = labels if data.kind != "logistic" else 2 * labels - 1
     examples = ArrayExamples(
-        features=rows, labels=np.asarray(signs, dtype=np.float64), adjacency=Adjacency.zero_out,
+        features=rows,
+        labels=np.asarray(signs, dtype=np.float64),
+        adjacency=Adjacency.zero_out,
         public_count=len(labels),
-    )  # fmt: skip
+    )
     fit = _frank_wolfe if learner == FW else _descent
     return fit(data.kind, examples, epsilon, seed, steps)
 
@@ -115,19 +117,29 @@ def _problem(kind: Kind, dimension: int, radius: float) -> Problem:
 def _frank_wolfe(kind: Kind, examples: ArrayExamples, epsilon: float, seed: int, steps: int | None) -> Floats:
     account = Account(ApproxDP(epsilon, DELTA), adjacency="zero_out", currency="zcdp", seed=seed)
     fit = frank_wolfe(
-        examples, _problem(kind, examples.dimension, math.inf), account=account, steps=steps,
-        l1_radius=WEIGHTS if kind == "lasso" else 3.0 * RADIUS, arithmetic="idealised",
+        examples,
+        _problem(kind, examples.dimension, math.inf),
+        account=account,
+        steps=steps,
+        l1_radius=WEIGHTS if kind == "lasso" else 3.0 * RADIUS,
+        arithmetic="idealised",
         feature_bound=1.0 / math.sqrt(examples.dimension),
-    )  # fmt: skip
+    )
     return fit.weights
 
 
 @cache
 def _plan(kind: Kind, count: int, dimension: int, epsilon: float) -> Any:
     return plan_for(
-        _problem(kind, dimension, RADIUS), ApproxDP(epsilon, DELTA), count=count, adjacency="zero_out", rate=RATE,
-        steps=STEPS, clip=1.0, arithmetic="idealised",
-    )  # fmt: skip
+        _problem(kind, dimension, RADIUS),
+        ApproxDP(epsilon, DELTA),
+        count=count,
+        adjacency="zero_out",
+        rate=RATE,
+        steps=STEPS,
+        clip=1.0,
+        arithmetic="idealised",
+    )
 
 
 def _descent(kind: Kind, examples: ArrayExamples, epsilon: float, seed: int, steps: int | None) -> Floats:

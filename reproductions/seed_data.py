@@ -19,8 +19,17 @@ Floats = NDArray[np.float64]
 ROOT = Path(__file__).resolve().parent.parent
 SPLIT_SEED = 7
 COVERTYPE_RANGES = (
-    (1859, 3858), (0, 360), (0, 66), (0, 1397), (-173, 601), (0, 7117), (0, 254), (0, 254), (0, 254), (0, 7173),
-)  # fmt: skip
+    (1859, 3858),
+    (0, 360),
+    (0, 66),
+    (0, 1397),
+    (-173, 601),
+    (0, 7117),
+    (0, 254),
+    (0, 254),
+    (0, 254),
+    (0, 7173),
+)
 """Of the ten quantitative columns, as the data set's description prints them."""
 PIMA_RANGES = ((0, 8), (70, 170), (50, 90), (0, 45), (0, 200), (20, 45), (0, 1), (21, 50))
 """Where adults usually lie; values beyond are clipped. No range is published with the data."""

@@ -33,8 +33,19 @@ FOLDER = ROOT / "reproductions" / "items"
 RESULTS = ROOT / "reproductions" / "results"
 VERDICTS = ("confirmed", "corrected", "refuted", "not reproducible", "not yet")
 FIELDS = {
-    "item", "section", "what", "where", "printed", "ours", "test", "within", "one_run", "holds", "verdict", "why",
-}  # fmt: skip
+    "item",
+    "section",
+    "what",
+    "where",
+    "printed",
+    "ours",
+    "test",
+    "within",
+    "one_run",
+    "holds",
+    "verdict",
+    "why",
+}
 
 
 class BadItem(ValueError):
@@ -127,9 +138,26 @@ def compare(rule: str, ours: tuple[float, ...], printed: tuple[float | str, ...]
     names: dict[str, Any] = dict(zip(string.ascii_lowercase, ours, strict=False))
     names |= dict(zip("pqrs", (value for value in printed if not isinstance(value, str)), strict=False))
     allowed = (
-        ast.Expression, ast.Compare, ast.BoolOp, ast.And, ast.BinOp, ast.UnaryOp, ast.USub, ast.Add, ast.Sub, ast.Mult,
-        ast.Div, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Name, ast.Load, ast.Constant, ast.Call,
-    )  # fmt: skip
+        ast.Expression,
+        ast.Compare,
+        ast.BoolOp,
+        ast.And,
+        ast.BinOp,
+        ast.UnaryOp,
+        ast.USub,
+        ast.Add,
+        ast.Sub,
+        ast.Mult,
+        ast.Div,
+        ast.Lt,
+        ast.LtE,
+        ast.Gt,
+        ast.GtE,
+        ast.Name,
+        ast.Load,
+        ast.Constant,
+        ast.Call,
+    )
     tree = ast.parse(rule, mode="eval")
     for node in ast.walk(tree):
         if not isinstance(node, allowed):
@@ -250,10 +278,19 @@ def load(folder: Path = FOLDER) -> list[Item]:
                 raise BadItem(f"{path.name}, {line.get('item')}: unknown {', '.join(sorted(unknown))}")
             found.append(
                 Item(
-                    document=content["document"], item=line["item"], section=line["section"], what=line["what"],
-                    where=_texts(line.get("where")), printed=_texts(line.get("printed")), ours=_texts(line.get("ours")),
-                    test=_texts(line.get("test")), within=line.get("within"), one_run=line.get("one_run"),
-                    holds=line.get("holds"), stated=line.get("verdict"), why=line.get("why", ""),
+                    document=content["document"],
+                    item=line["item"],
+                    section=line["section"],
+                    what=line["what"],
+                    where=_texts(line.get("where")),
+                    printed=_texts(line.get("printed")),
+                    ours=_texts(line.get("ours")),
+                    test=_texts(line.get("test")),
+                    within=line.get("within"),
+                    one_run=line.get("one_run"),
+                    holds=line.get("holds"),
+                    stated=line.get("verdict"),
+                    why=line.get("why", ""),
                 )
-            )  # fmt: skip
+            )
     return found

@@ -17,11 +17,22 @@ RESULTS = ROOT / "reproductions" / "results"
 BLUE, ORANGE, GREEN, PINK, RED = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00"
 INK, MUTED = "#1c2733", "#5b6875"
 STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "holdfast", "figure.constrained_layout.use": True, "font.family": "DejaVu Sans",
-    "font.size": 9, "axes.titlesize": 9.5, "axes.titleweight": "bold", "axes.titlelocation": "left",
-    "axes.edgecolor": MUTED, "axes.labelcolor": INK, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.grid": True, "grid.color": "#e3e8ed", "axes.axisbelow": True, "legend.frameon": False,
-}  # fmt: skip
+    "svg.hashsalt": "holdfast",
+    "figure.constrained_layout.use": True,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e3e8ed",
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+}
 Look = tuple[str, Any, str]
 Series = Mapping[float, Sequence[float]]
 """Results of several seeds at each place of the horizontal axis."""

@@ -66,9 +66,13 @@ def convex_excess(
     def bound(logarithm: float) -> float:
         penalty = math.exp(logarithm)
         inner = strongly_convex_excess(
-            lipschitz=lipschitz + penalty * radius, penalty=penalty, count=count, dimension=dimension,
-            epsilon=epsilon, failure=failure,
-        )  # fmt: skip
+            lipschitz=lipschitz + penalty * radius,
+            penalty=penalty,
+            count=count,
+            dimension=dimension,
+            epsilon=epsilon,
+            failure=failure,
+        )
         return inner + 0.5 * penalty * radius**2
 
     found = minimize_scalar(bound, bounds=(-30.0, 30.0), method="bounded")
@@ -189,9 +193,11 @@ def page(found: Sequence[tuple[str, float, float, float | None]], seconds: float
     lines += [
         "Upper bounds of the sources with the constants of their own proofs. Measured is what is exceeded in 5 % of",
         "runs on generated data (for theorem 3 a mean), with the noise that is printed, twice what is needed. A bound",
-        "that lies far above is true and says little.", "",
-        "| theorem | bound | measured | bound / measured | exact |", "|---|---:|---:|---:|---:|",
-    ]  # fmt: skip
+        "that lies far above is true and says little.",
+        "",
+        "| theorem | bound | measured | bound / measured | exact |",
+        "|---|---:|---:|---:|---:|",
+    ]
     for name, bound, seen, exact in found:
         lines.append(
             f"| {name} | {bound:.4g} | {seen:.4g} | {bound / seen:.1f} | {'' if exact is None else f'{exact:.4g}'} |"
@@ -200,9 +206,11 @@ def page(found: Sequence[tuple[str, float, float, float | None]], seconds: float
     lines += ["", "Every bound holds." if not broken else f"**Broken**: {'; '.join(broken)}.", ""]
     lines += [
         "**000, proposition 38**, corrected: private Frank-Wolfe on the regularised dual, n = 10,000, ε = 1, δ = 1e-6,",
-        "448 queries and their negations. Printed is without constants, so its powers count and not its size.", "",
-        "| alpha | printed error | error of the proof | printed T | best T |", "|---:|---:|---:|---:|---:|",
-    ]  # fmt: skip
+        "448 queries and their negations. Printed is without constants, so its powers count and not its size.",
+        "",
+        "| alpha | printed error | error of the proof | printed T | best T |",
+        "|---:|---:|---:|---:|---:|",
+    ]
     for alpha in (0.001, 0.01, 0.1):
         one = frank_wolfe_dual(count=10_000, epsilon=1.0, delta=1e-6, vertices=896, alpha=alpha)
         lines.append(

@@ -118,7 +118,10 @@ def lacking(entry: Any, name: str) -> Any:
 @pytest.mark.parametrize(
     ("point", "words"),
     [
-        (Point("mine", ImportError("no module 'x'")), "registers 'mine' in holdfast.methods, and it cannot be"),
+        (
+            Point("mine", ImportError("no module 'x'")),
+            "registers 'mine' in holdfast.methods, and it cannot be",
+        ),
         (Point("mine", SystemExit(3)), "cannot be loaded: SystemExit"),
         (Point("mine", object()), "must be an instance of Learner, got one of object"),
         (Point("mine", replace(MINE, name="yours")), "calls itself 'yours'"),
@@ -127,7 +130,7 @@ def lacking(entry: Any, name: str) -> Any:
         (Point("output", replace(OUTPUT, paper="mine")), "'output' has a name of holdfast's own"),
         (Point("a b", replace(MINE, name="a b")), "must have a name of up to 64 letters"),
     ],
-)  # fmt: skip
+)
 def test_a_package_that_cannot_be_taken_is_named(
     monkeypatch: pytest.MonkeyPatch, point: Point, words: str
 ) -> None:
@@ -428,9 +431,17 @@ def test_an_attribute_attack_of_others_is_marked_on_the_internal_page() -> None:
     cut, others = ({k: v[part] for k, v in people.items()} for part in (slice(80), slice(80, None)))
     mine = AttributeAttack(name="mine", score=lambda case: case.imputed, paper="none")
     risk = attribute_risk(
-        lambda rows: np.full(len(rows["s"]), 0.5), cut, fresh=others, sensitive="s", target="y", classes=[False, True],
-        sizes=(50,), surest=10, attacks=[mine], random_state=0,
-    )["s"]  # fmt: skip
+        lambda rows: np.full(len(rows["s"]), 0.5),
+        cut,
+        fresh=others,
+        sensitive="s",
+        target="y",
+        classes=[False, True],
+        sizes=(50,),
+        surest=10,
+        attacks=[mine],
+        random_state=0,
+    )["s"]
     words = "the attack 'mine' is not registered: that it sees no answers is the claim of its author"
     assert risk.notes["mine"] == words
     assert words in risk.summary()  # an internal page prints the summary, in the attack's own words

@@ -160,8 +160,12 @@ def run_pages(
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
         [str(python), str(RUN_PAGES), "--extras", extras, *map(str, pages)],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def needs(page: Path) -> set[str]:

@@ -112,10 +112,11 @@ class Extract:
         signed, listed = data["signature"], data["entries"]
         content = signed["content"]
         require(
-            signed["format"] == "holdfast-signature/1" and signed["about"] == "extract"
+            signed["format"] == "holdfast-signature/1"
+            and signed["about"] == "extract"
             and key.signed(signed["public_key"], signed["signature"], statement("extract", content)),
             "the extract is not signed by the given key",
-        )  # fmt: skip
+        )
         require(
             sha256(canonical(listed)) == content["sha256"], "the extract holds other entries than were signed"
         )
@@ -160,11 +161,13 @@ class Extract:
         body = entry["body"]
         message = canonical({name: body[name] for name in ("format", "ledger", "number", "head")})
         require(
-            body["format"] == "holdfast-head/1" and body["ledger"] == self.ledger
-            and body["number"] == entry["number"] - 1 and body["head"] == entry["previous"]
+            body["format"] == "holdfast-head/1"
+            and body["ledger"] == self.ledger
+            and body["number"] == entry["number"] - 1
+            and body["head"] == entry["previous"]
             and key.signed(body["public_key"], body["signature"], message),
             f"entry {entry['number']}: the head is not signed by the given key",
-        )  # fmt: skip
+        )
 
 
 def amounts(body: Any) -> list[Fraction]:
@@ -447,10 +450,16 @@ def _same_payment(paid: Any, shown: Any, extract: Extract) -> None:
     approvals = extract.of("approval", account=body["account"])
     hashes = [{"number": n, "hash": extract.entries[n]["hash"]} for n in shown["provenance"]["entries"]]
     expected = {
-        "ledger": extract.ledger, "dataset": dataset["dataset"], "dataset_purpose": dataset["purpose"],
-        "dataset_approver": dataset["approver"], "account": opened["account"], "purpose": opened["purpose"],
-        "opened": account.opened["at"], "entries": hashes, "head": shown["provenance"]["head"],
-    }  # fmt: skip
+        "ledger": extract.ledger,
+        "dataset": dataset["dataset"],
+        "dataset_purpose": dataset["purpose"],
+        "dataset_approver": dataset["approver"],
+        "account": opened["account"],
+        "purpose": opened["purpose"],
+        "opened": account.opened["at"],
+        "entries": hashes,
+        "head": shown["provenance"]["head"],
+    }
     for field, value in expected.items():
         require(paid[field] == visible(value), f"the page shows another {field} than the ledger")
     names = {

@@ -221,9 +221,11 @@ def excess(
     penalty = product / k
     potential = potential_of(table(dimension, count, 7), k=k, penalty=penalty)
     shared: dict[str, Any] = {
-        "dimension": dimension, "inverse_temperature": k, "penalty": penalty,
+        "dimension": dimension,
+        "inverse_temperature": k,
+        "penalty": penalty,
         "smoothness": potential.problem.smoothness,
-    }  # fmt: skip
+    }
     source = Source(seed=11)
     plan = SamplingPlan(**shared, total_variation=1e-6)
     if plan.admits_direct and plan.direct_bound < 2000:

@@ -94,9 +94,12 @@ def tradeoff() -> Figure:
         left.fill_between(at, 0, miss, color=colour, alpha=0.10, linewidth=0)
         left.plot(at, miss, color=colour, linestyle=style)
         left.annotate(
-            f"μ = {mu:g}", spots[mu], color=colour, fontweight="bold",
+            f"μ = {mu:g}",
+            spots[mu],
+            color=colour,
+            fontweight="bold",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
-        )  # fmt: skip
+        )
     left.text(0.53, 0.53, "blind guessing", color=MUTED, fontsize=9, ha="center", rotation=-45, va="center")
     left.text(0.97, 0.93, "smaller μ, larger region,\nstronger promise", fontsize=9.5, ha="right", va="top")
 
@@ -107,9 +110,12 @@ def tradeoff() -> Figure:
     right.plot(*_line(proof), color=BLUE, label="proved: every test is above")
     right.plot(*_line(attack), color=ORANGE, linestyle=(0, (6, 1.5)), label="measured: one attack got here")
     right.plot(
-        *_line(audit), color=PINK, linestyle=(0, (1, 1)), linewidth=2.4,
+        *_line(audit),
+        color=PINK,
+        linestyle=(0, (1, 1)),
+        linewidth=2.4,
         label=f"audited: the best test is below ({100 * audit.confidence:g} %)",
-    )  # fmt: skip
+    )
     right.text(0.04, 0.04, "impossible", color=BLUE, fontweight="bold")
     right.legend(loc="upper right", fontsize=8.5, handlelength=2.6, borderaxespad=0.2)
     return figure
@@ -161,9 +167,14 @@ def promise() -> Figure:
     left.text(0.04, 0.06, "the proof says:\nnobody gets here", color=BLUE, fontweight="bold")
     right.set_title("The same promise, 40 % of the noise: refuted", color=RED)
     right.annotate(
-        "somebody did", (0.17, 0.36), (0.42, 0.62), color=RED, fontweight="bold", fontsize=12,
+        "somebody did",
+        (0.17, 0.36),
+        (0.42, 0.62),
+        color=RED,
+        fontweight="bold",
+        fontsize=12,
         arrowprops={"arrowstyle": "->", "color": RED, "linewidth": 1.6},
-    )  # fmt: skip
+    )
     return figure
 
 
@@ -267,18 +278,27 @@ def low_bits() -> Figure:
         ):
             shares = [100 * np.mean(bits[world] == k) for k in exponents]
             axes[place].bar(
-                exponents + 0.4 * (world - 0.5), shares, width=0.4,
-                color=colour, label=label, hatch=hatch, edgecolor="white", linewidth=0,
-            )  # fmt: skip
+                exponents + 0.4 * (world - 0.5),
+                shares,
+                width=0.4,
+                color=colour,
+                label=label,
+                hatch=hatch,
+                edgecolor="white",
+                linewidth=0,
+            )
         axes[place].set(xlabel="place k of the last bit set: released value = odd × 2ᵏ", xticks=exponents)
         axes[place].grid(axis="x", visible=False)
         axes[place].set_title(title)
     axes[0].set(ylabel="share of releases (%)", ylim=(0, 62))
     axes[0].annotate(
         "the last bit is here: the value\nwas 0, with certainty",
-        (-54.9, 51), xytext=(-52.4, 55), fontsize=9, va="center",
+        (-54.9, 51),
+        xytext=(-52.4, 55),
+        fontsize=9,
+        va="center",
         arrowprops={"arrowstyle": "->", "color": MUTED},
-    )  # fmt: skip
+    )
     axes[1].legend(loc="upper right", fontsize=9)
     return figure
 
@@ -481,9 +501,13 @@ def synth_panel() -> Figure:
             ]
             solid = colour if method == "auto" else "none"
             axes.plot(
-                *zip(*points, strict=True), linestyle="none", marker=marker, color=colour, markerfacecolor=solid,
+                *zip(*points, strict=True),
+                linestyle="none",
+                marker=marker,
+                color=colour,
+                markerfacecolor=solid,
                 label=method,
-            )  # fmt: skip
+            )
         axes.axhline(allowed, color=MUTED, linestyle=(0, (3, 2)))
         axes.set(yscale="log", ylim=(0.9, 14), yticks=(1, 2, 4, 8), yticklabels=("1", "2", "4", "8"))
         axes.minorticks_off()
@@ -597,9 +621,13 @@ def publishing_options() -> Figure:
         )
     people = read_table(Path(str(_HERE / "adult_test.parquet"))).slice(0, 3000)
     found = options(
-        model, people.drop_columns(["income"]), np.asarray(people["income"]), sensitive="marital_status",
-        schema=adult_schema(), random_state=0,
-    )  # fmt: skip
+        model,
+        people.drop_columns(["income"]),
+        np.asarray(people["income"]),
+        sensitive="marital_status",
+        schema=adult_schema(),
+        random_state=0,
+    )
     figure: Figure = found.plot()
     return figure
 
@@ -638,9 +666,15 @@ def epsilons() -> Figure:
     schema = adult_schema()
     columns = read_columns(Path(str(_HERE / "adult_train.parquet")), schema, name="data")
     found = compare_epsilons(
-        columns, schema, target="income", epsilons=(0.05, 0.2, 1.0, 4.0), delta=1e-6, fits=4, accuracy=0.84,
+        columns,
+        schema,
+        target="income",
+        epsilons=(0.05, 0.2, 1.0, 4.0),
+        delta=1e-6,
+        fits=4,
+        accuracy=0.84,
         data_are_public=True,
-    )  # fmt: skip
+    )
     print(found.summary())
     figure: Figure = found.plot()
     return figure

@@ -226,9 +226,14 @@ def power() -> Figure:
 def _audit(claim: GaussianDP, runs: int, false_alarms: int, misses: int) -> AuditResult:
     errors = ErrorRates(false_alarms=int(false_alarms), without=runs, misses=int(misses), with_canary=runs)
     return AuditResult(
-        finding=Trainings(errors=errors), delta=1e-5, coins="holdfast", planted="a record", adjacency=Adjacency.replace,
-        rows="public", design=Design(claim=claim, interference=0.0),
-    )  # fmt: skip
+        finding=Trainings(errors=errors),
+        delta=1e-5,
+        coins="holdfast",
+        planted="a record",
+        adjacency=Adjacency.replace,
+        rows="public",
+        design=Design(claim=claim, interference=0.0),
+    )
 
 
 def forgers() -> Figure:

@@ -80,9 +80,15 @@ def test_several_runs_are_one_larger_audit() -> None:
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared(adjacency: str) -> None:
     game = membership_game(
-        ByHeart(), people(240, seed=1), claim=ApproxDP(0.5, 1e-6), adjacency=adjacency, models=4, seed=1,
-        reference=people(100, seed=2), base=people(20, seed=3),
-    )  # fmt: skip
+        ByHeart(),
+        people(240, seed=1),
+        claim=ApproxDP(0.5, 1e-6),
+        adjacency=adjacency,
+        models=4,
+        seed=1,
+        reference=people(100, seed=2),
+        base=people(20, seed=3),
+    )
     assert game.verdict() == "refuted"
     for name, audit in game.audits.items():
         assert audit.corrected_over == len(game.audits) == 10
@@ -119,9 +125,15 @@ def test_slots_hold_a_record_or_its_alternative() -> None:
 
     rows = np.arange(50.0)[:, None]
     game = membership_game(
-        train, (rows, np.zeros(50, int)), alternatives=(rows, np.ones(50, int)), claim=PureDP(1.0),
-        adjacency="replace", classes=[0, 1], attacks="loss", seed=4,
-    )  # fmt: skip
+        train,
+        (rows, np.zeros(50, int)),
+        alternatives=(rows, np.ones(50, int)),
+        claim=PureDP(1.0),
+        adjacency="replace",
+        classes=[0, 1],
+        attacks="loss",
+        seed=4,
+    )
     X, y = seen[0]
     assert np.array_equal(X, rows)
     assert 10 < y.sum() < 40
@@ -152,9 +164,17 @@ def test_the_mini_batch_bolt_on_is_caught_and_its_repair_is_not(noise: str, verd
 
     axes, signs = np.eye(1000), np.where(random.random(1000) < 0.5, 1.0, -1.0)
     game = membership_game(
-        train, (axes, signs), alternatives=(axes, -signs), claim=ApproxDP(epsilon, delta), adjacency="replace",
-        classes=[-1.0, 1.0], attacks=("loss", "lira"), models=4, seed=2, jobs=1,
-    )  # fmt: skip
+        train,
+        (axes, signs),
+        alternatives=(axes, -signs),
+        claim=ApproxDP(epsilon, delta),
+        adjacency="replace",
+        classes=[-1.0, 1.0],
+        attacks=("loss", "lira"),
+        models=4,
+        seed=2,
+        jobs=1,
+    )
     assert game.verdict() == verdict
     assert (game.epsilon_lower() > epsilon) == (noise == "printed")
 
@@ -176,9 +196,16 @@ def test_no_private_estimator_is_contradicted(name: str, epsilon: float) -> None
     X, y = people(400, seed=5, columns=40)
     y = np.random.default_rng(6).integers(0, 2, size=400)
     game = membership_game(
-        ESTIMATORS[name](epsilon), (X, y), claim=ApproxDP(epsilon, 1e-6), adjacency="replace", models=4,
-        attacks=("loss", "lira", "rmia"), confidence=0.999, seed=1, jobs=1,
-    )  # fmt: skip
+        ESTIMATORS[name](epsilon),
+        (X, y),
+        claim=ApproxDP(epsilon, 1e-6),
+        adjacency="replace",
+        models=4,
+        attacks=("loss", "lira", "rmia"),
+        confidence=0.999,
+        seed=1,
+        jobs=1,
+    )
     assert game.verdict() == "consistent"
 
 
@@ -193,9 +220,16 @@ def test_the_most_exposed_are_named_by_their_row_in_the_pool(adjacency: str) -> 
         return lambda asked: np.where((asked[:, 0] == 1.0) & there, 0.99, 0.5)
 
     game = membership_game(
-        train, (rows, labels), alternatives=None if adjacency == "add_remove" else (rows, 0 * labels),
-        claim=PureDP(1.0), adjacency=adjacency, classes=[0, 1], attacks="loss", runs=6, seed=1,
-    )  # fmt: skip
+        train,
+        (rows, labels),
+        alternatives=None if adjacency == "add_remove" else (rows, 0 * labels),
+        claim=PureDP(1.0),
+        adjacency=adjacency,
+        classes=[0, 1],
+        attacks="loss",
+        runs=6,
+        seed=1,
+    )
     assert game.report["loss"].most_exposed(2).rows == (17, 17)
 
 
@@ -203,9 +237,16 @@ def test_without_noise_the_same_game_refutes() -> None:
     """The twin of the test above: what keeps the private estimators safe is their noise, not a weak attack."""
     X, y = people(400, seed=5, columns=40)[0], np.random.default_rng(6).integers(0, 2, size=400)
     game = membership_game(
-        LogisticRegression(C=1e3), (X, y), claim=ApproxDP(0.1, 1e-6), adjacency="replace", models=8, runs=3,
-        attacks=("loss", "lira", "rmia"), seed=1, jobs=1,
-    )  # fmt: skip
+        LogisticRegression(C=1e3),
+        (X, y),
+        claim=ApproxDP(0.1, 1e-6),
+        adjacency="replace",
+        models=8,
+        runs=3,
+        attacks=("loss", "lira", "rmia"),
+        seed=1,
+        jobs=1,
+    )
     assert game.verdict() == "refuted"
 
 

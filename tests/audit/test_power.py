@@ -223,11 +223,18 @@ def test_power_is_measured_on_the_training_without_noise() -> None:
     for kind in ("one-run", "multi-run", "sequential"):
         seen = {
             name: audit(
-                forgetful, np.zeros((0, 64)), claim=claim, adjacency="add_remove", kind=kind,
-                canaries=64 if kind == "one-run" else None, runs=200, noiseless=exact, seed=1,
+                forgetful,
+                np.zeros((0, 64)),
+                claim=claim,
+                adjacency="add_remove",
+                kind=kind,
+                canaries=64 if kind == "one-run" else None,
+                runs=200,
+                noiseless=exact,
+                seed=1,
             ).power()
             for name, exact in (("sum", lambda rows: rows.sum(axis=0)), ("nothing", forgetful))
-        }  # fmt: skip
+        }
         assert seen["sum"] is not None
         assert seen["nothing"] is not None
         assert seen["sum"].can_fail
@@ -236,9 +243,14 @@ def test_power_is_measured_on_the_training_without_noise() -> None:
 
 def test_with_a_score_of_ones_own_power_is_not_known() -> None:
     result = audit(
-        noisy(1.0), np.zeros((0, 64)), claim=PureDP(1.0), adjacency="add_remove", canaries=20, seed=1,
+        noisy(1.0),
+        np.zeros((0, 64)),
+        claim=PureDP(1.0),
+        adjacency="add_remove",
+        canaries=20,
+        seed=1,
         score=lambda output: np.zeros(20),
-    )  # fmt: skip
+    )
     assert result.power() is None
     assert "not counted as a test" in result.summary()
 

@@ -158,12 +158,26 @@ def test_scores_in_numbers() -> None:
     [
         None,
         {},
-        {"finding": {"kind": "no such"}, "delta": 0, "coins": "holdfast", "corrected_over": 1,
-         "adjacency": "add_remove", "planted": "", "scores": {}},
-        {"finding": {"kind": "one-run", "canaries": 1, "guesses": 2, "correct": 0}, "delta": 0, "coins": "holdfast",
-         "corrected_over": 1, "adjacency": "add_remove", "planted": "", "scores": {}},
+        {
+            "finding": {"kind": "no such"},
+            "delta": 0,
+            "coins": "holdfast",
+            "corrected_over": 1,
+            "adjacency": "add_remove",
+            "planted": "",
+            "scores": {},
+        },
+        {
+            "finding": {"kind": "one-run", "canaries": 1, "guesses": 2, "correct": 0},
+            "delta": 0,
+            "coins": "holdfast",
+            "corrected_over": 1,
+            "adjacency": "add_remove",
+            "planted": "",
+            "scores": {},
+        },
     ],
-)  # fmt: skip
+)
 def test_broken_files_are_refused(data: Any) -> None:
     with pytest.raises(FormatError):
         AuditResult.from_json(data)

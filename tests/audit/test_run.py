@@ -127,8 +127,12 @@ def test_models_without_coefficients_are_judged_by_probability_or_an_own_score()
     data = (np.ones((4, 64)), np.array(["no", "yes", "no", "yes"]))
     claim = PureDP(2.0)
     settings: dict[str, Any] = {
-        "claim": claim, "adjacency": "add_remove", "classes": ["no", "yes"], "canaries": 60, "seed": 1,
-    }  # fmt: skip
+        "claim": claim,
+        "adjacency": "add_remove",
+        "classes": ["no", "yes"],
+        "canaries": 60,
+        "seed": 1,
+    }
     assert audit(Memory, data, **settings).verdict(claim) == "refuted"
     blind = audit(Memory, data, score=lambda model: np.zeros(60), **settings)
     assert blind.verdict(claim) == "consistent"
@@ -165,9 +169,13 @@ def test_labels_are_never_read_from_the_data() -> None:
         audit(lambda data: data, (np.zeros((2, 4)), np.array([0, 1])), claim=PureDP(1.0), adjacency="replace")
     with pytest.raises(ParameterError, match="null"):
         audit(
-            lambda data: data, (np.zeros((2, 4)), np.array([0, 1])), claim=PureDP(1.0), adjacency="zero_out",
-            classes=[0, 1], canaries=2,
-        )  # fmt: skip
+            lambda data: data,
+            (np.zeros((2, 4)), np.array([0, 1])),
+            claim=PureDP(1.0),
+            adjacency="zero_out",
+            classes=[0, 1],
+            canaries=2,
+        )
 
 
 def test_the_command_exits_with_1_when_refuted(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,9 +228,18 @@ def test_the_test_of_a_curve_is_valid_where_its_epsilon_is_an_estimate(kind: Any
             return np.where(coins.random(held.size) < 1 / (1 + np.exp(-1.0)), held, ~held).astype(float)
 
         result = audit(
-            answers, np.zeros((0, 1)), claim=PureDP(1.0), kind=kind, adjacency="zero_out", bound="gaussian",
-            canaries=200 if kind == "one-run" else 1, runs=200, delta=1e-5, score=lambda given: given, seed=seed,
-        )  # fmt: skip
+            answers,
+            np.zeros((0, 1)),
+            claim=PureDP(1.0),
+            kind=kind,
+            adjacency="zero_out",
+            bound="gaussian",
+            canaries=200 if kind == "one-run" else 1,
+            runs=200,
+            delta=1e-5,
+            score=lambda given: given,
+            seed=seed,
+        )
         assert not result.valid
         assert result.epsilon_lower() == 0.0
         refuted += result.verdict(PureDP(1.0)) == "refuted"

@@ -40,9 +40,14 @@ def two_releases(table: NDArray[np.float64], account: Account) -> Any:
 
 def transcripts(train: Any, pair: Any = PAIR, **more: Any) -> AuditResult:
     settings: dict[str, Any] = {
-        "claim": CLAIM, "adjacency": "replace", "currency": "gdp", "delta": 1e-5, "runs": 400, "seed": 1,
+        "claim": CLAIM,
+        "adjacency": "replace",
+        "currency": "gdp",
+        "delta": 1e-5,
+        "runs": 400,
+        "seed": 1,
         "rows": "public",
-    } | more  # fmt: skip
+    } | more
     return audit(train, pair, kind="transcript", **settings)
 
 
@@ -258,9 +263,14 @@ def _learner(
         return LEARNERS[name].fit(table, problem, account=account, **options)
 
     return transcripts(
-        train, opposite_records(rows=200, adjacency=adjacency), claim=ApproxDP(1.0, 1e-3), delta=None, runs=runs,
-        seed=seed, adjacency=adjacency,
-    )  # fmt: skip
+        train,
+        opposite_records(rows=200, adjacency=adjacency),
+        claim=ApproxDP(1.0, 1e-3),
+        delta=None,
+        runs=runs,
+        seed=seed,
+        adjacency=adjacency,
+    )
 
 
 @pytest.mark.parametrize(

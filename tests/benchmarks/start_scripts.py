@@ -55,10 +55,17 @@ def forked(script: str) -> dict[str, Any]:
 
 
 LIBRARIES = (
-    "matplotlib.pyplot", "pyarrow.parquet", "scipy.special", "sklearn.ensemble", "sklearn.linear_model",
-    "holdfast.attack.report", "holdfast.audit.run", "holdfast.dossier.dossier", "holdfast.learn.estimators",
+    "matplotlib.pyplot",
+    "pyarrow.parquet",
+    "scipy.special",
+    "sklearn.ensemble",
+    "sklearn.linear_model",
+    "holdfast.attack.report",
+    "holdfast.audit.run",
+    "holdfast.dossier.dossier",
+    "holdfast.learn.estimators",
     "holdfast.synth.synthesizer",
-)  # fmt: skip
+)
 """What most scripts load, and what takes most of their time."""
 
 

@@ -91,10 +91,16 @@ def test_years_are_drawn_inside_their_bin_as_the_histogram_has_them() -> None:
 def found(score: float) -> dict[str, Any]:
     """What the worker says of one file."""
     return {
-        "k_marginal": int(score), "k_marginal_exact": score, "rows": 27_253, "propensity_mse": 0.001,
-        "inconsistent": {"Age": 0, "Work": 0, "Housing": 0}, "pearson": {"largest": 0.1, "mean": 0.01},
-        "kendall": {"largest": 0.1, "mean": 0.01}, "version": "sdnist 0", "puma": {"worst": 800, "best": 950},
-    }  # fmt: skip
+        "k_marginal": int(score),
+        "k_marginal_exact": score,
+        "rows": 27_253,
+        "propensity_mse": 0.001,
+        "inconsistent": {"Age": 0, "Work": 0, "Housing": 0},
+        "pearson": {"largest": 0.1, "mean": 0.01},
+        "kendall": {"largest": 0.1, "mean": 0.01},
+        "version": "sdnist 0",
+        "puma": {"worst": 800, "best": 950},
+    }
 
 
 def test_runs_are_kept_resumed_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,9 +116,12 @@ def test_runs_are_kept_resumed_and_told(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(nist, "columns_of", lambda part: ("AGEP",))
     monkeypatch.setattr(nist, "folder", lambda: tmp_path)
     monkeypatch.setattr(
-        nist, "synthesised",
-        lambda *key: nist.SyntheticTable(rows=rows, alpha=0.004, cpu_s=2.0, method="measure_first", epsilon=1.0),
-    )  # fmt: skip
+        nist,
+        "synthesised",
+        lambda *key: nist.SyntheticTable(
+            rows=rows, alpha=0.004, cpu_s=2.0, method="measure_first", epsilon=1.0
+        ),
+    )
     keys = [("ten", 1.0, "entry", seed) for seed in range(2)]
     nist.run(tmp_path, keys, None)
     assert asked == ["subsamples", "holdfast_ten_1_entry_0", "holdfast_ten_1_entry_1"]

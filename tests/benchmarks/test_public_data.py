@@ -86,8 +86,13 @@ def test_every_script_starts_or_ends_with_one_line_without_data_and_packages(
 def test_a_script_without_its_data_ends_with_one_line(script: str, tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "HOLDFAST_DATA"}
     done = subprocess.run(
-        [sys.executable, "-m", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", script],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
         timeout=120,
-    )  # fmt: skip
+    )
     assert done.returncode == 2, done.stderr
     assert one_line(done.stderr), done.stderr

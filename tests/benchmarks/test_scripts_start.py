@@ -39,8 +39,11 @@ def started(*scripts: str) -> dict[str, dict[str, Any]]:
     """How each ends when it is asked for help."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.start_scripts", *scripts],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, Any]] = json.loads(done.stdout)
     return found

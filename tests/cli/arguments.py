@@ -38,11 +38,46 @@ NUMBERS = (
     "1/0",
     "½",
 )
-TEXTS = ("", " ", "ill", "age", "x", "clinic", "auto", "all", "k=2", "k=x", "naïve 统计 🙂", "a" * 3000, "--", "\udcff",
-         "nowhere:train", "json:dumps", "json:", ":", "../..", "ill,age", "loss,unknown", "0" * 64)  # fmt: skip
-SPECS = ("gaussian:sigma=2", "pure:epsilon=abc", "pure:epsilon=1/0", "zcdp:rho=nan", "gdp:mu=1*0", "gaussian", "",
-         "laplace:scale=1e-320", "approx:epsilon=1,delta=2", "exponential:epsilon=1,monotone=maybe", "*", ":::",
-         "gaussian:sigma=1*99999999999999999999", "randomised_response:epsilon=1,categories=1.5")  # fmt: skip
+TEXTS = (
+    "",
+    " ",
+    "ill",
+    "age",
+    "x",
+    "clinic",
+    "auto",
+    "all",
+    "k=2",
+    "k=x",
+    "naïve 统计 🙂",
+    "a" * 3000,
+    "--",
+    "\udcff",
+    "nowhere:train",
+    "json:dumps",
+    "json:",
+    ":",
+    "../..",
+    "ill,age",
+    "loss,unknown",
+    "0" * 64,
+)
+SPECS = (
+    "gaussian:sigma=2",
+    "pure:epsilon=abc",
+    "pure:epsilon=1/0",
+    "zcdp:rho=nan",
+    "gdp:mu=1*0",
+    "gaussian",
+    "",
+    "laplace:scale=1e-320",
+    "approx:epsilon=1,delta=2",
+    "exponential:epsilon=1,monotone=maybe",
+    "*",
+    ":::",
+    "gaussian:sigma=1*99999999999999999999",
+    "randomised_response:epsilon=1,categories=1.5",
+)
 URLS = (
     "postgresql://nobody@127.0.0.1:1/none",
     "postgresql://",
@@ -53,21 +88,78 @@ URLS = (
 
 
 PLAN: dict[str, dict[str, Any]] = {
-    "plan": {"ledger": "budget.db", "dataset": "clinic", "source": "c.parquet", "schema": "s.toml",
-             "even_if_useless": True},
-    "fit": {"do": "fit", "name": "m", "target": "ill", "method": "output", "epsilon": 1e-4, "output": "pm.holdfast"},
-    "synth": {"do": "synth", "name": "r", "method": "independent", "epsilon": 1e-4, "rows": 5, "output": "pr.holdfast"},
-    "attack": {"do": "attack", "name": "a", "model": "m", "members": "c.csv", "non_members": "c.csv",
-               "target": "ill", "attacks": ["loss"], "output": "pa.json"},
-    "audit": {"do": "audit", "name": "u", "claim": "m", "function": "train:train", "data": "rows.npy",
-              "canaries": 5, "output": "pu.json"},
+    "plan": {
+        "ledger": "budget.db",
+        "dataset": "clinic",
+        "source": "c.parquet",
+        "schema": "s.toml",
+        "even_if_useless": True,
+    },
+    "fit": {
+        "do": "fit",
+        "name": "m",
+        "target": "ill",
+        "method": "output",
+        "epsilon": 1e-4,
+        "output": "pm.holdfast",
+    },
+    "synth": {
+        "do": "synth",
+        "name": "r",
+        "method": "independent",
+        "epsilon": 1e-4,
+        "rows": 5,
+        "output": "pr.holdfast",
+    },
+    "attack": {
+        "do": "attack",
+        "name": "a",
+        "model": "m",
+        "members": "c.csv",
+        "non_members": "c.csv",
+        "target": "ill",
+        "attacks": ["loss"],
+        "output": "pa.json",
+    },
+    "audit": {
+        "do": "audit",
+        "name": "u",
+        "claim": "m",
+        "function": "train:train",
+        "data": "rows.npy",
+        "canaries": 5,
+        "output": "pu.json",
+    },
     "dossier": {"do": "dossier", "name": "d", "releases": ["m"], "audits": ["u"], "output": "pd.html"},
-}  # fmt: skip
+}
 """A plan with every kind of step."""
 SETTINGS: tuple[Any, ...] = (
-    0, -1, 2, 0.5, 1e308, -0.0, True, "", "x", "ill", "m", "a" * 3000, [], ["x"], ["m", "m"], [1], "c.parquet",
-    "budget.db", "/", "absent/x", "replace", "auto", "output", "naïve 统计", {"x": 1},
-)  # fmt: skip
+    0,
+    -1,
+    2,
+    0.5,
+    1e308,
+    -0.0,
+    True,
+    "",
+    "x",
+    "ill",
+    "m",
+    "a" * 3000,
+    [],
+    ["x"],
+    ["m", "m"],
+    [1],
+    "c.parquet",
+    "budget.db",
+    "/",
+    "absent/x",
+    "replace",
+    "auto",
+    "output",
+    "naïve 统计",
+    {"x": 1},
+)
 """Values for settings of a plan; most are wrong in most places."""
 
 
@@ -136,8 +228,18 @@ def files(folder: Path) -> list[str]:
     (folder / "closed").chmod(0)
     (folder / "ring").symlink_to("ring")
     here = sorted(str(path) for path in folder.iterdir())
-    return [*here, str(folder), str(folder / "absent" / "x.csv"), str(folder / "new.csv"), str(folder / "new.holdfast"),
-            "", "/", "/dev/null", "\udcff.csv", "a" * 300]  # fmt: skip
+    return [
+        *here,
+        str(folder),
+        str(folder / "absent" / "x.csv"),
+        str(folder / "new.csv"),
+        str(folder / "new.holdfast"),
+        "",
+        "/",
+        "/dev/null",
+        "\udcff.csv",
+        "a" * 300,
+    ]
 
 
 def _model(folder: Path) -> None:
@@ -267,10 +369,21 @@ def _value(draw: random.Random, parameter: click.Parameter, paths: list[str]) ->
 
 
 _ENDINGS = {
-    "schema_file": "s.toml", "file": ".toml", "plan": ".toml", "ledger": ".db", "path": ".db", "releases": ".holdfast",
-    "model": ".holdfast", "members": ".csv", "non_members": ".csv", "source": "c.csv", "data": "c.parquet",
-    "output": "new.holdfast", "release": "new.holdfast", "public_data": "c.parquet",
-}  # fmt: skip
+    "schema_file": "s.toml",
+    "file": ".toml",
+    "plan": ".toml",
+    "ledger": ".db",
+    "path": ".db",
+    "releases": ".holdfast",
+    "model": ".holdfast",
+    "members": ".csv",
+    "non_members": ".csv",
+    "source": "c.csv",
+    "data": "c.parquet",
+    "output": "new.holdfast",
+    "release": "new.holdfast",
+    "public_data": "c.parquet",
+}
 
 
 def _suits(name: str, path: str) -> bool:

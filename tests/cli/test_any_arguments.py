@@ -145,8 +145,10 @@ def test_real_processes_end_as_well(paths: list[str]) -> None:
     for arguments in argument_lists(7, PROCESSES, paths):
         done = subprocess.run(
             [sys.executable, "-m", "holdfast.cli.app", *arguments],
-            capture_output=True, check=False, env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:."},
-        )  # fmt: skip
+            capture_output=True,
+            check=False,
+            env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:."},
+        )
         assert done.returncode in CODES, arguments
         assert b"Traceback" not in done.stderr, (arguments, done.stderr)
         assert SECRET.encode() not in done.stdout + done.stderr or arguments[:2] == SHOWN[0].split(), (

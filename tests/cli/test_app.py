@@ -38,9 +38,15 @@ def test_curve_answers_which_epsilon() -> None:
 def test_curve_composes_and_draws(tmp_path: Path) -> None:
     target = tmp_path / "curve.svg"
     shown = run(
-        "curve", "subsampled_gaussian:sigma=0.8,rate=0.01*3000", "--delta", "1e-5", "--epsilon", "5",
-        "--plot", str(target),
-    )  # fmt: skip
+        "curve",
+        "subsampled_gaussian:sigma=0.8,rate=0.01*3000",
+        "--delta",
+        "1e-5",
+        "--epsilon",
+        "5",
+        "--plot",
+        str(target),
+    )
     assert shown.exit_code == 0, shown.output
     assert "epsilon 5.242" in shown.output
     ElementTree.parse(target)

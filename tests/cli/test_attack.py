@@ -42,9 +42,17 @@ def house(tmp_path: Path) -> Path:
 
 def _attack(house: Path, *more: str | Path) -> Result:
     return run(
-        "attack", "membership", house / "m.holdfast", "--members", house / "members.parquet",
-        "--non-members", house / "other.parquet", "--target", "ill", *more,
-    )  # fmt: skip
+        "attack",
+        "membership",
+        house / "m.holdfast",
+        "--members",
+        house / "members.parquet",
+        "--non-members",
+        house / "other.parquet",
+        "--target",
+        "ill",
+        *more,
+    )
 
 
 def test_a_saved_model_is_attacked_and_the_result_is_marked(house: Path) -> None:
@@ -80,9 +88,18 @@ def test_numbers_in_a_csv_file(house: Path) -> None:
         lines = [f"{a},{b},{c}" for (a, b), c in zip(X[rows], y[rows], strict=True)]
         (house / name).write_text("\n".join(["u,v,dose", *lines]))
     shown = run(
-        "attack", "membership", house / "r.holdfast", "--members", house / "a.csv", "--non-members", house / "b.csv",
-        "--target", "dose", "--reference", house / "b.csv",
-    )  # fmt: skip
+        "attack",
+        "membership",
+        house / "r.holdfast",
+        "--members",
+        house / "a.csv",
+        "--non-members",
+        house / "b.csv",
+        "--target",
+        "dose",
+        "--reference",
+        house / "b.csv",
+    )
     assert shown.exit_code == 0, shown.output
     assert "loss" in shown.stdout
 
@@ -104,8 +121,14 @@ def test_synthetic_rows_are_attacked(house: Path) -> None:
     )
     people = ("--members", house / "members.parquet", "--non-members", house / "other.parquet")
     shown = run(
-        "attack", "synthetic", house / "members.parquet", "--schema", house / "s.toml", *people, "--json",
-    )  # fmt: skip
+        "attack",
+        "synthetic",
+        house / "members.parquet",
+        "--schema",
+        house / "s.toml",
+        *people,
+        "--json",
+    )
     assert shown.exit_code == 0, shown.output
     plain = json.loads(shown.stdout)
     assert [entry["attack"] for entry in plain["attacks"]] == [
@@ -134,9 +157,21 @@ def test_synthetic_rows_are_attacked(house: Path) -> None:
 
 def _guess(house: Path, *more: str | Path) -> Result:
     return run(
-        "attack", "attribute", house / "m.holdfast", "--members", house / "members.parquet", "--fresh",
-        house / "other.parquet", "--sensitive", "sex,age+sex", "--target", "ill", "--surest", "20", *more,
-    )  # fmt: skip
+        "attack",
+        "attribute",
+        house / "m.holdfast",
+        "--members",
+        house / "members.parquet",
+        "--fresh",
+        house / "other.parquet",
+        "--sensitive",
+        "sex,age+sex",
+        "--target",
+        "ill",
+        "--surest",
+        "20",
+        *more,
+    )
 
 
 def test_a_column_is_guessed_and_the_result_goes_to_the_internal_page_alone(house: Path) -> None:
@@ -165,9 +200,16 @@ def test_a_column_is_guessed_and_the_result_goes_to_the_internal_page_alone(hous
 
 def test_attribute_attacks_on_files_of_rows_need_a_schema(house: Path) -> None:
     refused = run(
-        "attack", "attribute", house / "other.parquet", "--members", house / "members.parquet", "--fresh",
-        house / "other.parquet", "--sensitive", "sex",
-    )  # fmt: skip
+        "attack",
+        "attribute",
+        house / "other.parquet",
+        "--members",
+        house / "members.parquet",
+        "--fresh",
+        house / "other.parquet",
+        "--sensitive",
+        "sex",
+    )
     assert refused.exit_code == 2
     assert "--schema" in refused.stderr
 

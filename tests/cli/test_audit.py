@@ -75,10 +75,22 @@ def test_a_function_on_two_tables_is_consistent_or_refuted_with_1(tables: tuple[
         (("my_sums:sound", *CLAIM, "--data", "first.npy"), "two tables"),
         (("output", *CLAIM, "--data", "first.npy"), "public tables of its own"),
         (("my_sums:sound", "--epsilon", "1", "--adjacency", "replace"), "--data is needed"),
-        (("my_sums:sound", "--epsilon", "1", "--adjacency", "replace", "--data", "first.npy", "--seconds", "1"),
-         "--kind transcript"),
+        (
+            (
+                "my_sums:sound",
+                "--epsilon",
+                "1",
+                "--adjacency",
+                "replace",
+                "--data",
+                "first.npy",
+                "--seconds",
+                "1",
+            ),
+            "--kind transcript",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_go_together_is_said(
     tables: tuple[str, str], arguments: tuple[str, ...], words: str
 ) -> None:

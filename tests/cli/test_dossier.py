@@ -61,9 +61,17 @@ def test_attacks_and_accuracy_are_for_the_internal_edition(there: Paid, tmp_path
         assert "un-noised" in refused.output
         assert not (tmp_path / "page.html").exists()
     fine = run(
-        "dossier", there.release, "-o", tmp_path / "page.html", "--attack", tmp_path / "attacks.json",
-        "--accuracy", tmp_path / "accuracy.json", "--audience", "internal",
-    )  # fmt: skip
+        "dossier",
+        there.release,
+        "-o",
+        tmp_path / "page.html",
+        "--attack",
+        tmp_path / "attacks.json",
+        "--accuracy",
+        tmp_path / "accuracy.json",
+        "--audience",
+        "internal",
+    )
     assert fine.exit_code == 0, fine.output
 
 
@@ -72,9 +80,15 @@ def test_bad_evidence_exits_with_2(there: Paid, tmp_path: Path, content: str) ->
     (tmp_path / "x.json").write_text(content)
     for option in ("--audit", "--attack", "--accuracy"):
         shown = run(
-            "dossier", there.release, "-o", tmp_path / "page.html", option, tmp_path / "x.json",
-            "--audience", "internal",
-        )  # fmt: skip
+            "dossier",
+            there.release,
+            "-o",
+            tmp_path / "page.html",
+            option,
+            tmp_path / "x.json",
+            "--audience",
+            "internal",
+        )
         if option == "--accuracy" and content == "[]":
             continue  # nothing to say
         assert shown.exit_code == 2, (option, shown.output)
@@ -92,15 +106,19 @@ def test_no_release_exits_with_2(tmp_path: Path) -> None:
 def test_shells_can_complete_commands(shell: str) -> None:
     """What the docs tell users to put into their shell's start-up file."""
     made = subprocess.run(
-        [Path(sys.executable).with_name("holdfast")], capture_output=True, text=True,
+        [Path(sys.executable).with_name("holdfast")],
+        capture_output=True,
+        text=True,
         env=os.environ | {"_HOLDFAST_COMPLETE": f"{shell}_source"},
-    )  # fmt: skip
+    )
     assert made.returncode == 0, made.stderr
     assert "_HOLDFAST_COMPLETE" in made.stdout
     asked = subprocess.run(
-        [Path(sys.executable).with_name("holdfast")], capture_output=True, text=True,
+        [Path(sys.executable).with_name("holdfast")],
+        capture_output=True,
+        text=True,
         env=os.environ
         | {"_HOLDFAST_COMPLETE": f"{shell}_complete", "COMP_WORDS": "holdfast ver"}
         | {"COMP_CWORD": "ver" if shell == "fish" else "1"},
-    )  # fmt: skip
+    )
     assert "verify" in asked.stdout

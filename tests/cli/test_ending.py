@@ -153,8 +153,19 @@ def busy(folder: Path) -> list[str]:
             "CREATE VIEW t AS SELECT random() AS a, CASE WHEN random() < .5 THEN 'x' ELSE 'y' END AS b "
             "FROM range(100000) r, range(100000) s"
         )
-    return [*COMMAND, "fit", f"duckdb:///{folder / 't.db'}?table=t", "--schema", str(folder / "t.toml"),
-            "--target", "b", "--epsilon", "1", "-o", str(folder / "m.holdfast")]  # fmt: skip
+    return [
+        *COMMAND,
+        "fit",
+        f"duckdb:///{folder / 't.db'}?table=t",
+        "--schema",
+        str(folder / "t.toml"),
+        "--target",
+        "b",
+        "--epsilon",
+        "1",
+        "-o",
+        str(folder / "m.holdfast"),
+    ]
 
 
 def test_ctrl_c_inside_a_query_exits_with_130(tmp_path: Path) -> None:
@@ -196,9 +207,12 @@ def test_a_reader_that_leaves_is_no_error_and_hides_no_finding(
     gone, into = os.pipe()
     os.close(gone)
     done = subprocess.run(
-        [*COMMAND, "ledger", arguments[0], str(ledger), *arguments[1:]], stdout=into, stderr=subprocess.PIPE,
-        env=ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered}, check=False,
-    )  # fmt: skip
+        [*COMMAND, "ledger", arguments[0], str(ledger), *arguments[1:]],
+        stdout=into,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered},
+        check=False,
+    )
     os.close(into)
     assert (done.returncode, done.stderr) == (code, b"")
 
@@ -208,9 +222,12 @@ def test_a_reader_that_leaves_is_no_error_and_hides_no_finding(
 def test_an_output_that_takes_nothing_is_said(ledger: Path, unbuffered: str) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*COMMAND, "ledger", "show", str(ledger)], stdout=full, stderr=subprocess.PIPE,
-            env=ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered}, check=False,
-        )  # fmt: skip
+            [*COMMAND, "ledger", "show", str(ledger)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered},
+            check=False,
+        )
     assert done.returncode == 2
     assert b"standard output" in done.stderr
     assert b"Traceback" not in done.stderr

@@ -42,17 +42,68 @@ output = "out/result.holdfast"
 """
 TABLE = ("c.parquet", "--schema", "s.toml", "--ledger", "budget.db", "--dataset", "clinic")
 COMMANDS = {
-    "fit": ("fit", *TABLE, "--target", "ill", "--epsilon", "0.2", "--method", "output", "-o", "out/result.holdfast",
-            "--weights", "out/w.json"),
-    "fit, noisy steps": ("fit", *TABLE, "--target", "ill", "--method", "noisy_gd", "-o", "out/result.holdfast"),
-    "fit, named": ("fit", *TABLE, "--target", "ill", "--method", "output", "--account", "june",
-                   "-o", "out/result.holdfast"),
-    "synth": ("synth", *TABLE, "--epsilon", "0.2", "--delta", "1e-6", "--method", "independent", "-o", "out/r.csv",
-              "--release", "out/result.holdfast"),
-    "synth, named": ("synth", *TABLE, "--account", "july", "--method", "independent",
-                     "--release", "out/result.holdfast"),
+    "fit": (
+        "fit",
+        *TABLE,
+        "--target",
+        "ill",
+        "--epsilon",
+        "0.2",
+        "--method",
+        "output",
+        "-o",
+        "out/result.holdfast",
+        "--weights",
+        "out/w.json",
+    ),
+    "fit, noisy steps": (
+        "fit",
+        *TABLE,
+        "--target",
+        "ill",
+        "--method",
+        "noisy_gd",
+        "-o",
+        "out/result.holdfast",
+    ),
+    "fit, named": (
+        "fit",
+        *TABLE,
+        "--target",
+        "ill",
+        "--method",
+        "output",
+        "--account",
+        "june",
+        "-o",
+        "out/result.holdfast",
+    ),
+    "synth": (
+        "synth",
+        *TABLE,
+        "--epsilon",
+        "0.2",
+        "--delta",
+        "1e-6",
+        "--method",
+        "independent",
+        "-o",
+        "out/r.csv",
+        "--release",
+        "out/result.holdfast",
+    ),
+    "synth, named": (
+        "synth",
+        *TABLE,
+        "--account",
+        "july",
+        "--method",
+        "independent",
+        "--release",
+        "out/result.holdfast",
+    ),
     "run": ("run", "plan.toml"),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(autouse=True)
@@ -155,9 +206,11 @@ app(sys.argv[2:])
 def killed(place: str, *command: str) -> None:
     """Run a command in a process of its own that is killed just after it did this."""
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, place, *command], capture_output=True, check=False,
+        [sys.executable, "-c", KILLED, place, *command],
+        capture_output=True,
+        check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-    )  # fmt: skip
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
 
 

@@ -41,34 +41,62 @@ def clinic(tmp_path: Path) -> Path:
 
 
 def _table(folder: Path) -> tuple[str | Path, ...]:
-    return (folder / "clinic.parquet", "--schema", folder / "clinic.toml",
-            "--ledger", folder / "budget.db", "--dataset", "clinic")  # fmt: skip
+    return (
+        folder / "clinic.parquet",
+        "--schema",
+        folder / "clinic.toml",
+        "--ledger",
+        folder / "budget.db",
+        "--dataset",
+        "clinic",
+    )
 
 
 WITH_FORCE: dict[str, Command] = {
     "fit": lambda at: ("fit", *_table(at), "--target", "ill", "-o"),
     "fit --weights": lambda at: (
-        "fit", *_table(at), "--target", "ill", "-o", at / "m.holdfast", "--weights",
+        "fit",
+        *_table(at),
+        "--target",
+        "ill",
+        "-o",
+        at / "m.holdfast",
+        "--weights",
     ),
     "synth": lambda at: ("synth", *_table(at), "-o"),
     "synth --release": lambda at: ("synth", *_table(at), "--release"),
     "dossier": lambda at: ("dossier", at / "a.holdfast", "-o"),
     "compare": lambda at: ("compare", at / "a.holdfast", at / "b.holdfast", "-o"),
     "schema": lambda at: ("schema", "draft", at / "clinic.parquet", "-o"),
-}  # fmt: skip
+}
 """Up to the path of the output; these refuse a file that is there."""
 OVERWRITING: dict[str, Command] = {
     "ledger export": lambda at: ("ledger", "export", at / "budget.db", "-o"),
     "curve": lambda at: ("curve", "gaussian:sigma=2", "--plot"),
     "attack": lambda at: (
-        "attack", "synthetic", at / "clinic.parquet", "--schema", at / "clinic.toml",
-        "--members", at / "clinic.parquet", "--non-members", at / "clinic.parquet", "-o",
+        "attack",
+        "synthetic",
+        at / "clinic.parquet",
+        "--schema",
+        at / "clinic.toml",
+        "--members",
+        at / "clinic.parquet",
+        "--non-members",
+        at / "clinic.parquet",
+        "-o",
     ),
     "audit": lambda at: (
-        "audit", "nowhere:train", "--data", at / "clinic.parquet", "--epsilon", "1", "--adjacency", "replace",
+        "audit",
+        "nowhere:train",
+        "--data",
+        at / "clinic.parquet",
+        "--epsilon",
+        "1",
+        "--adjacency",
+        "replace",
         "--plot",
     ),
-}  # fmt: skip
+}
 
 
 def _refused(clinic: Path, *arguments: str | Path, because: str) -> None:

@@ -100,9 +100,14 @@ def test_a_plan_runs_and_running_again_pays_nothing(plan: Path) -> None:
     assert (plan.parent / "model.holdfast").read_bytes() == model
     assert repr(spent(plan)) == repr(paid)
     check = run(
-        "verify", plan.parent / "page.html", "--release", plan.parent / "model.holdfast",
-        "--ledger", plan.parent / "budget.db", "--recompute",
-    )  # fmt: skip
+        "verify",
+        plan.parent / "page.html",
+        "--release",
+        plan.parent / "model.holdfast",
+        "--ledger",
+        plan.parent / "budget.db",
+        "--recompute",
+    )
     assert check.exit_code == 0, check.output
     assert "R. Officer" in (plan.parent / "page.html").read_text(encoding="utf-8")
 
@@ -256,9 +261,16 @@ def test_a_model_rows_attacks_and_both_editions_in_one_plan(plan: Path) -> None:
     paid = spent(plan)
     files = [plan.parent / name for name in ("model.holdfast", "rows.holdfast")]
     check = run(
-        "verify", plan.parent / "internal.html", "--release", files[0], "--release", files[1],
-        "--ledger", plan.parent / "budget.db", "--recompute",
-    )  # fmt: skip
+        "verify",
+        plan.parent / "internal.html",
+        "--release",
+        files[0],
+        "--release",
+        files[1],
+        "--ledger",
+        plan.parent / "budget.db",
+        "--recompute",
+    )
     assert check.exit_code == 0, check.output
     page = (plan.parent / "internal.html").read_text(encoding="utf-8")
     for words in (

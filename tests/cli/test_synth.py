@@ -39,8 +39,14 @@ def clinic(tmp_path: Path) -> tuple[str, ...]:
         Categorical("ward", [1, 2, 3]),
     ]
     Schema(columns).save(tmp_path / "clinic.toml")
-    return ("synth", str(tmp_path / "clinic.parquet"), "--schema", str(tmp_path / "clinic.toml"),
-            "--method", "independent")  # fmt: skip
+    return (
+        "synth",
+        str(tmp_path / "clinic.parquet"),
+        "--schema",
+        str(tmp_path / "clinic.toml"),
+        "--method",
+        "independent",
+    )
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
@@ -105,15 +111,17 @@ def test_workloads_and_impossible_combinations_come_from_files(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("-o", "s.parquet"), "--epsilon"), (("--epsilon", "1"), "--output"),
-        (("--epsilon", "1", "-o", "s.xlsx"), "must end in"), (("--epsilon", "1", "-o", "s.csv", "--ledger", "x"), "x"),
+        (("-o", "s.parquet"), "--epsilon"),
+        (("--epsilon", "1"), "--output"),
+        (("--epsilon", "1", "-o", "s.xlsx"), "must end in"),
+        (("--epsilon", "1", "-o", "s.csv", "--ledger", "x"), "x"),
         (("--epsilon", "1", "-o", "s.csv", "--account", "a"), "given together"),
         (("--epsilon", "1", "-o", "s.csv", "--workload", "k=three"), "k=N"),
         (("--epsilon", "-1", "-o", "s.csv"), "epsilon"),
         (("--epsilon", "1", "-o", "s.csv", "--target", "salary"), "target must be one of the columns"),
         (("--epsilon", "1", "-o", "s.csv", "--objective", "worst"), "worst"),
     ],
-)  # fmt: skip
+)
 def test_bad_usage_is_refused(clinic: tuple[str, ...], options: tuple[str, ...], words: str) -> None:
     shown = run(*clinic, *options)
     assert shown.exit_code == 2

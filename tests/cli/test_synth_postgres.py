@@ -25,9 +25,21 @@ def test_rows_are_synthesised_in_plain_sql(postgres_server: Server, tmp_path: Pa
     try:
         shown = CliRunner().invoke(
             app,
-            ["synth", postgres_server.url("synth clinic", way="sql"), "--schema", str(tmp_path / "clinic.toml"),
-             "--method", method, "--epsilon", "5", "--delta", "1e-6", "-o", str(output)],
-        )  # fmt: skip
+            [
+                "synth",
+                postgres_server.url("synth clinic", way="sql"),
+                "--schema",
+                str(tmp_path / "clinic.toml"),
+                "--method",
+                method,
+                "--epsilon",
+                "5",
+                "--delta",
+                "1e-6",
+                "-o",
+                str(output),
+            ],
+        )
     finally:
         postgres_server.run('DROP TABLE "synth clinic"')
     assert shown.exit_code == 0, shown.output

@@ -129,19 +129,33 @@ def columns_of_files() -> tuple[pa.Table, Schema]:
     ]
     american = ["02/29/24 07:05", "2/3/69 7:5", "13/01/24 00:00", "12/31/68 23:59", "", "x", "1/1/24 0:0"]
     columns: dict[str, Any] = {
-        "day": pa.array(dates), "week": pa.array(dates), "month": pa.array(times), "hour": pa.array(times),
-        "zoned": pa.array(times, pa.timestamp("us", "America/New_York")), "nano": pa.array(times, pa.timestamp("ms")),
-        "german": german, "iso": [*iso, "0000-01-01", "now"], "american": american,
+        "day": pa.array(dates),
+        "week": pa.array(dates),
+        "month": pa.array(times),
+        "hour": pa.array(times),
+        "zoned": pa.array(times, pa.timestamp("us", "America/New_York")),
+        "nano": pa.array(times, pa.timestamp("ms")),
+        "german": german,
+        "iso": [*iso, "0000-01-01", "now"],
+        "american": american,
         "digits": pa.array([20240229, 20230229, 20241231, None, 7, -1, 99999999]),
         "price": pa.array([0.0, 0.5, 12.5, 1e9, -999.0, None, -20.0]),
         "fee": ["$1,234.50", "-$5", " $ -2.5 ", "1,5", "n/a", None, "$12,345,678"],
         "lohn": ["1.234,50 EUR", "1.5", "12,5", "1.000", "7 EUR", "EUR", "-0,25EUR"],
         "paid": [" YES", "y", "No", "n/a", "?", None, "maybe"],
-        "town": ["MÜNCHEN", "münchen ", "Άθήνα", "ΆΘΉΝΑ", "\u041c\u041e\u0421\u041a\u0412\u0410", "Köln", "\tköln\n"],
+        "town": [
+            "MÜNCHEN",
+            "münchen ",
+            "Άθήνα",
+            "ΆΘΉΝΑ",
+            "\u041c\u041e\u0421\u041a\u0412\u0410",
+            "Köln",
+            "\tköln\n",
+        ],
         "code": pa.array([1.0, 2.0, -9.0, None, 3.0, 1.0, float("nan")]),
         "post": ["10115", "10117", "20095", "10*", "east", None, "99999"],
         "id": list("aabbccd"),
-    }  # fmt: skip
+    }
     moscow = "\u043c\u043e\u0441\u043a\u0432\u0430"
     levels: Any = [2, {"10*": "east", "20*": "north"}]
     schema = Schema(
@@ -149,24 +163,38 @@ def columns_of_files() -> tuple[pa.Table, Schema]:
             DateTime("day", "2023-06-01", "2024-06-30", null="category"),
             DateTime("week", "2023-12-01", "2024-03-31", unit="week", nulls=["9999-12-31"], null="category"),
             DateTime("month", "2023", "2024-12", unit="month", null="2023-05"),
-            DateTime("hour", "2024-01-31 00:00", "2024-03-04 23:00", unit="hour", bins="day", null="category"),
+            DateTime(
+                "hour", "2024-01-31 00:00", "2024-03-04 23:00", unit="hour", bins="day", null="category"
+            ),
             DateTime("zoned", "2023-01-01", "2024-12-31", unit="minute", bins=7, null="category"),
             DateTime("nano", "2023-01-01", "2024-12-31", unit="second", bins="quarter", null="low"),
             DateTime("german", "2024-01-01", "2024-12-31", format="%d.%m.%Y", null="category"),
             DateTime("iso", "2024-02-01", "2024-03-01", unit="minute", bins="week", null="category"),
-            DateTime("american", "1969-01-01", "2068-12-31", unit="hour", format="%m/%d/%y %H:%M", null="category"),
+            DateTime(
+                "american", "1969-01-01", "2068-12-31", unit="hour", format="%m/%d/%y %H:%M", null="category"
+            ),
             DateTime("digits", "2024-01-01", "2024-12-31", format="%Y%m%d", bins="month", null="category"),
             Numeric("price", -50, 1e6, bins=9, spacing="log", smallest=1, nulls=[-999], null="category"),
             Numeric("fee", -100, 20_000, bins=8, written_as="$1,234.5", null="category"),
             Numeric("lohn", -10, 2_000, bins=8, written_as="1.234,5 EUR", nulls=[7], null="category"),
-            Categorical("paid", ["no", "yes"], aliases={"Y": "yes"}, trim=True, fold=True, nulls=["n/a", "?"],
-                        other="other", null="none"),
+            Categorical(
+                "paid",
+                ["no", "yes"],
+                aliases={"Y": "yes"},
+                trim=True,
+                fold=True,
+                nulls=["n/a", "?"],
+                other="other",
+                null="none",
+            ),
             Categorical("town", ["München", "Άθήνα", moscow, "Köln"], trim=True, fold=True, other="other"),
             Categorical("code", [1, 2], aliases={"3": "2"}, nulls=["-9"], null="none", ordered=True),
-            Hierarchy("post", ["10115", "10117", "20095"], coarser=levels, level=2, other="abroad", null="none"),
+            Hierarchy(
+                "post", ["10115", "10117", "20095"], coarser=levels, level=2, other="abroad", null="none"
+            ),
             Identifier("id"),
         ]
-    )  # fmt: skip
+    )
     return pa.table(columns), schema
 
 

@@ -46,9 +46,27 @@ from tests.ledger.unguarded import unguarded
 
 SECONDS, MEGABYTES = 1.0, 200
 EXTREME: tuple[Any, ...] = (
-    0, -1, 1e308, -1e308, 5e-324, 10**18, 10**400, True, None, "", "x" * 5000, "\u0000\u202e", [], {}, [[]],
-    {"$array": "arrays/0.npy"}, {"kind": "PureDP"}, "1/0", "-1/3", "9" * 4000,
-)  # fmt: skip
+    0,
+    -1,
+    1e308,
+    -1e308,
+    5e-324,
+    10**18,
+    10**400,
+    True,
+    None,
+    "",
+    "x" * 5000,
+    "\u0000\u202e",
+    [],
+    {},
+    [[]],
+    {"$array": "arrays/0.npy"},
+    {"kind": "PureDP"},
+    "1/0",
+    "-1/3",
+    "9" * 4000,
+)
 
 
 # How each kind of file is opened and used.

@@ -58,9 +58,15 @@ def test_a_planted_leak_is_found(attack: Attack, task: str) -> None:
     by_heart = ByHeart() if task == "classification" else NumbersByHeart()
     model = (transparent(task, penalty=1e-3) if inside else by_heart).fit(rows[:200], labels[:200])
     report = membership(
-        model, members=(rows[:200], labels[:200]), non_members=(rows[200:400], labels[200:400]),
-        reference=(rows[400:], labels[400:]), attacks=[attack], models=4, random_state=0, proved=COIN,
-    )  # fmt: skip
+        model,
+        members=(rows[:200], labels[:200]),
+        non_members=(rows[200:400], labels[200:400]),
+        reference=(rows[400:], labels[400:]),
+        attacks=[attack],
+        models=4,
+        random_state=0,
+        proved=COIN,
+    )
     result = report[attack.name]
     # Decisions alone tell wrong from right: about a third of the others is right by luck.
     assert result.auc > (0.6 if attack.outputs == "labels" else 0.95)
@@ -81,12 +87,13 @@ def _null_case(attack: Attack, task: str, seed: int) -> Case:
     target = Target.of(_kind(attack, task).fit(*people(300, seed=1000 + seed)))
     records = Records.of(people(800, seed=seed), "members")
     return Case(
-        target=target, records=records,
+        target=target,
+        records=records,
         references=reference_models(
             _kind(attack, task), records, models=4, random_state=seed, jobs=1, views=views([attack], target)
         ),
         population=Records.of(people(400, seed=2000 + seed), "reference"),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(("attack", "task"), TASKS, ids=_name)
@@ -118,9 +125,14 @@ def test_an_attack_does_not_know_the_answers_from_their_order(attack: Attack) ->
     for seed in range(12):
         model = _kind(attack, "classification").fit(*people(200, seed=100 + seed))
         report = membership(
-            model, members=people(150, seed=seed), non_members=people(150, seed=50 + seed), attacks=[attack],
-            models=4, random_state=seed, jobs=1,
-        )  # fmt: skip
+            model,
+            members=people(150, seed=seed),
+            non_members=people(150, seed=50 + seed),
+            attacks=[attack],
+            models=4,
+            random_state=seed,
+            jobs=1,
+        )
         areas.append(report[attack.name].auc)
     assert np.mean(areas) == pytest.approx(0.5, abs=0.05)
 

@@ -42,9 +42,14 @@ def _risk(model: Any, rows: Any, attack: AttributeAttack, *, numbers: bool = Fal
     if "target" not in settings and "rows" not in attack.needs:
         settings["target"] = "y"
     return attribute_risk(
-        model, rows[:third], fresh=rows[third:], sensitive="s", schema=schema(numbers=numbers), attacks=[attack],
+        model,
+        rows[:third],
+        fresh=rows[third:],
+        sensitive="s",
+        schema=schema(numbers=numbers),
+        attacks=[attack],
         **settings,
-    )["s"]  # fmt: skip
+    )["s"]
 
 
 def _linear(rows: Any, *, numbers: bool) -> Any:

@@ -17,10 +17,11 @@ CHECKS = [
 ]
 SCHEMA = Schema(
     [
-        Numeric("age", 0, 100, bins=10), Numeric("pay", 0, 1000, bins=10),
+        Numeric("age", 0, 100, bins=10),
+        Numeric("pay", 0, 1000, bins=10),
         *(Categorical(f"c{j}", ["a", "b", "c", "d"]) for j in range(5)),
     ]
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -143,16 +143,24 @@ def _spark(folder: Path, rows: pa.Table) -> Mapping[str, Any]:
 
 STORES: dict[str, dict[str, Put]] = {
     "memory": {
-        "arrow": _arrow, "pandas": _pandas, "objects": _pandas_objects, "polars": _polars, "numpy": _numpy,
+        "arrow": _arrow,
+        "pandas": _pandas,
+        "objects": _pandas_objects,
+        "polars": _polars,
+        "numpy": _numpy,
         "lists": _lists,
     },
     "duckdb": {
-        "pyarrow": _pyarrow_file, "polars": _polars_file, "duckdb": _duckdb_file, "view": _view, "file": _database,
+        "pyarrow": _pyarrow_file,
+        "polars": _polars_file,
+        "duckdb": _duckdb_file,
+        "view": _view,
+        "file": _database,
         "csv": _csv_file,
     },
     "postgres": {"server": _postgres, "pulled": _postgres_pulled},
     "spark": {"classic": _spark},
-}  # fmt: skip
+}
 #: What a kind of source cannot hold, or holds as texts; a line end in a field is not declared here.
 LIMITS: dict[str, dict[str, Any]] = {
     "pandas": {"leave_out": BEYOND_DOUBLES},
@@ -167,10 +175,13 @@ SERVED = [
     pytest.param(_postgres, "server", 8, id="postgres-server", marks=pytest.mark.slow),
     pytest.param(_postgres_pulled, "pulled", 4, id="postgres-pulled", marks=pytest.mark.slow),
     pytest.param(
-        _spark, "classic", 4, id="spark-classic",
+        _spark,
+        "classic",
+        4,
+        id="spark-classic",
         marks=(pytest.mark.slow, pytest.mark.filterwarnings(spark.IGNORED)),
     ),
-]  # fmt: skip
+]
 
 
 def _store(put: Put, kind: str, folder: Path) -> EngineStore:

@@ -48,7 +48,7 @@ from .engine_contract import (
     seeded,
     visits,
     visits_schema,
-)  # fmt: skip
+)
 
 
 def in_memory(rows: pa.Table, folder: Path) -> dict[str, Any]:
@@ -350,10 +350,12 @@ class TestUsers:
         others = visits()
         heavy = pa.table(
             {
-                "user": ["heavy"] * 1000, "value": pa.array([1.0] * 1000), "kind": ["b"] * 1000,
+                "user": ["heavy"] * 1000,
+                "value": pa.array([1.0] * 1000),
+                "kind": ["b"] * 1000,
                 "visit": pa.array(np.arange(1000)),
             }
-        )  # fmt: skip
+        )
         encoder = Encoder(schema, row_norm=1.0)
         sets = [["kind"], ["value"], ["kind", "value"]]
 

@@ -23,9 +23,13 @@ BATCH = 2_000
 def hostile(*arguments: str) -> tuple[int, str]:
     """In a process of its own, whose memory is bounded."""
     told = subprocess.run(
-        [sys.executable, "-m", "tests.contracts.hostile", *arguments], cwd=ROOT, capture_output=True, text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "tests.contracts.hostile", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
     return told.returncode, told.stdout + told.stderr
 
 

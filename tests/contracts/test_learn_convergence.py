@@ -101,9 +101,10 @@ def test_more_rows_bring_the_default_nearer_to_no_privacy(method: Learner, loss:
         nothing, best = _ends(loss, count)
         scores = [
             _estimator(loss, epsilon=1.0, delta=delta, method=method.name, random_state=seed, **told)
-            .fit(rows, labels).score(rows, labels)
+            .fit(rows, labels)
+            .score(rows, labels)
             for seed in range(SEEDS)
-        ]  # fmt: skip
+        ]
         missing.append((best - float(np.mean(scores))) / (best - nothing))
     told_so = f"missing of what there is to learn: {', '.join(f'{share:.3f}' for share in missing)}"
     assert missing[1] <= max(missing[0] + MARGIN, NEAR), told_so

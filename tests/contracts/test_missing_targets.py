@@ -60,9 +60,12 @@ def people(rows: int = ROWS, *, seed: int = 0, users: int = 0) -> dict[str, Any]
     works = np.where(random.normal(income, 10) > 55, "yes", "no").astype(object)
     works[child] = random.choice(np.array([None, "not in universe"], dtype=object), rows)[child]
     return {
-        "age": age, "kind": kind, "income": np.where(child, np.nan, income), "works": works,
+        "age": age,
+        "kind": kind,
+        "income": np.where(child, np.nan, income),
+        "works": works,
         "id": np.arange(rows) if not users else random.integers(0, users, rows),
-    }  # fmt: skip
+    }
 
 
 def declared(target: str, **told: Any) -> Schema:
@@ -162,12 +165,14 @@ def test_every_engine_sums_over_the_rows_that_have_one(door: Door, target: str, 
     with open_table(door(rows, tmp_path), schema) as table:
         without = open_table(having(rows, target), schema)
         for statistic in (
-            GradientSum(rows=own, loss=loss, weights=root[0], form=root @ root.T, clip=0.6, bound=1e3, margin=1e-13),
+            GradientSum(
+                rows=own, loss=loss, weights=root[0], form=root @ root.T, clip=0.6, bound=1e3, margin=1e-13
+            ),
             GramSum(rows=own, bound=4.0),
             GramSum(rows=own, bound=4.0, kind="diagonal"),
             GramSum(rows=own, bound=4.0, kind="arrow", form=root @ root.T, norm=0.7, margin=1e-13),
             CrossSum(rows=own, target_bound=1.0, bound=4.0),
-        ):  # fmt: skip
+        ):
             found, wanted = table.sums(statistic), without.sums(statistic)
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
         if door is in_sql:
@@ -293,8 +298,12 @@ def test_rows_of_a_user_that_differ_in_the_target_alone_are_told_apart(tmp_path:
     for each in (rows, {name: values[::-1] for name, values in rows.items()}):
         for door in (in_memory, in_parquet):
             with open_table(door(each, tmp_path), schema, entropy=Source(seed=4)) as table:
-                found.append(sum(float(chunk[1].size - (~chunk[0].any(axis=1)).sum())
-                                 for chunk in examples(table, "income").chunks()))  # fmt: skip
+                found.append(
+                    sum(
+                        float(chunk[1].size - (~chunk[0].any(axis=1)).sum())
+                        for chunk in examples(table, "income").chunks()
+                    )
+                )
     assert len(set(found)) == 1
     assert 0 < found[0] < 18
 
@@ -343,9 +352,13 @@ def test_searches_choose_by_the_rows_that_have_one(grid: Any, strategy: Any) -> 
         else:
             assert np.mean((made - known["income"]) ** 2) < 0.9 * np.var(known["income"])
         release = search.release_
-        assert (release.provenance.parameters["counted"], release.provenance.parameters["left_out_without"]) == (
-            8_000, target,
-        )  # fmt: skip
+        assert (
+            release.provenance.parameters["counted"],
+            release.provenance.parameters["left_out_without"],
+        ) == (
+            8_000,
+            target,
+        )
 
 
 def test_evaluations_look_at_the_rows_that_have_one() -> None:
@@ -363,8 +376,9 @@ def test_evaluations_look_at_the_rows_that_have_one() -> None:
         )
         made = predictions(one, other, target)
         assert made.without_target == (
-            np.isnan(rows["income"]).sum(), np.isnan(people(seed=2)["income"]).sum()
-        )  # fmt: skip
+            np.isnan(rows["income"]).sum(),
+            np.isnan(people(seed=2)["income"]).sum(),
+        )
         assert made.tested < ROWS / 2
         if target == "income":
             assert max(model.on_real.value for model in made.models) < 0.1
@@ -399,9 +413,17 @@ def test_attacks_ask_about_the_people_who_have_one(tmp_path: Path) -> None:
             for seed in (0, 1)
         ]
         report = attribute_risk(
-            model, frames[0], fresh=frames[1], sensitive="kind", target=target, schema=declared(target),
-            attacks=["bayes"], sizes=[50], disclosure=False, random_state=0,
-        )  # fmt: skip
+            model,
+            frames[0],
+            fresh=frames[1],
+            sensitive="kind",
+            target=target,
+            schema=declared(target),
+            attacks=["bayes"],
+            sizes=[50],
+            disclosure=False,
+            random_state=0,
+        )
         assert "are left out" in report["kind"].notes["target"]
 
 

@@ -26,9 +26,19 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         PACKAGE, folder / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
     )
     command = [
-        sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",
-        "--disable-pip-version-check", "--target", str(folder / "site"), str(folder / "source"),
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--disable-pip-version-check",
+        "--target",
+        str(folder / "site"),
+        str(folder / "source"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     path = os.pathsep.join([str(ROOT / "src"), str(folder / "site")])
@@ -74,9 +84,12 @@ def test_refute_takes_it(installed: dict[str, str]) -> None:
 def test_without_the_package_its_names_are_unknown() -> None:
     code = "from holdfast.learn.choice import find_learner; find_learner('mean_direction')"
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "ParameterError: method must be 'auto', a Learner or one of" in done.stderr
 
 

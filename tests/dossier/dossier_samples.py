@@ -43,10 +43,17 @@ def model(names: Sequence[str] = ("age", "sex"), *, noise: float | None = 0.1) -
     account = Account(ApproxDP(1.0, 1e-6), currency="gdp")
     weights = account.release(Gaussian(sigma=10.0, l2_sensitivity=1.0), np.arange(1.0, len(names) + 2))
     value: dict[str, object] = {
-        "format": "holdfast-linear-model/1", "model": "PrivateLogisticRegression", "coef": weights[None, :-1],
-        "intercept": weights[-1:], "row_norm": 1.0, "classes": ("no", "yes"), "feature_names": tuple(names),
-        "noise_std": noise, "intercept_noise_std": noise, "noise_quantile": 1.96 if noise else None,
-    }  # fmt: skip
+        "format": "holdfast-linear-model/1",
+        "model": "PrivateLogisticRegression",
+        "coef": weights[None, :-1],
+        "intercept": weights[-1:],
+        "row_norm": 1.0,
+        "classes": ("no", "yes"),
+        "feature_names": tuple(names),
+        "noise_std": noise,
+        "intercept_noise_std": noise,
+        "noise_quantile": 1.96 if noise else None,
+    }
     return Release.of(account, value, method="PrivateLogisticRegression, output")
 
 
@@ -62,8 +69,12 @@ def paid(folder: Path, *, currency: str = "gdp", values: Sequence[float] = (12, 
     """Two noisy counts, paid from a ledger with an approver and a purpose."""
     with Ledger.create(folder / "ledger.db") as ledger:
         ledger.dataset(
-            "clinic", limit=ApproxDP(2.0, 1e-6), currency=currency, approver="R. Officer", purpose="yearly report"
-        )  # fmt: skip
+            "clinic",
+            limit=ApproxDP(2.0, 1e-6),
+            currency=currency,
+            approver="R. Officer",
+            purpose="yearly report",
+        )
         account = ledger.account(
             "clinic", name="table 1", limit=ApproxDP(1.0, 1e-6), purpose="visits by month", approver="M. Head"
         )
@@ -79,9 +90,14 @@ def audit(
 ) -> AuditResult:
     """A one-run audit with this many of 100 guesses right."""
     return AuditResult(
-        finding=FixedGuesses(canaries=1000, guesses=100, correct=correct), delta=1e-6, planted=planted,
-        coins=coins, adjacency="replace", scores={"in_median": 0.25}, rows=rows,  # type: ignore[arg-type]
-    )  # fmt: skip
+        finding=FixedGuesses(canaries=1000, guesses=100, correct=correct),
+        delta=1e-6,
+        planted=planted,
+        coins=coins,
+        adjacency="replace",
+        scores={"in_median": 0.25},
+        rows=rows,  # type: ignore[arg-type]
+    )
 
 
 @dataclass(frozen=True)

@@ -46,15 +46,22 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         files = {
             "public": Dossier.of_files([there.release], audits=[audit()], ledger=ledger, tables=[BARS]),
             "internal": Dossier.of_files(
-                [there.release], attacks=attacks, audits=[audit()], ledger=ledger, audience="internal",
-                title=f"Visits {HOSTILE}", accuracy=[Accuracy(model="majority", score=0.7, rows=100)],
+                [there.release],
+                attacks=attacks,
+                audits=[audit()],
+                ledger=ledger,
+                audience="internal",
+                title=f"Visits {HOSTILE}",
+                accuracy=[Accuracy(model="majority", score=0.7, rows=100)],
             ),
             "contradicted": Dossier(model(["age", HOSTILE]), audits=[audit(95)]),
             "long": Dossier(
-                [model([LONG, "W" * 90]), model(["b"])], [FakeAttack(attack=f"{LONG} {k}") for k in range(7)],
-                audience="internal", tables=[Bars(title=LONG, labels=(LONG, "b"), counts=(5.0, 9.0), error=2.0)],
+                [model([LONG, "W" * 90]), model(["b"])],
+                [FakeAttack(attack=f"{LONG} {k}") for k in range(7)],
+                audience="internal",
+                tables=[Bars(title=LONG, labels=(LONG, "b"), counts=(5.0, 9.0), error=2.0)],
             ),
-        }  # fmt: skip
+        }
         return {name: one.save(folder / f"{name}.html") for name, one in files.items()} | {
             "ledger": there.ledger
         }

@@ -67,8 +67,13 @@ def stored(**more: object) -> dict[str, object]:
         "0.001": {"value": 0.002, "low": 0.0, "high": 0.01},
     }
     return {
-        "attack": "lira", "auc": 0.55, "tpr_at": rates, "verdict": "warning", "members": 90, "non_members": 80,
-    } | more  # fmt: skip
+        "attack": "lira",
+        "auc": 0.55,
+        "tpr_at": rates,
+        "verdict": "warning",
+        "members": 90,
+        "non_members": 80,
+    } | more
 
 
 def test_stored_attacks_come_back() -> None:

@@ -62,10 +62,16 @@ def in_memory() -> Iterator[tuple[str, Record]]:
             continue
         if what != "nothing" and (kind not in ("none", "a test", "refuted") or name != "none"):
             continue
-        yield f"{how}, {what}, {kind}, {name}", Dossier(
-            make(assumptions=assumed), attacks, audits, audience="internal" if attacks else "public",
-            also_run=2 if kind == "a test" and not attacks else 0,
-        ).record  # fmt: skip
+        yield (
+            f"{how}, {what}, {kind}, {name}",
+            Dossier(
+                make(assumptions=assumed),
+                attacks,
+                audits,
+                audience="internal" if attacks else "public",
+                also_run=2 if kind == "a test" and not attacks else 0,
+            ).record,
+        )
     yield "several", Dossier([released(), released(1.0, "another")], audits=AUDITS["a test"]).record
 
 

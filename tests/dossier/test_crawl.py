@@ -34,19 +34,28 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     attacks = [FakeAttack(attack="lira 2"), FakeAttack(attack=HOSTILE, state="warning")]
     with Ledger.open(there.ledger, read_only=True) as ledger:
         made = {
-            "public": Dossier.of_files([there.release], audits=[audit()], ledger=ledger, tables=[BARS], also_run=3),
+            "public": Dossier.of_files(
+                [there.release], audits=[audit()], ledger=ledger, tables=[BARS], also_run=3
+            ),
             "internal": Dossier.of_files(
-                [there.release], attacks=attacks, audits=[audit()], ledger=ledger, audience="internal",
-                title=f"Visits of 2025 {HOSTILE}", accuracy=[Accuracy(model="majority", score=0.7, rows=100)],
+                [there.release],
+                attacks=attacks,
+                audits=[audit()],
+                ledger=ledger,
+                audience="internal",
+                title=f"Visits of 2025 {HOSTILE}",
+                accuracy=[Accuracy(model="majority", score=0.7, rows=100)],
             ),
             "contradicted": Dossier(model(["age 1", HOSTILE]), audits=[audit(95)]),
             "two": Dossier(
-                [released(), counts(name="table 7", assumptions=["at most 3 rows"])], audits=[trained(200, 200)]
+                [released(), counts(name="table 7", assumptions=["at most 3 rows"])],
+                audits=[trained(200, 200)],
             ),
-        }  # fmt: skip
+        }
     return {name: one.save(folder / f"{name}.html") for name, one in made.items()} | {
-        "release": there.release, "ledger": there.ledger,
-    }  # fmt: skip
+        "release": there.release,
+        "ledger": there.ledger,
+    }
 
 
 NAMES = ["public", "internal", "contradicted", "two"]
@@ -102,12 +111,16 @@ def _planted(page: str) -> dict[str, str]:
         "another number": page.replace(link[0], link[0].replace(f">{link[1]} ", ">51.7 ")),
         "a wrong link": page.replace(link[0], link[0].replace("promise/guess", "confidence")),
         "a link to nowhere": page.replace(link[0], link[0].replace("promise/guess", "promise/guesses")),
-        "another rounding": page.replace(twice[0], twice[0].replace(f"{twice[1]} %", f"{float(twice[1]):.0f} %"), 1),
+        "another rounding": page.replace(
+            twice[0], twice[0].replace(f"{twice[1]} %", f"{float(twice[1]):.0f} %"), 1
+        ),
         "another line": page.replace(line[0], f"{line[1]}0.123{line[3]}"),
         "a number in a chart": page.replace(tick[0], f"{tick[1]}4.1{tick[2]}"),
-        "a label of a chart": re.sub(r'(aria-label="What an[^"]*false alarms )[\d.]+', r"\g<1>33.3", page, count=1),
+        "a label of a chart": re.sub(
+            r'(aria-label="What an[^"]*false alarms )[\d.]+', r"\g<1>33.3", page, count=1
+        ),
         "a line that nobody links to": page.replace(line[0], spare + line[0]),
-    }  # fmt: skip
+    }
 
 
 def test_a_crawl_finds_what_is_planted(pages: dict[str, Path]) -> None:
@@ -234,18 +247,34 @@ def _scale(ticks: Any, at: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("shown", "value", "same"),
-    [("77.1", 77.1, True), ("77.1", 77.14, True), ("77.1", 77.16, False), ("1e-6", 1e-6, True), ("1e-6", 2e-6, False),
-     ("1,000,000", 1e6, True), ("1,000,000", 1e6 + 200, False), ("12", 12, True), ("12", 13, False)],
-)  # fmt: skip
+    [
+        ("77.1", 77.1, True),
+        ("77.1", 77.14, True),
+        ("77.1", 77.16, False),
+        ("1e-6", 1e-6, True),
+        ("1e-6", 2e-6, False),
+        ("1,000,000", 1e6, True),
+        ("1,000,000", 1e6 + 200, False),
+        ("12", 12, True),
+        ("12", 13, False),
+    ],
+)
 def test_rounding(shown: str, value: float, same: bool) -> None:
     assert holds(shown, value) is same
 
 
 @pytest.mark.parametrize(
     ("shown", "value", "good"),
-    [("3.28", 3.27053, True), ("3.27", 3.27053, False), ("3.29", 3.27053, False), ("4", 3.27053, False),
-     ("2.9", 2.8996, True), ("1235", 1234.01, True), ("7", 7.0, True)],
-)  # fmt: skip
+    [
+        ("3.28", 3.27053, True),
+        ("3.27", 3.27053, False),
+        ("3.29", 3.27053, False),
+        ("4", 3.27053, False),
+        ("2.9", 2.8996, True),
+        ("1235", 1234.01, True),
+        ("7", 7.0, True),
+    ],
+)
 def test_bounds_are_shown_rounded_up(shown: str, value: float, good: bool) -> None:
     assert bounds(shown, value) is good
     assert not good or bound_text(value) == shown

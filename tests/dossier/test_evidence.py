@@ -34,9 +34,14 @@ def trained(false_alarms: int, misses: int, *, interference: float = 0.0, **more
     """Five hundred trainings with and without."""
     errors = ErrorRates(false_alarms=false_alarms, without=500, misses=misses, with_canary=500)
     fields: dict[str, Any] = {
-        "finding": Trainings(errors=errors), "delta": 1e-5, "coins": "holdfast", "planted": "a record",
-        "adjacency": "replace", "rows": "public", "design": Design(claim=PROMISE, interference=interference),
-    } | more  # fmt: skip
+        "finding": Trainings(errors=errors),
+        "delta": 1e-5,
+        "coins": "holdfast",
+        "planted": "a record",
+        "adjacency": "replace",
+        "rows": "public",
+        "design": Design(claim=PROMISE, interference=interference),
+    } | more
     return AuditResult(**fields)
 
 
@@ -95,9 +100,13 @@ def test_an_audit_of_one_release_is_held_against_its_own_promise() -> None:
 @pytest.mark.parametrize("hidden", [0, 1, 40])
 def test_what_is_not_shown_shares_the_error(hidden: int) -> None:
     result = AuditResult(
-        finding=FixedGuesses(canaries=1000, guesses=100, correct=82), delta=1e-6, coins="holdfast",
-        planted="1000 records", adjacency="replace", rows="public",  # type: ignore[arg-type]
-    )  # fmt: skip
+        finding=FixedGuesses(canaries=1000, guesses=100, correct=82),
+        delta=1e-6,
+        coins="holdfast",
+        planted="1000 records",
+        adjacency="replace",
+        rows="public",  # type: ignore[arg-type]
+    )
     page = Dossier(counts(), audits=[result], also_run=hidden)
     assert len(page.contradictions) == (hidden == 0)
     assert shown(page)[0]["numbers"]["confidence"] == pytest.approx(1 - 0.05 / (1 + hidden))
@@ -207,9 +216,16 @@ def test_an_attribute_attack_is_a_point_in_the_picture_of_the_proof() -> None:
 
     rows = table(300, seed=1)
     report = attribute_risk(
-        true_model(), rows[:100], fresh=rows[100:], sensitive="s", target="y", schema=schema(), sizes=(50,), surest=10,
+        true_model(),
+        rows[:100],
+        fresh=rows[100:],
+        sensitive="s",
+        target="y",
+        schema=schema(),
+        sizes=(50,),
+        surest=10,
         random_state=0,
-    )  # fmt: skip
+    )
     page = Dossier(released(), attacks=list(report), audience="internal")
     record = page.to_json()
     assert not [text for text in record["not_tested"] if "inversion" in text]

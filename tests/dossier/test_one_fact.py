@@ -25,9 +25,11 @@ from tests.dossier.test_page import text_of
 def _released(limit: Any, *, user: bool = False, unit: str = SHARE) -> Release[Any]:
     who = PrivacyUnit.user("patient", max_rows=2) if user else PrivacyUnit()
     account = Account(limit, unit=who)
-    noise = Laplace(scale=4.0, l1_sensitivity=1.0) if isinstance(limit, PureDP) else Gaussian(
-        sigma=40.0, l2_sensitivity=1.0
-    )  # fmt: skip
+    noise = (
+        Laplace(scale=4.0, l1_sensitivity=1.0)
+        if isinstance(limit, PureDP)
+        else Gaussian(sigma=40.0, l2_sensitivity=1.0)
+    )
     claim = Certificate(
         name="largest error",
         statement="by the law",
@@ -66,9 +68,7 @@ SURE = re.compile(
     r"(?i)whoever was 50 % sure about .*? "
     r"(?:becomes at most ([\d.]+) % sure, ([^.;(]*?)(?:$|[.;(]|, what| over| on average)|is not (kept))"
 )
-AMOUNT = re.compile(
-    r"(?:: at most|largest error) ([\d.]+(?: %| records)?)(?= of the rows| for| all|$| \()"
-)  # fmt: skip
+AMOUNT = re.compile(r"(?:: at most|largest error) ([\d.]+(?: %| records)?)(?= of the rows| for| all|$| \()")
 
 
 def facts_of(text: str) -> Facts:

@@ -108,8 +108,10 @@ def test_several_releases_are_told_in_their_order(tmp_path: Path) -> None:
         record = Dossier.of_files(kept, ledger=ledger).record
     told = record.story
     assert [record.releases[one.place].name for one in told] == [
-        "first whole.holdfast", "second part.holdfast", "second whole.holdfast",
-    ]  # fmt: skip
+        "first whole.holdfast",
+        "second part.holdfast",
+        "second whole.holdfast",
+    ]
     assert [one.adds for one in told] == [True, True, False]
     curves = [GaussianDP(0.3), GaussianDP(0.5), GaussianDP(0.5)]
     assert [one.so_far.epsilon for one in told] == pytest.approx([c.epsilon(1e-6) for c in curves], rel=1e-5)

@@ -56,10 +56,12 @@ def test_a_record_is_embedded_and_comes_back_to_the_byte() -> None:
 
 def test_a_record_is_equal_after_reading() -> None:
     made = Dossier(
-        [model(), counts()], audits=[audit()], audience="internal",
+        [model(), counts()],
+        audits=[audit()],
+        audience="internal",
         tables=[Bars(title="t", labels=("a",), counts=(1.0,), error=2.0)],
         accuracy=[Accuracy(model="m", score=0.9, rows=3)],
-    )  # fmt: skip
+    )
     assert Record.from_json(json.loads(json.dumps(made.to_json()))) == made.record
 
 

@@ -50,10 +50,12 @@ def shown(name: str) -> dict[str, Any]:
     """What a stored model says about the ten rows."""
     model: Any = load_model(FOLDER / f"{name}.holdfast")
     made = {
-        "model": type(model).__name__, "format": model.release_.value["format"],
-        "predicted": model.predict(ROWS).tolist(), "explained": model.explain(ROWS),
+        "model": type(model).__name__,
+        "format": model.release_.value["format"],
+        "predicted": model.predict(ROWS).tolist(),
+        "explained": model.explain(ROWS),
         "pairs": [list(pair) for pair in model.model_.pairs],
-    }  # fmt: skip
+    }
     if hasattr(model, "predict_proba"):
         made |= {
             "scores": model.decision_function(ROWS).tolist(),

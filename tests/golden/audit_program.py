@@ -28,10 +28,16 @@ CASES = [
 
 def main() -> None:
     rows = [
-        {"canaries": m, "guesses": r, "correct": v, "epsilon": e, "delta": d,
-         "value": solved(r, v, canaries=m, epsilon=e, delta=d)}
+        {
+            "canaries": m,
+            "guesses": r,
+            "correct": v,
+            "epsilon": e,
+            "delta": d,
+            "value": solved(r, v, canaries=m, epsilon=e, delta=d),
+        }
         for m, r, v, e, d in CASES
-    ]  # fmt: skip
+    ]
     json.dump(rows, sys.stdout, indent=0)
 
 

@@ -51,9 +51,16 @@ def audits() -> Iterator[tuple[str, Plain]]:
 
                     def made(k: Any = kind, b: str = bound, a: str = adjacency, n: float = noise) -> Any:
                         found = audit(
-                            noisy_sum(n), np.zeros((4, 64)), claim=CLAIM, kind=k, bound=b, adjacency=a, runs=120,
-                            canaries=60 if k == "one-run" else None, seed=0,
-                        )  # fmt: skip
+                            noisy_sum(n),
+                            np.zeros((4, 64)),
+                            claim=CLAIM,
+                            kind=k,
+                            bound=b,
+                            adjacency=a,
+                            runs=120,
+                            canaries=60 if k == "one-run" else None,
+                            seed=0,
+                        )
                         shown = [found.epsilon_lower(0.95), found.verdict(CLAIM)]
                         return {"json": found.to_json(), "shown": shown, "text": found.summary(CLAIM)}
 
@@ -108,9 +115,15 @@ def attacks() -> Iterator[tuple[str, Plain]]:
 
     def game() -> Any:
         played = membership_game(
-            PrivateLogisticRegression(1.0, 1e-6, classes=[0, 1], method="output"), (x, y), claim=CLAIM,
-            adjacency="replace", attacks=["loss", "confidence"], seed=0, jobs=1, classes=[0, 1],
-        )  # fmt: skip
+            PrivateLogisticRegression(1.0, 1e-6, classes=[0, 1], method="output"),
+            (x, y),
+            claim=CLAIM,
+            adjacency="replace",
+            attacks=["loss", "confidence"],
+            seed=0,
+            jobs=1,
+            classes=[0, 1],
+        )
         told = without(played.report.to_json(), "seconds", "roc")
         return {"report": told, "epsilon": played.epsilon_lower(), "best": played.best()}
 
@@ -123,9 +136,12 @@ def attacks() -> Iterator[tuple[str, Plain]]:
             people.slice(0, 200), clinic_schema()
         )
         found = synthetic_membership(
-            made.release_, members=people.slice(0, 200), non_members=people.slice(200, 200),
-            reference=people.slice(400), random_state=0,
-        )  # fmt: skip
+            made.release_,
+            members=people.slice(0, 200),
+            non_members=people.slice(200, 200),
+            reference=people.slice(400),
+            random_state=0,
+        )
         return without(found.to_json(), "seconds", "roc")
 
     yield "attack/rows", outcome(on_rows)
@@ -134,9 +150,14 @@ def attacks() -> Iterator[tuple[str, Plain]]:
 
     def shadow() -> Any:
         found = shadow_release(
-            lambda data: data[draw.permutation(len(data))], np.full((1, 3), 3.0), crowd, size=40, trials=30,
-            proved=PureDP(1.0), random_state=0,
-        )  # fmt: skip
+            lambda data: data[draw.permutation(len(data))],
+            np.full((1, 3), 3.0),
+            crowd,
+            size=40,
+            trials=30,
+            proved=PureDP(1.0),
+            random_state=0,
+        )
         return without(found.to_json(), "seconds", "roc")
 
     yield "attack/shadow", outcome(shadow)
@@ -176,9 +197,14 @@ def dossiers() -> Iterator[tuple[str, Plain]]:
         scored = [Accuracy(model="mine", score=0.8, rows=100, measure="accuracy")]
         found = report(model(), attacks=["loss", "confidence"]).results
         made = Dossier(
-            [fitted, table], found, [], audience="internal", accuracy=scored, names=["model", "counts"],
+            [fitted, table],
+            found,
+            [],
+            audience="internal",
+            accuracy=scored,
+            names=["model", "counts"],
             digests=["0" * 64, "1" * 64],
-        )  # fmt: skip
+        )
         return record(made)
 
     yield "dossier/public", outcome(public)

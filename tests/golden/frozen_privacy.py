@@ -109,19 +109,25 @@ def calibrated() -> Iterator[tuple[str, Plain]]:
         "calibrate/Laplace and Gaussian",
         outcome(
             lambda: calibrate(
-                lambda noise: compose([GaussianDP(1 / noise), Laplace(scale=noise, l1_sensitivity=1.0).curve]),
-                ApproxDP(1.0, 1e-6), tolerance=1e-3,
+                lambda noise: compose(
+                    [GaussianDP(1 / noise), Laplace(scale=noise, l1_sensitivity=1.0).curve]
+                ),
+                ApproxDP(1.0, 1e-6),
+                tolerance=1e-3,
             )
         ),
-    )  # fmt: skip
+    )
 
 
 def accounts() -> Iterator[tuple[str, Plain]]:
     """Charges with exact fractions, in every currency, with shares, keys and permits."""
     limits: dict[str, PrivacyCurve] = {
-        "pure": PureDP(4.0), "basic": ApproxDP(4.0, 1e-5), "zcdp": ZCDP(2.0), "renyi": ApproxDP(6.0, 1e-5),
+        "pure": PureDP(4.0),
+        "basic": ApproxDP(4.0, 1e-5),
+        "zcdp": ZCDP(2.0),
+        "renyi": ApproxDP(6.0, 1e-5),
         "gdp": GaussianDP(2.0),
-    }  # fmt: skip
+    }
     for currency, limit in limits.items():
         account = Account(limit, currency=currency, seed=0)
         values: list[Plain] = []

@@ -86,8 +86,10 @@ output = "page.html"
 """
 LIMIT = ApproxDP(4.0, 1e-6)
 PAGES: dict[str, tuple[str, ...]] = {
-    "public.html": ("model", "rows"), "internal.html": ("model",), "plan/page.html": ("model", "rows"),
-}  # fmt: skip
+    "public.html": ("model", "rows"),
+    "internal.html": ("model",),
+    "plan/page.html": ("model", "rows"),
+}
 """Every page, with the releases that it is about."""
 
 
@@ -158,10 +160,12 @@ def evidence(folder: Path, fitted: Any) -> None:
     names = list(fitted.model_.columns)
     inside, outside = clinic().slice(0, 200), others
     found = membership(
-        fitted, members=(inside.select(names), np.array(inside["ill"].to_pylist())),
+        fitted,
+        members=(inside.select(names), np.array(inside["ill"].to_pylist())),
         non_members=(outside.select(names), np.array(outside["ill"].to_pylist())),
-        attacks=["loss", "confidence"], random_state=0,
-    )  # fmt: skip
+        attacks=["loss", "confidence"],
+        random_state=0,
+    )
     (folder / "attack.json").write_text(json.dumps(found.to_json()), encoding="utf-8")
     result = audit(
         noisy_mean, np.zeros((4, 64)), claim=claim, canaries=60, delta=1e-6, seed=0, rows="generated"
@@ -181,9 +185,20 @@ def pages(folder: Path, ledger: Ledger) -> None:
 def internal(folder: Path, page: Path, *more: str) -> str:
     """The internal page, by the command."""
     return command(
-        "dossier", folder / "model.holdfast", "-o", page, "--audience", "internal", "--ledger", folder / "budget.db",
-        "--attack", folder / "attack.json", "--audit", folder / "audit.json", *more,
-    )  # fmt: skip
+        "dossier",
+        folder / "model.holdfast",
+        "-o",
+        page,
+        "--audience",
+        "internal",
+        "--ledger",
+        folder / "budget.db",
+        "--attack",
+        folder / "attack.json",
+        "--audit",
+        folder / "audit.json",
+        *more,
+    )
 
 
 def make_plan(folder: Path) -> None:

@@ -102,9 +102,13 @@ def test_the_chance_of_no_firing_is_the_exponential_of_the_gaps() -> None:
     passed, runs = 0, 4000
     for _ in range(runs):
         verdict, _, _ = made.thinned(
-            predictions, v, bound=bound, until=weight * rows.count * bound,
-            words=random.integers(2**64, size=1200, dtype=np.uint64), clock=0.0,
-        )  # fmt: skip
+            predictions,
+            v,
+            bound=bound,
+            until=weight * rows.count * bound,
+            words=random.integers(2**64, size=1200, dtype=np.uint64),
+            clock=0.0,
+        )
         assert verdict is not ThinnedTest.MORE_WORDS
         passed += verdict is ThinnedTest.PASSED
     chance = np.exp(-1.2)

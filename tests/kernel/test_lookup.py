@@ -61,8 +61,14 @@ def test_no_row_adds_more_than_the_clip(loss: Loss, outputs: int) -> None:
     plan, codes, table, constant = drawn(outputs, rows=60)
     for row, label in zip(codes, labels(loss, 60), strict=True):
         sums = plan.gradient(
-            row[None], np.array([label]), loss=loss, table=table, constant=constant, clip=CLIP, steps_per_unit=STEPS
-        )  # fmt: skip
+            row[None],
+            np.array([label]),
+            loss=loss,
+            table=table,
+            constant=constant,
+            clip=CLIP,
+            steps_per_unit=STEPS,
+        )
         square = 1.0 + table[plan.places(row[None])[0], -1].sum()
         slopes = sums[-1] / STEPS
         assert np.linalg.norm(slopes) * np.sqrt(square) <= CLIP * (1 + 1e-9)
@@ -75,8 +81,12 @@ def test_the_order_of_rows_and_their_blocks_do_not_matter() -> None:
     plan, codes, table, constant = drawn(1)
     y = labels("logistic", len(codes))
     told: dict[str, Any] = {
-        "loss": "logistic", "table": table, "constant": constant, "clip": CLIP, "steps_per_unit": STEPS,
-    }  # fmt: skip
+        "loss": "logistic",
+        "table": table,
+        "constant": constant,
+        "clip": CLIP,
+        "steps_per_unit": STEPS,
+    }
     whole = plan.gradient(codes, y, **told)
     order = np.random.default_rng(0).permutation(len(codes))
     halves = [plan.gradient(codes[part], y[part], **told) for part in (order[:123], order[123:])]

@@ -26,10 +26,14 @@ def strongly_convex(
 ) -> float:
     count = k * math.ceil(m / b)
     return psgd_sensitivity(
-        decreasing(penalty, smoothness, count), batch=b, passes=k, gradient_change=change,
-        smoothness=smoothness, penalty=penalty,
+        decreasing(penalty, smoothness, count),
+        batch=b,
+        passes=k,
+        gradient_change=change,
+        smoothness=smoothness,
+        penalty=penalty,
         averaging_weights=averaging_from(1, steps=count) if average else None,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("b", [1, 10, 50])
@@ -78,9 +82,13 @@ def test_closed_forms_for_constant_steps(k: int, batches: int, b: int, eta: floa
     plain = psgd_sensitivity(steps, batch=b, passes=k, gradient_change=2.0, smoothness=1.0)
     assert plain == pytest.approx(k * 2.0 * eta / b, rel=1e-12)
     mean = psgd_sensitivity(
-        steps, batch=b, passes=k, gradient_change=2.0, smoothness=1.0,
+        steps,
+        batch=b,
+        passes=k,
+        gradient_change=2.0,
+        smoothness=1.0,
         averaging_weights=averaging_from(1, steps=steps.size),
-    )  # fmt: skip
+    )
     assert mean <= plain * (1 + 1e-12)
     shrink = 1 - eta / 2 * 0.5
     damped = psgd_sensitivity(steps / 2, batch=b, passes=k, gradient_change=2.0, smoothness=0.5, penalty=0.5)
@@ -89,9 +97,13 @@ def test_closed_forms_for_constant_steps(k: int, batches: int, b: int, eta: floa
 
 
 @given(
-    st.lists(st.floats(0.01, 3.0), min_size=1, max_size=12), st.integers(1, 3),
-    st.floats(0, 1), st.floats(0, 1.5), st.integers(0, 2**31), st.booleans(),
-)  # fmt: skip
+    st.lists(st.floats(0.01, 3.0), min_size=1, max_size=12),
+    st.integers(1, 3),
+    st.floats(0, 1),
+    st.floats(0, 1.5),
+    st.integers(0, 2**31),
+    st.booleans(),
+)
 def test_never_below_a_run_on_quadratics(
     etas: list[float], batch: int, penalty: float, smoothness: float, seed: int, average: bool
 ) -> None:
@@ -100,9 +112,14 @@ def test_never_below_a_run_on_quadratics(
     steps, change = np.array(etas), 0.7
     weights = rng.random(steps.size) if average else None
     bound = psgd_sensitivity(
-        steps, batch=batch, passes=1, gradient_change=change, smoothness=smoothness, penalty=penalty,
+        steps,
+        batch=batch,
+        passes=1,
+        gradient_change=change,
+        smoothness=smoothness,
+        penalty=penalty,
         averaging_weights=weights,
-    )  # fmt: skip
+    )
     curvature = rng.choice([0.0, smoothness], size=steps.size)
     for place in range(steps.size):
         w, other = [0.0], [0.0]
@@ -130,11 +147,16 @@ def test_h_kernel_runs_stay_within(average_from: int, radius: float, m: int) -> 
         dimension=d, batch=b, penalty=penalty, steps=steps, average_from=average_from, radius=radius
     )
     bound = psgd_sensitivity(
-        steps, batch=b, passes=k, gradient_change=2 * (1 + 1e-9), smoothness=0.25, penalty=penalty,
+        steps,
+        batch=b,
+        passes=k,
+        gradient_change=2 * (1 + 1e-9),
+        smoothness=0.25,
+        penalty=penalty,
         averaging_weights=averaging_from(average_from, steps=count),
     ) + rounding_slack(
         steps, dimension=d, batch=b, lipschitz=1 + 1e-9, smoothness=0.25, penalty=penalty, radius=radius
-    )  # fmt: skip
+    )
     orders = [rng.permutation(m) for _ in range(k)]  # a fresh permutation for each pass, the same for both
 
     def train(x: Array, y: Array) -> Array:
@@ -191,8 +213,12 @@ def test_many_rows_of_one_unit_fill_the_worst_batches() -> None:
 def test_refusals() -> None:
     good = {"batch": 2, "passes": 1, "gradient_change": 1.0, "smoothness": 1.0}
     for name, bad in (
-        ("batch", 0), ("passes", 2), ("gradient_change", -1.0), ("smoothness", math.nan), ("smoothness", math.inf),
-    ):  # fmt: skip
+        ("batch", 0),
+        ("passes", 2),
+        ("gradient_change", -1.0),
+        ("smoothness", math.nan),
+        ("smoothness", math.inf),
+    ):
         with pytest.raises(ParameterError, match=name):
             psgd_sensitivity([0.5], **(good | {name: bad}))  # type: ignore[arg-type]
     for steps in ([], [0.0], [-1.0], [math.nan], [math.inf], [[1.0]]):

@@ -115,9 +115,12 @@ def test_a_method_that_takes_no_origin_says_so_and_auto_never_takes_it() -> None
 def rows_of(labels: Any, adjacency: str, unit: PrivacyUnit | None = None) -> ArrayExamples:
     features = np.column_stack([np.zeros(len(labels)), np.full(len(labels), CONSTANT)])
     return ArrayExamples(
-        features=features, labels=np.asarray(labels, dtype=np.float64), adjacency=Adjacency.of(adjacency),
-        public_count=max(1, len(labels)), unit=unit or PrivacyUnit(),
-    )  # fmt: skip
+        features=features,
+        labels=np.asarray(labels, dtype=np.float64),
+        adjacency=Adjacency.of(adjacency),
+        public_count=max(1, len(labels)),
+        unit=unit or PrivacyUnit(),
+    )
 
 
 LEAST_SQUARES = Problem(loss=Squared(target_bound=1.0), dimension=2, constant=CONSTANT, penalty=0.1)

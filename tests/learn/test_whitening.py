@@ -152,9 +152,15 @@ def test_the_release_in_new_units_has_the_clips_noise() -> None:
         features=rows, labels=np.ones(300), adjacency=Adjacency.replace, public_count=300
     )
     releases = MomentReleases(
-        passes=ClippedBlocks(examples, problem), problem=problem, square=Fraction(4), count=300, most=300,
-        account=Account(GaussianDP(2.0), adjacency="replace", seed=1), arithmetic="strict", label="moment",
-    )  # fmt: skip
+        passes=ClippedBlocks(examples, problem),
+        problem=problem,
+        square=Fraction(4),
+        count=300,
+        most=300,
+        account=Account(GaussianDP(2.0), adjacency="replace", seed=1),
+        arithmetic="strict",
+        label="moment",
+    )
     clip = Clip(Standard(np.array([9.0, 9.0, 9.0]), np.zeros(3)), 2.0)
     _, noise = releases.of("full", 0.25, clip)
     assert noise == pytest.approx(math.sqrt(2.0) * 2.0**2 / (2.0 * 0.5) / 300, rel=1e-4)

@@ -47,9 +47,12 @@ def close(path: Path, *arguments: str) -> Result:
 def child(path: Path) -> subprocess.Popen[str]:
     """A process that has opened an account on everything and spent half of it."""
     running = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-c", CHILD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-    )  # fmt: skip
+    )
     assert running.stdout is not None
     assert running.stdout.readline() == "open\n"
     return running
@@ -89,13 +92,19 @@ def test_force_closes_the_account_of_a_live_process_which_can_then_charge_nothin
         account = mine.account("d", name="all")
         done = subprocess.run(
             [sys.executable, "-m", "holdfast.cli.app", "ledger", "close", str(path), "all"],
-            capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+            check=False,
+        )
         assert (done.returncode, "--force" in done.stderr) == (2, True)
         done = subprocess.run(
             [sys.executable, "-m", "holdfast.cli.app", "ledger", "close", str(path), "all", "--force"],
-            capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         with pytest.raises(LedgerError, match="closed"):
             account.release(HALF, [0.0])

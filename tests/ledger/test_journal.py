@@ -190,9 +190,13 @@ def test_every_share_above_pays(places: list[int]) -> None:
 
 def charge(**changes: Any) -> Charge:
     fields: dict[str, Any] = {
-        "mechanism": {"mechanism": "M"}, "curve": {"kind": "C"}, "times": 1, "cost": Cost((Fraction(1),)),
-        "arithmetic": "strict", "noise": "secure",
-    }  # fmt: skip
+        "mechanism": {"mechanism": "M"},
+        "curve": {"kind": "C"},
+        "times": 1,
+        "cost": Cost((Fraction(1),)),
+        "arithmetic": "strict",
+        "noise": "secure",
+    }
     return Charge(**fields | changes)
 
 

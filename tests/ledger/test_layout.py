@@ -20,8 +20,16 @@ from holdfast.privacy import Laplace, PureDP
 
 NOISE = Laplace(scale=1e6, l1_sensitivity=1.0)
 TABLES = ("entries", "datasets", "accounts", "totals", "charges", "payloads", "durable", "holders")
-COLUMNS = {"entries": "text", "datasets": "opened", "accounts": "opened", "totals": "number", "charges": "account",
-           "payloads": "payload", "durable": "number", "holders": "host"}  # fmt: skip
+COLUMNS = {
+    "entries": "text",
+    "datasets": "opened",
+    "accounts": "opened",
+    "totals": "number",
+    "charges": "account",
+    "payloads": "payload",
+    "durable": "number",
+    "holders": "host",
+}
 Draw = random.Random
 Tamper = Callable[[sqlite3.Connection, Draw], None]
 
@@ -47,8 +55,14 @@ def _name(draw: Draw) -> str:
 def _trigger(sql: sqlite3.Connection, draw: Draw) -> None:
     table, other = draw.choice(TABLES), draw.choice(TABLES)
     when, event = draw.choice(["BEFORE", "AFTER"]), draw.choice(["INSERT", "UPDATE", "DELETE"])
-    action = draw.choice(["SELECT RAISE(IGNORE)", f"DELETE FROM {other}", "SELECT 1",
-                          f"UPDATE {other} SET {COLUMNS[other]} = 0"])  # fmt: skip
+    action = draw.choice(
+        [
+            "SELECT RAISE(IGNORE)",
+            f"DELETE FROM {other}",
+            "SELECT 1",
+            f"UPDATE {other} SET {COLUMNS[other]} = 0",
+        ]
+    )
     condition = draw.choice(["", "WHEN 1 = 2 ", "WHEN random() > 0 "])
     sql.execute(f'CREATE TRIGGER "{_name(draw)}" {when} {event} ON {table} {condition}BEGIN {action}; END')
 
@@ -120,9 +134,19 @@ def _statistics(sql: sqlite3.Connection, draw: Draw) -> None:
 
 
 TAMPERINGS: tuple[Tamper, ...] = (
-    _trigger, _table, _view, _index, _virtual, _column, _renamed, _dropped, _rewritten, _shared_page, _setting,
+    _trigger,
+    _table,
+    _view,
+    _index,
+    _virtual,
+    _column,
+    _renamed,
+    _dropped,
+    _rewritten,
+    _shared_page,
+    _setting,
     _statistics,
-)  # fmt: skip
+)
 
 
 def _tampered(path: Path, tamper: Tamper, draw: Draw) -> None:

@@ -116,8 +116,10 @@ def test_a_dataset_is_opened_once_and_looked_up_after(ledger: Ledger) -> None:
 def test_every_currency_that_adds_up_is_kept(ledger: Ledger) -> None:
     noise = Gaussian(sigma=10.0, l2_sensitivity=1.0)
     for name, currency, options in (
-        ("z", "zcdp", {}), ("g", "gdp", {}), ("r", "renyi", {"order": 32.0}),
-    ):  # fmt: skip
+        ("z", "zcdp", {}),
+        ("g", "gdp", {}),
+        ("r", "renyi", {"order": 32.0}),
+    ):
         ledger.dataset(name, limit=ApproxDP(1.0, 1e-6), currency=currency, **options)  # type: ignore[arg-type]
         account = ledger.account(name, limit=ApproxDP(0.5, 1e-6))
         account.release(noise, [1.0])

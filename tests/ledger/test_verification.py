@@ -179,7 +179,7 @@ def totals(body: dict[str, Any], value: str) -> None:
         ("open accounts", lambda e: e.append(next(d for d in e if d["kind"] == "reset"))),
         ("not open", lambda e: e.insert(10, next(d for d in e if d["kind"] == "close"))),
     ],
-)  # fmt: skip
+)
 def test_a_forger_who_computes_all_hashes_still_breaks_a_rule(
     path: Path, rule: str, change: Callable[[list[dict[str, Any]]], None]
 ) -> None:

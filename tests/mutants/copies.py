@@ -22,10 +22,22 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = Path("src") / "holdfast"
 #: Imported once for all faults; by the tests' own imports, each would pay for them.
 LIBRARIES = (
-    "numpy", "scipy.stats", "scipy.optimize", "pandas", "pyarrow.parquet", "duckdb", "sklearn.linear_model",
-    "click.testing", "jinja2", "cryptography.hazmat.primitives.asymmetric.ed25519", "hypothesis.extra.numpy",
-    "hypothesis.internal.conjecture.engine", "sqlite3", "tqdm.auto", "unittest.mock",
-)  # fmt: skip
+    "numpy",
+    "scipy.stats",
+    "scipy.optimize",
+    "pandas",
+    "pyarrow.parquet",
+    "duckdb",
+    "sklearn.linear_model",
+    "click.testing",
+    "jinja2",
+    "cryptography.hazmat.primitives.asymmetric.ed25519",
+    "hypothesis.extra.numpy",
+    "hypothesis.internal.conjecture.engine",
+    "sqlite3",
+    "tqdm.auto",
+    "unittest.mock",
+)
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,11 @@ def _plan(**outputs: str) -> str:
 
 
 def _state(folder: Path) -> Mapping[str, object]:
-    held = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and os.access(path, os.R_OK)
-            and not path.name.startswith("budget.db-")}  # fmt: skip
+    held = {
+        path.name: path.read_bytes()
+        for path in folder.iterdir()
+        if path.is_file() and os.access(path, os.R_OK) and not path.name.startswith("budget.db-")
+    }
     with Ledger.open(folder / "budget.db", read_only=True) as ledger:
         return held | {"entries": len(ledger.history())}
 

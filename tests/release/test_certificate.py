@@ -15,9 +15,12 @@ from holdfast.release.certificate import SHARE, Certificate
 
 def certificate(**changes: Any) -> Certificate:
     fields: dict[str, Any] = {
-        "name": "largest error", "statement": "by the law of the noise", "alpha": 0.5, "confidence": 0.9,
+        "name": "largest error",
+        "statement": "by the law of the noise",
+        "alpha": 0.5,
+        "confidence": 0.9,
         "query_class": "all counts",
-    }  # fmt: skip
+    }
     return Certificate(**fields | changes)
 
 
@@ -32,10 +35,18 @@ def test_what_is_stored_is_read_back(
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"alpha": -1.0}, {"alpha": math.inf}, {"alpha": math.nan}, {"alpha": "1"}, {"alpha": True},
-        {"confidence": 0.0}, {"confidence": 1.1}, {"confidence": None}, {"name": ""}, {"details": 3},
+        {"alpha": -1.0},
+        {"alpha": math.inf},
+        {"alpha": math.nan},
+        {"alpha": "1"},
+        {"alpha": True},
+        {"confidence": 0.0},
+        {"confidence": 1.1},
+        {"confidence": None},
+        {"name": ""},
+        {"details": 3},
     ],
-)  # fmt: skip
+)
 def test_claims_outside_their_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         certificate(**wrong)

@@ -108,10 +108,15 @@ def test_a_header_that_lies_is_a_format_error(data: bytes) -> None:
 @pytest.mark.parametrize(
     "tree",
     [
-        {"$array": "missing"}, {"$new": 1}, {"$float": "1.0"}, {"$pairs": [[1]]}, {"$array": "a", "more": 1},
-        [{"$array": "a"}, {"$array": "a"}], 3,
+        {"$array": "missing"},
+        {"$new": 1},
+        {"$float": "1.0"},
+        {"$pairs": [[1]]},
+        {"$array": "a", "more": 1},
+        [{"$array": "a"}, {"$array": "a"}],
+        3,
     ],
-)  # fmt: skip
+)
 def test_a_tree_that_pack_cannot_write_is_a_format_error(tree: Any) -> None:
     with pytest.raises(FormatError):
         unpack(

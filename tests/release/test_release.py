@@ -83,9 +83,14 @@ def test_a_release_points_to_its_ledger_entries_and_head(tmp_path: Path) -> None
 def test_what_is_given_is_kept(tmp_path: Path) -> None:
     claim = Certificate(name="n", statement="s", alpha=1.0, confidence=0.5, query_class="q")
     release = made(
-        Account(ZCDP(1.0)), {"w": np.arange(3)}, parameters={"rate": np.float64(0.5), "shape": (1, 2)},
-        schema_hash="00ff", certificates=[claim], assumptions=["labels are public"], theorem="CMS11, Theorem 9",
-    )  # fmt: skip
+        Account(ZCDP(1.0)),
+        {"w": np.arange(3)},
+        parameters={"rate": np.float64(0.5), "shape": (1, 2)},
+        schema_hash="00ff",
+        certificates=[claim],
+        assumptions=["labels are public"],
+        theorem="CMS11, Theorem 9",
+    )
     assert release.guarantee.assumptions == ("labels are public",)
     assert release.guarantee.theorem == "CMS11, Theorem 9"
     assert release.provenance.parameters == {"rate": 0.5, "shape": [1, 2]}
@@ -113,10 +118,19 @@ def test_provenance_is_checked_where_it_is_born() -> None:
     good = Provenance(method="m")
     assert Provenance.from_json(json.loads(json.dumps(good.to_json()))) == good
     for wrong in (
-        {"noise": "none"}, {"arithmetic": "exact"}, {"created": "yesterday"}, {"created": "20250131"},
-        {"entries": (-1,)}, {"entries": (1.5,)}, {"entries": 3}, {"parameters": {"x": object()}},
-        {"parameters": {"x": float("nan")}}, {"parameters": {1: 2}}, {"method": 3}, {"schema_hash": 3},
-    ):  # fmt: skip
+        {"noise": "none"},
+        {"arithmetic": "exact"},
+        {"created": "yesterday"},
+        {"created": "20250131"},
+        {"entries": (-1,)},
+        {"entries": (1.5,)},
+        {"entries": 3},
+        {"parameters": {"x": object()}},
+        {"parameters": {"x": float("nan")}},
+        {"parameters": {1: 2}},
+        {"method": 3},
+        {"schema_hash": 3},
+    ):
         with pytest.raises(ParameterError):
             dataclasses.replace(good, **wrong)
         with pytest.raises(FormatError):

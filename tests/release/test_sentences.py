@@ -103,10 +103,13 @@ def test_one_thing_is_not_several(number: int, noun: str) -> None:
 
 CLAIMS = st.builds(
     Certificate,
-    name=st.sampled_from([OVERALL, "largest error in a x b"]), statement=st.sampled_from(["against the table", "x"]),
-    alpha=st.floats(0, 1), confidence=st.floats(0.5, 1.0), unit=st.sampled_from([SHARE, "records", ""]),
+    name=st.sampled_from([OVERALL, "largest error in a x b"]),
+    statement=st.sampled_from(["against the table", "x"]),
+    alpha=st.floats(0, 1),
+    confidence=st.floats(0.5, 1.0),
+    unit=st.sampled_from([SHARE, "records", ""]),
     query_class=st.sampled_from(["all 12 queries of the 3 groups of the workload", "two counts"]),
-)  # fmt: skip
+)
 
 
 @given(CLAIMS)
@@ -126,10 +129,11 @@ def test_a_claim_is_said_with_its_number_scope_and_confidence(claim: Certificate
 # Promises.
 
 CURVES = st.one_of(
-    st.builds(PureDP, st.floats(0.01, 5)), st.builds(GaussianDP, st.floats(0.01, 3)),
+    st.builds(PureDP, st.floats(0.01, 5)),
+    st.builds(GaussianDP, st.floats(0.01, 3)),
     st.builds(ZCDP, st.floats(1e-4, 2)),
     st.builds(ApproxDP, st.floats(0.01, 5), st.floats(1e-9, 1e-5)),
-)  # fmt: skip
+)
 UNITS = st.sampled_from([PrivacyUnit(), PrivacyUnit("patient", 1), PrivacyUnit("visit", 7)])
 
 
@@ -174,9 +178,11 @@ def test_a_promise_is_said_with_its_numbers_its_neighbours_and_its_unit(
 def test_a_trade_off_is_said_on_the_safe_side(mu: float, claim: str) -> None:
     proved = GaussianDP(mu).trade_off()
     line = TradeOff(
-        false_alarm=proved.false_alarm, miss=proved.miss, claim=claim,  # type: ignore[arg-type]
+        false_alarm=proved.false_alarm,
+        miss=proved.miss,
+        claim=claim,  # type: ignore[arg-type]
         confidence=1.0 if claim == "proved" else 0.95,
-    )  # fmt: skip
+    )
     sign = 1 if claim == "proved" else -1
     advantage, detection = (
         float(one) for one in re.findall(r"(?:at most|at least) ([\d.]+)", line.summary())
@@ -234,17 +240,25 @@ def _counts(epsilon: float, delta: float) -> Release[Any]:
     account = Account(limit, currency="gdp", seed=1)
     mechanism = Gaussian.within(account.remaining(), l2_sensitivity=1.0)
     claim = Certificate(
-        name="largest error", statement="of both", alpha=3 * float(mechanism.sigma), confidence=0.99,
-        query_class="two counts", unit="records",
-    )  # fmt: skip
+        name="largest error",
+        statement="of both",
+        alpha=3 * float(mechanism.sigma),
+        confidence=0.99,
+        query_class="two counts",
+        unit="records",
+    )
     noisy = account.release(mechanism, [12.0, 30.0])
     return Release.of(account, noisy, method="two counts", certificates=[claim])
 
 
 KINDS: dict[str, Callable[[float, float], Release[Any]]] = {
-    "linear": _linear, "additive": _additive, "several classes": _classes, "synthetic": _synthetic,
-    "synthetic, users": _of_users, "counts": _counts,
-}  # fmt: skip
+    "linear": _linear,
+    "additive": _additive,
+    "several classes": _classes,
+    "synthetic": _synthetic,
+    "synthetic, users": _of_users,
+    "counts": _counts,
+}
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -53,8 +53,10 @@ def test_a_private_number_of_units_is_not_asked_for() -> None:
 
 @given(
     st.sampled_from(["influence", "weights", "counts", "certificate"]),
-    st.one_of(st.just(math.inf), st.floats(0, 1e12)), st.integers(0, 10**9), st.sampled_from(["rows", "units"]),
-)  # fmt: skip
+    st.one_of(st.just(math.inf), st.floats(0, 1e12)),
+    st.integers(0, 10**9),
+    st.sampled_from(["rows", "units"]),
+)
 def test_a_prospect_is_stored_and_says_its_numbers(
     quantity: Any, hidden: float, units: int, noun: str
 ) -> None:
@@ -138,9 +140,14 @@ def test_a_count_that_was_read_from_the_data_decides_nothing() -> None:
         assert model.release_.prospects == ()
     with pytest.warns(UselessReleaseWarning):
         PrivateLogisticRegression(
-            epsilon=1e-3, delta=1e-7, bounds=(-1, 1), classes=[0, 1], adjacency="add_remove", n_public=300,
+            epsilon=1e-3,
+            delta=1e-7,
+            bounds=(-1, 1),
+            classes=[0, 1],
+            adjacency="add_remove",
+            n_public=300,
             random_state=1,
-        ).fit(*rows(300))  # fmt: skip
+        ).fit(*rows(300))
 
 
 def test_a_step_says_it_too() -> None:

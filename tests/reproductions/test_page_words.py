@@ -42,8 +42,10 @@ def test_other_numbers_make_other_words() -> None:
     slopes[release_words.SEP]["in n"] = -0.2
     assert release_words.compared(slopes, "in n", 0)[1] == [release_words.SEP]
     assert [excess_words.against(own, -0.5) for own in (-0.6, -0.5, -0.4)] == [
-        "faster than", "about as fast as", "slower than",
-    ]  # fmt: skip
+        "faster than",
+        "about as fast as",
+        "slower than",
+    ]
 
 
 def test_ratios_are_compared_with_the_printed_ones() -> None:

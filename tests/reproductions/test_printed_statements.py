@@ -291,9 +291,13 @@ def test_a_game_at_equilibrium_answers_every_query_of_a_closed_class() -> None:
     signed = np.vstack([queries, -queries])
     size = len(universe)
     found = linprog(
-        c=[0] * size + [1], A_ub=np.column_stack([-signed, -np.ones(len(signed))]), b_ub=-signed @ table,
-        A_eq=[[1] * size + [0]], b_eq=[1], bounds=[(0, 1)] * size + [(None, None)],
-    )  # fmt: skip
+        c=[0] * size + [1],
+        A_ub=np.column_stack([-signed, -np.ones(len(signed))]),
+        b_ub=-signed @ table,
+        A_eq=[[1] * size + [0]],
+        b_eq=[1],
+        bounds=[(0, 1)] * size + [(None, None)],
+    )
     assert found.x is not None
     assert found.fun is not None
     assert np.abs(queries @ (table - found.x[:size])).max() <= found.fun + 1e-9

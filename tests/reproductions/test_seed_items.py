@@ -71,9 +71,20 @@ def test_every_page_has_the_printed_numbers_beside_its_own(script: Any) -> None:
 
 def one(**changed: Any) -> Item:
     told: dict[str, Any] = {
-        "document": "D", "item": "I", "section": "1", "what": "w", "where": (), "printed": (), "ours": (), "test": (),
-        "within": None, "one_run": None, "holds": None, "stated": None, "why": "",
-    }  # fmt: skip
+        "document": "D",
+        "item": "I",
+        "section": "1",
+        "what": "w",
+        "where": (),
+        "printed": (),
+        "ours": (),
+        "test": (),
+        "within": None,
+        "one_run": None,
+        "holds": None,
+        "stated": None,
+        "why": "",
+    }
     return Item(**(told | changed))
 
 

@@ -36,10 +36,18 @@ def _answers(epsilon: float, seed: int) -> Callable[[NDArray[np.float64]], NDArr
 
 def _gaussian_audit(epsilon: float, kind: Kind, seed: int) -> AuditResult:
     return audit(
-        _answers(epsilon, seed), np.zeros((0, 1)), claim=PureDP(epsilon), kind=kind, adjacency="zero_out",
-        canaries=1000 if kind == "one-run" else 1, runs=1000, bound="gaussian", delta=1e-5,
-        score=lambda answers: answers, seed=seed,
-    )  # fmt: skip
+        _answers(epsilon, seed),
+        np.zeros((0, 1)),
+        claim=PureDP(epsilon),
+        kind=kind,
+        adjacency="zero_out",
+        canaries=1000 if kind == "one-run" else 1,
+        runs=1000,
+        bound="gaussian",
+        delta=1e-5,
+        score=lambda answers: answers,
+        seed=seed,
+    )
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
@@ -70,8 +78,10 @@ def test_a_page_shows_no_lower_bound_above_the_truth() -> None:
     released = Release.of(account, account.release(RandomisedResponse(epsilon=4.0), [0]), method="answer")
     errors = Errors(false_alarms=9, without=500, misses=9, with_canary=500)
     result = AuditResult(
-        finding=Trainings(errors=errors, bound="gaussian"), delta=1e-5, adjacency="replace",  # type: ignore[arg-type]
-    )  # fmt: skip
+        finding=Trainings(errors=errors, bound="gaussian"),
+        delta=1e-5,
+        adjacency="replace",  # type: ignore[arg-type]
+    )
     (shown,) = Dossier(released, audits=[result], audience="internal").to_json()["tried"]
     assert (shown["numbers"].get("epsilon_lower") or 0.0) <= 4.0
 
@@ -92,13 +102,16 @@ def _page(*correct: int) -> Dossier:
         _counts(),
         audits=[
             AuditResult(
-                finding=FixedGuesses(canaries=1000, guesses=100, correct=right), delta=1e-6,
-                coins="holdfast", planted="1000 records", adjacency="replace",  # type: ignore[arg-type]
+                finding=FixedGuesses(canaries=1000, guesses=100, correct=right),
+                delta=1e-6,
+                coins="holdfast",
+                planted="1000 records",
+                adjacency="replace",  # type: ignore[arg-type]
             )
             for right in correct
         ],
         audience="internal",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(("audits", "best"), [(2, 81), (5, 82), (20, 84)])
@@ -138,9 +151,15 @@ def _noisy_sum(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _on(rows: NDArray[np.float64], kind: Kind) -> AuditResult:
     return audit(
-        _noisy_sum, rows, claim=ApproxDP(1.0, 1e-6), adjacency="replace", kind=kind, seed=3,
-        canaries=60 if kind == "one-run" else 1, runs=32,
-    )  # fmt: skip
+        _noisy_sum,
+        rows,
+        claim=ApproxDP(1.0, 1e-6),
+        adjacency="replace",
+        kind=kind,
+        seed=3,
+        canaries=60 if kind == "one-run" else 1,
+        runs=32,
+    )
 
 
 def _tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -264,20 +264,41 @@ def test_a_command_that_reads_a_broken_csv_prints_no_row(tmp_path: Path, command
     broken = _broken_csv(tmp_path / "clinic.csv", BROKEN[fault], rows=400)
     CLINIC.save(tmp_path / "clinic.toml")
     arguments: dict[str, list[str | Path]] = {
-        "attack membership": [_model(tmp_path), "--members", broken, "--non-members", broken, "--target", "ill"],
+        "attack membership": [
+            _model(tmp_path),
+            "--members",
+            broken,
+            "--non-members",
+            broken,
+            "--target",
+            "ill",
+        ],
         "attack synthetic": [
-            broken, "--schema", tmp_path / "clinic.toml", "--members", broken, "--non-members", broken,
+            broken,
+            "--schema",
+            tmp_path / "clinic.toml",
+            "--members",
+            broken,
+            "--non-members",
+            broken,
         ],
         "audit": ["numpy:mean", "--data", broken, "--epsilon", "1", "--adjacency", "add_remove"],
-    }  # fmt: skip
+    }
     assert SECRET not in _shown(*command.split(), *arguments[command])
 
 
 def test_an_audit_of_a_table_of_texts_prints_no_value(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"age": ["76", SECRET]}), tmp_path / "clinic.parquet")
     shown = _shown(
-        "audit", "numpy:mean", "--data", tmp_path / "clinic.parquet", "--epsilon", "1", "--adjacency", "add_remove",
-    )  # fmt: skip
+        "audit",
+        "numpy:mean",
+        "--data",
+        tmp_path / "clinic.parquet",
+        "--epsilon",
+        "1",
+        "--adjacency",
+        "add_remove",
+    )
     assert SECRET not in shown
 
 

@@ -119,9 +119,12 @@ def test_e8_a_reader_that_leaves_is_no_error() -> None:
     gone, into = os.pipe()
     os.close(gone)
     done = subprocess.run(
-        [sys.executable, "-m", "holdfast.cli.app", "ledger", "show", "budget.db"], stdout=into, stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "holdfast.cli.app", "ledger", "show", "budget.db"],
+        stdout=into,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        check=False,
+    )
     os.close(into)
     assert (done.returncode, done.stderr) == (0, b"")
 

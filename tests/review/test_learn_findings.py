@@ -54,9 +54,14 @@ def test_a_user_moves_ridge_no_further_than_declared(adjacency: str) -> None:
     for rows in (with_user, without):
         table = _clinic(rows, max_rows=max_rows, adjacency=adjacency, users=users)
         model = PrivateRidge(
-            epsilon=1e6, delta=1e-9, method="ridge", penalty=ridge / users, radius=1000.0, fit_intercept=False,
+            epsilon=1e6,
+            delta=1e-9,
+            method="ridge",
+            penalty=ridge / users,
+            radius=1000.0,
+            fit_intercept=False,
             random_state=1,
-        ).fit(table, target="y")  # fmt: skip
+        ).fit(table, target="y")
         assert model.release_ is not None
         found.append(model.coef_)
         declared.append(float(model.release_.provenance.parameters["l2_sensitivity"]))
@@ -71,9 +76,12 @@ REGRESSORS = ("adassp", *CLASSIFIERS, "ridge")
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_remove"])
 @pytest.mark.parametrize(
     ("estimator", "method"),
-    [*((PrivateRidge, name) for name in REGRESSORS), *((PrivateLogisticRegression, name) for name in CLASSIFIERS)],
+    [
+        *((PrivateRidge, name) for name in REGRESSORS),
+        *((PrivateLogisticRegression, name) for name in CLASSIFIERS),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_is_assumed_of_the_rows_holds_for_every_table_of_the_schema(
     estimator: type[PrivateRidge | PrivateLogisticRegression], method: str, adjacency: str
 ) -> None:

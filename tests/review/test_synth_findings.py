@@ -24,7 +24,7 @@ from holdfast.synth import (
     Synthesizer,
     Thresholds,
     Workload,
-)  # fmt: skip
+)
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::holdfast.errors.{name}")
@@ -78,11 +78,15 @@ def _loaded(made: Synthesizer, folder: Path) -> Synthesizer:
 def _told(answers: Answers) -> list[tuple[str, str, str, list[float], list[float], list[float]]]:
     return [
         (
-            type(one.group).__name__, one.group.name, one.source,
-            one.estimates.tolist(), one.low.tolist(), one.high.tolist(),
+            type(one.group).__name__,
+            one.group.name,
+            one.source,
+            one.estimates.tolist(),
+            one.low.tolist(),
+            one.high.tolist(),
         )
         for one in answers.groups
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("kind", OTHER_GROUPS)
@@ -120,9 +124,12 @@ CLINIC = Schema([*(Categorical(name, [0, 1]) for name in "abcd"), Numeric("x", 0
 def _clinic() -> dict[str, Any]:
     rng = np.random.default_rng(0)
     return {
-        "a": np.arange(600) % 2, "b": np.arange(600) % 2, "c": (rng.random(600) < 0.9).astype(int),
-        "d": (rng.random(600) < 0.1).astype(int), "x": rng.uniform(0, 1, 600),
-    }  # fmt: skip
+        "a": np.arange(600) % 2,
+        "b": np.arange(600) % 2,
+        "c": (rng.random(600) < 0.9).astype(int),
+        "d": (rng.random(600) < 0.1).astype(int),
+        "x": rng.uniform(0, 1, 600),
+    }
 
 
 ROWS = _clinic()
@@ -133,22 +140,45 @@ EXCHANGED = Schema([CLINIC["a"], CLINIC["b"], Categorical("c", [1, 0]), *CLINIC.
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "certified": ({"certified": ONE}, {"certified": Workload.of([("a", "b")])}),
     "workload": ({"workload": ONE}, {"workload": Workload.of([("a", "b")])}),
-    "columns": ({"columns": ["c"], "workload": Workload.of([("c",)]), "certificate_share": 0},
-                {"columns": ["d"], "workload": Workload.of([("d",)]), "certificate_share": 0}),
-    "bounds": ({"columns": ["x"], "workload": Workload.of([("x",)])},
-               {"columns": ["x"], "workload": Workload.of([("x",)]), "schema": WIDER}),
-    "categories": ({"columns": ["c"], "workload": Workload.of([("c",)])},
-                   {"columns": ["c"], "workload": Workload.of([("c",)]), "schema": EXCHANGED}),
+    "columns": (
+        {"columns": ["c"], "workload": Workload.of([("c",)]), "certificate_share": 0},
+        {"columns": ["d"], "workload": Workload.of([("d",)]), "certificate_share": 0},
+    ),
+    "bounds": (
+        {"columns": ["x"], "workload": Workload.of([("x",)])},
+        {"columns": ["x"], "workload": Workload.of([("x",)]), "schema": WIDER},
+    ),
+    "categories": (
+        {"columns": ["c"], "workload": Workload.of([("c",)])},
+        {"columns": ["c"], "workload": Workload.of([("c",)]), "schema": EXCHANGED},
+    ),
     "method": ({"method": "fem", "certificate_share": 0}, {"method": "sep_fem", "certificate_share": 0}),
-    **{f"pair of {method}": (
-        {"method": method, "columns": ["a", "b"], "workload": Workload.of([("a", "b")]), "certificate_share": 0},
-        {"method": method, "columns": ["c", "d"], "workload": Workload.of([("c", "d")]), "certificate_share": 0},
-    ) for method in ("gaussian", "adaptive", "tree")},
-    "option": ({"method": "mwem", "certificate_share": 0},
-               {"method": "mwem", "certificate_share": 0, "options": {"passes": 1}}),
-    "option of a game": ({"method": "fem", "certificate_share": 0},
-                         {"method": "fem", "certificate_share": 0, "options": {"perturbation": 0.5}}),
-}  # fmt: skip
+    **{
+        f"pair of {method}": (
+            {
+                "method": method,
+                "columns": ["a", "b"],
+                "workload": Workload.of([("a", "b")]),
+                "certificate_share": 0,
+            },
+            {
+                "method": method,
+                "columns": ["c", "d"],
+                "workload": Workload.of([("c", "d")]),
+                "certificate_share": 0,
+            },
+        )
+        for method in ("gaussian", "adaptive", "tree")
+    },
+    "option": (
+        {"method": "mwem", "certificate_share": 0},
+        {"method": "mwem", "certificate_share": 0, "options": {"passes": 1}},
+    ),
+    "option of a game": (
+        {"method": "fem", "certificate_share": 0},
+        {"method": "fem", "certificate_share": 0, "options": {"perturbation": 0.5}},
+    ),
+}
 
 
 def _job(account: Account, parameters: dict[str, Any]) -> Synthesizer:
@@ -267,9 +297,13 @@ def test_a_private_number_of_rows_does_not_come_out_as_it_is(method: str) -> Non
     for count in counts:
         rows = {"a": np.arange(count) % 2, "b": np.arange(count) % 2}
         synthesizer = Synthesizer(
-            epsilon=0.5, delta=0.0, method=method, adjacency="add_remove", workload=Workload.of([("a", "b")]),
+            epsilon=0.5,
+            delta=0.0,
+            method=method,
+            adjacency="add_remove",
+            workload=Workload.of([("a", "b")]),
             random_state=1,
-        )  # fmt: skip
+        )
         try:
             made.append(len(synthesizer.fit(rows, BITS).sample()["a"]))
         except HoldfastError:
@@ -283,9 +317,14 @@ TENTH = {"a": (np.arange(1000) % 10 == 0).astype(int)}
 def _of_declared_rows(method: str) -> Synthesizer:
     """1000 rows, of which 100 have a = 1, where 800 were declared."""
     return Synthesizer(
-        epsilon=1.0, delta=1e-6, method=method, adjacency="add_remove", n_public=800,
-        workload=Workload.of([("a",)]), random_state=1,
-    ).fit(TENTH, Schema([Categorical("a", [0, 1])]))  # fmt: skip
+        epsilon=1.0,
+        delta=1e-6,
+        method=method,
+        adjacency="add_remove",
+        n_public=800,
+        workload=Workload.of([("a",)]),
+        random_state=1,
+    ).fit(TENTH, Schema([Categorical("a", [0, 1])]))
 
 
 @pytest.mark.parametrize("method", ["independent", "gaussian", "adaptive"])

@@ -154,10 +154,17 @@ def _type(dtype: pa.DataType) -> str:
     if pa.types.is_decimal(dtype):
         return "numeric"
     names = {
-        pa.int8(): "smallint", pa.int16(): "smallint", pa.int32(): "integer", pa.int64(): "bigint",
-        pa.uint64(): "numeric(20, 0)", pa.float32(): "real", pa.float64(): "double precision",
-        pa.bool_(): "boolean", pa.binary(): "bytea", pa.date32(): "date",
-    }  # fmt: skip
+        pa.int8(): "smallint",
+        pa.int16(): "smallint",
+        pa.int32(): "integer",
+        pa.int64(): "bigint",
+        pa.uint64(): "numeric(20, 0)",
+        pa.float32(): "real",
+        pa.float64(): "double precision",
+        pa.bool_(): "boolean",
+        pa.binary(): "bytea",
+        pa.date32(): "date",
+    }
     return names.get(dtype, "text")
 
 
@@ -195,17 +202,34 @@ def start() -> Server:
                 shutil.chown(path, owner)
         data = folder / "data"
         subprocess.run(
-            [programs / "initdb", "-D", data, "-U", "postgres", "--auth=scram-sha-256", "--encoding=UTF8",
-             "--locale=C", f"--pwfile={word_file}", "--no-sync"],
-            user=owner, cwd=folder, check=True, capture_output=True,
-        )  # fmt: skip
+            [
+                programs / "initdb",
+                "-D",
+                data,
+                "-U",
+                "postgres",
+                "--auth=scram-sha-256",
+                "--encoding=UTF8",
+                "--locale=C",
+                f"--pwfile={word_file}",
+                "--no-sync",
+            ],
+            user=owner,
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
         port = _free_port()
         options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
                 [programs / "postgres", "-D", data, "-p", str(port), "-k", folder, *options],
-                user=owner, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
+                user=owner,
+                cwd=folder,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

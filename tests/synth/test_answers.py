@@ -46,9 +46,12 @@ def test_fieller_is_exact_and_shorter_than_two_intervals() -> None:
 
 
 @given(
-    count=st.floats(-100, 1100), rows=st.floats(-50, 1000), count_std=st.floats(0.1, 50), rows_std=st.floats(0.1, 50),
+    count=st.floats(-100, 1100),
+    rows=st.floats(-50, 1000),
+    count_std=st.floats(0.1, 50),
+    rows_std=st.floats(0.1, 50),
     share=st.floats(0, 1),
-)  # fmt: skip
+)
 @settings(max_examples=300, deadline=None)
 def test_a_share_is_inside_exactly_where_the_pivot_is_small(
     count: float, rows: float, count_std: float, rows_std: float, share: float
@@ -100,9 +103,14 @@ def test_a_measured_marginal_has_an_interval_where_the_number_of_rows_is_private
     runs, missed = trials(600), 0
     for seed in range(runs):
         made = Synthesizer(
-            epsilon=0.5, delta=delta, method="independent", adjacency="add_remove", confidence=0.8,
-            random_state=seed, certificate_share=0.5,
-        ).fit(rows, schema)  # fmt: skip
+            epsilon=0.5,
+            delta=delta,
+            method="independent",
+            adjacency="add_remove",
+            confidence=0.8,
+            random_state=seed,
+            certificate_share=0.5,
+        ).fit(rows, schema)
         one = made.answer().groups[0]
         assert one.source == "measurement"
         missed += not one.low[1] <= 0.1 <= one.high[1]
@@ -111,15 +119,20 @@ def test_a_measured_marginal_has_an_interval_where_the_number_of_rows_is_private
 
 def test_without_a_certificate_nothing_is_known_of_a_private_number_of_rows() -> None:
     made = Synthesizer(
-        epsilon=1.0, delta=1e-6, method="independent", adjacency="add_remove", certificate_share=0.0, random_state=1
-    ).fit(TENTH, ONE)  # fmt: skip
+        epsilon=1.0,
+        delta=1e-6,
+        method="independent",
+        adjacency="add_remove",
+        certificate_share=0.0,
+        random_state=1,
+    ).fit(TENTH, ONE)
     assert made.answer().groups[0].source == "none"
 
 
 def test_an_interval_is_everything_where_the_table_may_be_empty() -> None:
     made = Synthesizer(
         epsilon=0.01, delta=1e-6, method="independent", adjacency="add_remove", random_state=1
-    ).fit({"a": [0, 1]}, ONE)  # fmt: skip
+    ).fit({"a": [0, 1]}, ONE)
     one = made.answer().groups[0]
     assert (one.low.tolist(), one.high.tolist()) == ([0, 0], [1, 1])
 
@@ -162,5 +175,5 @@ def test_delta_has_a_ceiling_where_nothing_bounds_the_number_of_rows(method: str
                 Synthesizer(epsilon=1.0, delta=delta, method=method, adjacency="add_remove").fit(few, schema)
     made = Synthesizer(
         epsilon=1.0, delta=1e-4, method="independent", adjacency="add_remove", n_public=1000, random_state=1
-    ).fit(rows, schema)  # fmt: skip
+    ).fit(rows, schema)
     assert len(made.answer(Workload.of([("a",)]))) == 2

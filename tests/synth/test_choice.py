@@ -107,9 +107,13 @@ def test_auto_never_takes_a_method_that_refuses(
     kept = BITS[:columns]
     schema = Schema([*kept, Identifier("who")], unit=USERS) if users else Schema(kept)
     made = Synthesizer(
-        epsilon=1.0, delta=delta, adjacency=adjacency, random_state=1,
-        workload=Workload.of([tuple(column.name for column in kept)]), columns=[column.name for column in kept],
-    )  # fmt: skip
+        epsilon=1.0,
+        delta=delta,
+        adjacency=adjacency,
+        random_state=1,
+        workload=Workload.of([tuple(column.name for column in kept)]),
+        columns=[column.name for column in kept],
+    )
     made.fit({name: ROWS[name] for name in schema.names} | ({"who": ROWS["who"]} if users else {}), schema)
     assert made.choice_ is not None
     assert len(made.sample()["a"]) >= 1
@@ -174,8 +178,11 @@ def test_a_sacrifice_is_told_from_public_and_released_values() -> None:
     # 27,360 cells: the largest of so many normal numbers is about 4.2, by a noise of 1,261 in 100,000 rows.
     assert aimed == pytest.approx(4.2 * 1261 / 100_000, rel=0.02)
     assert choice.told(asked, 2.1 * aimed).endswith("objective='largest' aims at that")
-    for told in (choice.told(asked, 1.9 * aimed), choice.told(asked, None),
-                 choice.told(replace(asked, objective="largest"), 1.0)):  # fmt: skip
+    for told in (
+        choice.told(asked, 1.9 * aimed),
+        choice.told(asked, None),
+        choice.told(replace(asked, objective="largest"), 1.0),
+    ):
         assert told == choice.summary()
     assert replace(asked, rows=None).one_shot_error() is None
 

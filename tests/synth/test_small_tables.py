@@ -39,17 +39,25 @@ class Case:
 
     def asked(self, method: str) -> Synthesizer:
         return Synthesizer(
-            epsilon=1.0, delta=self.delta, method=method, adjacency=self.adjacency, n_public=self.n_public,
-            workload=self.workload, random_state=1,
-        )  # fmt: skip
+            epsilon=1.0,
+            delta=self.delta,
+            method=method,
+            adjacency=self.adjacency,
+            n_public=self.n_public,
+            workload=self.workload,
+            random_state=1,
+        )
 
     def task(self) -> SynthesisTask:
         known = self.adjacency != "add_remove" or self.n_public is not None
         return SynthesisTask(
-            domain=self.schema.domain, workload=self.workload or Workload.marginals(self.schema, 3),
-            limit=limit_of(1.0, self.delta), adjacency=Adjacency.of(self.adjacency), unit=self.schema.confirmed_unit,
+            domain=self.schema.domain,
+            workload=self.workload or Workload.marginals(self.schema, 3),
+            limit=limit_of(1.0, self.delta),
+            adjacency=Adjacency.of(self.adjacency),
+            unit=self.schema.confirmed_unit,
             rows_are_public=known and self.schema.confirmed_unit.max_rows == 1,
-        )  # fmt: skip
+        )
 
 
 @st.composite
@@ -80,9 +88,13 @@ def cases(draw: st.DrawFn, most_columns: int = 3) -> Case:
     schema = Schema(columns, unit=unit)
     first = draw(st.sampled_from([None, Workload.of([(schema.names[0],)])]))
     return Case(
-        schema=schema, rows=values, adjacency=adjacency, n_public=max(1, count) if declared else None,
-        delta=draw(st.sampled_from([0.0, 1e-6])), workload=first,
-    )  # fmt: skip
+        schema=schema,
+        rows=values,
+        adjacency=adjacency,
+        n_public=max(1, count) if declared else None,
+        delta=draw(st.sampled_from([0.0, 1e-6])),
+        workload=first,
+    )
 
 
 def use(made: Synthesizer) -> None:
@@ -118,9 +130,13 @@ def test_a_method_takes_what_it_does_not_refuse(case: Case, data: st.DataObject)
 def test_columns_of_one_category(method: str, rows: int, adjacency: str, names: list[str]) -> None:
     schema = Schema([Categorical(name, ["x"]) for name in names])
     made = Synthesizer(
-        epsilon=1.0, delta=1e-6, method=method, adjacency=adjacency, random_state=1,
+        epsilon=1.0,
+        delta=1e-6,
+        method=method,
+        adjacency=adjacency,
+        random_state=1,
         n_public=rows if adjacency == "add_remove" else None,
-    ).fit({name: ["x"] * rows for name in names}, schema)  # fmt: skip
+    ).fit({name: ["x"] * rows for name in names}, schema)
     use(made)
     assert set(made.sample()["a"]) == {"x"}
 

@@ -68,9 +68,13 @@ def fitted(**parameters: Any) -> Synthesizer:
 
 @pytest.mark.parametrize(
     ("make", "kind"),
-    [(dict, dict), (pandas.DataFrame, pandas.DataFrame), (polars.DataFrame, polars.DataFrame),
-     (pyarrow.table, pyarrow.Table)],
-)  # fmt: skip
+    [
+        (dict, dict),
+        (pandas.DataFrame, pandas.DataFrame),
+        (polars.DataFrame, polars.DataFrame),
+        (pyarrow.table, pyarrow.Table),
+    ],
+)
 def test_the_same_kind_of_frame_comes_out(make: Any, kind: Any) -> None:
     made = Synthesizer(2.0, 1e-6, method="independent", random_state=0).fit(make(columns()), SCHEMA)
     frame = made.sample()
@@ -261,13 +265,20 @@ def test_a_partly_spent_account_still_pays_for_the_certificate() -> None:
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"epsilon": 0.0}, "epsilon"), ({"epsilon": math.inf}, "epsilon"), ({"delta": 1.0}, "delta"),
-        ({"delta": 0.5}, "delta must be < 1 / n"), ({"method": "magic"}, "method"), ({"rows": 0}, "rows"),
-        ({"confidence": 1.0}, "confidence"), ({"certificate_share": 1.0}, "certificate_share"),
-        ({"random_state": -1}, "random_state"), ({"columns": ["age"], "workload": Workload.of([("sex",)])}, "about"),
-        ({"workload": Workload.of([("height",)])}, "height"), ({"rows": 10**15}, "rows"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": math.inf}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+        ({"delta": 0.5}, "delta must be < 1 / n"),
+        ({"method": "magic"}, "method"),
+        ({"rows": 0}, "rows"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"certificate_share": 1.0}, "certificate_share"),
+        ({"random_state": -1}, "random_state"),
+        ({"columns": ["age"], "workload": Workload.of([("sex",)])}, "about"),
+        ({"workload": Workload.of([("height",)])}, "height"),
+        ({"rows": 10**15}, "rows"),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters_are_refused_by_name(parameters: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         fitted(**parameters)

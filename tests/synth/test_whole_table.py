@@ -191,9 +191,14 @@ def test_the_share_left_out_is_bounded_as_often_as_it_says(study: Study) -> None
 @pytest.mark.parametrize("limit", [ApproxDP(1.0, 1e-9), PureDP(1.0)], ids=["delta", "pure"])
 def test_charges_come_from_the_certificates_share(limit: Any) -> None:
     made = Synthesizer(
-        epsilon=1.0, delta=0.0 if limit.as_pure() else 1e-9, method="independent", random_state=1, user_cap=50,
-        user_weights=True, certificate_share=0.2,
-    )  # fmt: skip
+        epsilon=1.0,
+        delta=0.0 if limit.as_pure() else 1e-9,
+        method="independent",
+        random_state=1,
+        user_cap=50,
+        user_weights=True,
+        certificate_share=0.2,
+    )
     account = Account(
         limit, unit=schema_of(1).confirmed_unit, currency="pure" if limit.as_pure() else "zcdp", seed=1
     )

@@ -144,9 +144,10 @@ def _joined_tables(first: Any, second: Any) -> Any:
     # A CSV holds texts, a Parquet file numbers: where two files differ, both are read as texts.
     kinds = {one.name: one.type for one in second.schema}
     mixed = [
-        one.name for one in first.schema
+        one.name
+        for one in first.schema
         if one.name in kinds and pa.types.is_string(one.type) != pa.types.is_string(kinds[one.name])
-    ]  # fmt: skip
+    ]
     for name in mixed:
         first, second = (
             one.set_column(one.schema.get_field_index(name), name, one.column(name).cast(pa.string()))

@@ -212,9 +212,14 @@ def draw_roc(axes: Any, results: Sequence[Drawable], *, proved: TradeOff | None 
         _staircase(axes, result, floor, color="#a9b4bf", linewidth=0.9, zorder=1.5)
     for place, result in enumerate(strongest[:MOST_TOLD_APART]):
         _staircase(
-            axes, result, floor, linewidth=1.9, color=COLOURS[place], linestyle=STYLES[place % len(STYLES)],
+            axes,
+            result,
+            floor,
+            linewidth=1.9,
+            color=COLOURS[place],
+            linestyle=STYLES[place % len(STYLES)],
             label=f"{result.attack} (AUC {result.auc:.3f})",
-        )  # fmt: skip
+        )
     weaker = len(strongest) - MOST_TOLD_APART
     if weaker > 0:
         names = ", ".join(result.attack for result in strongest[MOST_TOLD_APART:])

@@ -123,9 +123,15 @@ def membership_game(
     references, started = None, time.perf_counter()
     if models and any("references" in attack.needs for attack in chosen):
         references = reference_models(
-            train, slots.records, models=models, classes=_tuple(classes), random_state=seed, draw=slots.draw,
-            base=slots.base, jobs=jobs,
-        )  # fmt: skip
+            train,
+            slots.records,
+            models=models,
+            classes=_tuple(classes),
+            random_state=seed,
+            draw=slots.draw,
+            base=slots.base,
+            jobs=jobs,
+        )
     plays = []
     for place in range(runs):
         plays.append(_play(fit, slots, source, chosen, references, population, classes))
@@ -144,14 +150,21 @@ def membership_game(
     curve = (claim.curve if isinstance(claim, Guarantee) else claim).trade_off()
     results = tuple(
         AttackResult(
-            attack=name, member_scores=scores[flipped], non_member_scores=scores[~flipped], game="flipped",
-            adjacency=relation, tried=len(joined), proved=curve, audited=audits[name].trade_off(confidence),
+            attack=name,
+            member_scores=scores[flipped],
+            non_member_scores=scores[~flipped],
+            game="flipped",
+            adjacency=relation,
+            tried=len(joined),
+            proved=curve,
+            audited=audits[name].trade_off(confidence),
             audited_at=audits[name].trade_off,
-            confidence=confidence, seconds=time.perf_counter() - started,
+            confidence=confidence,
+            seconds=time.perf_counter() - started,
             member_rows=np.tile(slots.rows, runs)[flipped],
         )
         for name, scores in joined.items()
-    )  # fmt: skip
+    )
     report = MembershipReport(results=results, skipped=skipped, models=_count(references))
     return MembershipAudit(report=report, audits=audits, claim=claim, confidence=confidence)
 
@@ -183,9 +196,11 @@ def _play(
         model = fit(slots.data(coins), number)
     names = _tuple(classes) or tuple(np.unique(slots.records.labels).tolist())
     case = Case(
-        target=Target.of(model, classes=classes).aligned(names), records=slots.records, references=references,
+        target=Target.of(model, classes=classes).aligned(names),
+        records=slots.records,
+        references=references,
         population=population,
-    )  # fmt: skip
+    )
     skipped = {attack.name: why for attack in attacks if (why := attack.obstacle(case))}
     made = [attack for attack in attacks if attack.name not in skipped]
     return _Play(coins=coins, values={a.name: slots.values(a.scores(case)) for a in made}, skipped=skipped)
@@ -200,9 +215,12 @@ def _audit(scores: Floats, coins: Bits, adjacency: Adjacency, delta: float, *, t
     right = guess(scores, include=most // 2, exclude=most // 2).correct(coins)
     return AuditResult(
         finding=GuessPath(canaries=coins.size, right=bits_as_text(right), every=max(1, most // 200)),
-        delta=delta, coins="holdfast", corrected_over=tried, adjacency=adjacency,
+        delta=delta,
+        coins="holdfast",
+        corrected_over=tried,
+        adjacency=adjacency,
         scores=describe_scores(scores, coins),
-    )  # fmt: skip
+    )
 
 
 def _tuple(classes: Sequence[Any] | None) -> tuple[Any, ...] | None:

@@ -40,9 +40,12 @@ class Slots:
             )
             return cls(pool=records, rows=rows, alternatives=None, base=always)
         require(
-            adjacency is Adjacency.replace, "adjacency", adjacency.value, "'replace' or 'add_remove'",
+            adjacency is Adjacency.replace,
+            "adjacency",
+            adjacency.value,
+            "'replace' or 'add_remove'",
             "audit zero_out with holdfast.audit.audit, which plants null records",
-        )  # fmt: skip
+        )
         if alternatives is None:
             require(records.count >= 2, "pool", records.count, "2 records or more")
             # A stream of its own: the pairs must know nothing of the coins, which come from the same seed.

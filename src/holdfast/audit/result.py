@@ -67,8 +67,10 @@ class AuditResult:
         require(self.coins in ("holdfast", "foreign"), "coins", self.coins, "'holdfast' or 'foreign'")
         require(
             isinstance(self.corrected_over, int) and self.corrected_over >= 1,
-            "corrected_over", self.corrected_over, "an integer >= 1",
-        )  # fmt: skip
+            "corrected_over",
+            self.corrected_over,
+            "an integer >= 1",
+        )
         require(self.rows in ROWS, "rows", self.rows, f"one of {', '.join(ROWS)}")
         require(all(is_number(v) for v in self.scores.values()), "scores", "...", "made of finite numbers")
         object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))

@@ -138,10 +138,21 @@ def audit(
         for name, value in planting_only.items():
             require(value is None, name, "...", "left out for kind='transcript', which plants nothing")
         return transcript_audit(
-            train, data, claim=claim, adjacency=adjacency, currency=currency, group=group, bound=chosen,
-            delta=delta, runs=TRANSCRIPTS if runs is None else runs, seconds=seconds, rows=rows or "real",
-            seed=seed, announce=announce, progress=progress,
-        )  # fmt: skip
+            train,
+            data,
+            claim=claim,
+            adjacency=adjacency,
+            currency=currency,
+            group=group,
+            bound=chosen,
+            delta=delta,
+            runs=TRANSCRIPTS if runs is None else runs,
+            seconds=seconds,
+            rows=rows or "real",
+            seed=seed,
+            announce=announce,
+            progress=progress,
+        )
     for name, other in (("currency", currency is None), ("group", group == 1), ("seconds", seconds is None)):
         require(other, name, "...", "left out except for kind='transcript'")
     runs = RUNS if runs is None else runs
@@ -233,9 +244,13 @@ def _counts(dimension: int) -> list[int]:
 
 
 def _best(
-    options: Sequence[Planting], designs: Sequence[Design | None], guesses: int | None, bound: str,
-    delta: float, confidence: float,
-) -> int:  # fmt: skip
+    options: Sequence[Planting],
+    designs: Sequence[Design | None],
+    guesses: int | None,
+    bound: str,
+    delta: float,
+    confidence: float,
+) -> int:
     """Which planting would notice faults best, from designs alone: nothing has been trained yet."""
 
     def worth(place: int) -> tuple[float, float]:

@@ -110,7 +110,12 @@ def transcript_audit(
     apart = float(scores[0].mean() - scores[1].mean())
     return AuditResult(
         finding=Transcripts(
-            errors=largest, against=furthest, scores=normal, distance=game.distance / group, group=group, bound=bound,  # type: ignore[arg-type]
+            errors=largest,
+            against=furthest,
+            scores=normal,
+            distance=game.distance / group,
+            group=group,
+            bound=bound,  # type: ignore[arg-type]
         ),
         delta=shown_delta,
         coins="holdfast",
@@ -119,10 +124,13 @@ def transcript_audit(
         scores=describe_scores(scores[:, cut:].ravel(), np.repeat([True, False], budget.runs - cut)),
         rows=rows,
         design=Design(
-            claim=curve, interference=0.0 if apart > 0.0 else math.inf, measured=True, runs=budget.runs,
+            claim=curve,
+            interference=0.0 if apart > 0.0 else math.inf,
+            measured=True,
+            runs=budget.runs,
             mu=math.sqrt(apart) if apart > 0.0 else None,
         ),
-    )  # fmt: skip
+    )
 
 
 def _opening(
@@ -276,10 +284,12 @@ def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, f
     candidates = np.linspace(means.min() - 3.0 * spread, means.max() + 3.0 * spread, 201)
     expected = [
         multi_run.ErrorRates(
-            false_alarms=round(counted * float(ndtr((means[1] - at) / spread))), without=counted,
-            misses=round(counted * float(ndtr((at - means[0]) / spread))), with_canary=counted,
+            false_alarms=round(counted * float(ndtr((means[1] - at) / spread))),
+            without=counted,
+            misses=round(counted * float(ndtr((at - means[0]) / spread))),
+            with_canary=counted,
         )
         for at in candidates
-    ]  # fmt: skip
+    ]
     bounds = [multi_run.epsilon_lower(one, delta=delta) for one in expected]
     return float(candidates[int(np.argmax(bounds))]), float(means.mean())

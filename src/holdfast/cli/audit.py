@@ -97,9 +97,21 @@ def audit(
     claim = ApproxDP(epsilon, delta)
     if kind == "transcript":
         result = _transcripts(
-            function, data, neighbour, label=label, claim=claim, adjacency=adjacency, runs=runs, seconds=seconds,
-            currency=currency, bound=bound, rows=rows, seed=seed, delta=delta, quiet=as_json,
-        )  # fmt: skip
+            function,
+            data,
+            neighbour,
+            label=label,
+            claim=claim,
+            adjacency=adjacency,
+            runs=runs,
+            seconds=seconds,
+            currency=currency,
+            bound=bound,
+            rows=rows,
+            seed=seed,
+            delta=delta,
+            quiet=as_json,
+        )
         _tell(result, claim, confidence, plot, as_json=as_json)
         return
     if data is None:
@@ -130,9 +142,18 @@ def audit(
 
 
 def _transcripts(
-    function: str, data: Path | None, neighbour: Path | None, *, label: str | None, claim: Any, currency: str | None,
-    quiet: bool, runs: int | None, rows: Any, **settings: Any,
-) -> Any:  # fmt: skip
+    function: str,
+    data: Path | None,
+    neighbour: Path | None,
+    *,
+    label: str | None,
+    claim: Any,
+    currency: str | None,
+    quiet: bool,
+    runs: int | None,
+    rows: Any,
+    **settings: Any,
+) -> Any:
     """Of a function on two tables of yours, or of a learning method on public ones."""
     from holdfast.audit import audit as run
     from holdfast.audit.run import TRANSCRIPTS, load
@@ -162,9 +183,17 @@ def _transcripts(
 
     with progress(desc="transcripts", total=runs or TRANSCRIPTS) as bar:
         return run(
-            train, pair, claim=claim, kind="transcript", currency=currency, runs=runs, rows=rows, announce=announce,
-            progress=lambda done, total: bar.update(done - bar.n), **settings,
-        )  # fmt: skip
+            train,
+            pair,
+            claim=claim,
+            kind="transcript",
+            currency=currency,
+            runs=runs,
+            rows=rows,
+            announce=announce,
+            progress=lambda done, total: bar.update(done - bar.n),
+            **settings,
+        )
 
 
 def _table(features: Any, labels: Any) -> Any:

@@ -90,9 +90,16 @@ def compare(
         found = _releases(releases)
     elif len(tried) > 1 or accuracy is not None:
         found = _epsilons(
-            data, schema_file, target, methods or "auto", epsilons=tried, delta=delta, fits=fits, accuracy=accuracy,
+            data,
+            schema_file,
+            target,
+            methods or "auto",
+            epsilons=tried,
+            delta=delta,
+            fits=fits,
+            accuracy=accuracy,
             data_are_public=data_are_public,
-        )  # fmt: skip
+        )
     else:
         found = _methods(
             data, schema_file, target, methods, epsilon=tried[0] if tried else 1.0, delta=delta, fits=fits

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from holdfast.privacy.curves.curve import PrivacyCurve
 
 DELTA = click.option(
-    "--delta", type=float,
+    "--delta",
+    type=float,
     help="The promise's delta; default: 1e-6, or less where more than 100,000 rows are public, and what fits the "
     "ledger; 0 for pure privacy.",
-)  # fmt: skip
+)
 
 
 def fitting_delta(delta: float | None, ledger: Path | None, dataset: str | None) -> float | None:

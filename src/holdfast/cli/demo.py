@@ -12,9 +12,13 @@ from holdfast.cli.paths import FOLDER, Command
 
 @click.command(cls=Command)
 @click.option(
-    "-o", "--output", type=FOLDER, default=Path("holdfast-demo"),
-    show_default=True, help="The folder to write to.",
-)  # fmt: skip
+    "-o",
+    "--output",
+    type=FOLDER,
+    default=Path("holdfast-demo"),
+    show_default=True,
+    help="The folder to write to.",
+)
 @click.option(
     "--broken", is_flag=True, help="Draw a third of the noise that is declared: the audit must notice."
 )

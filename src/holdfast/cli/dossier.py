@@ -35,9 +35,12 @@ from holdfast.cli.paths import READ, WRITTEN, Command
 @click.option("--title", help="Default: the method of the first release.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of audited bounds.")
 @click.option(
-    "--also-run", type=int, default=0, show_default=True,
+    "--also-run",
+    type=int,
+    default=0,
+    show_default=True,
     help="Audits and attacks that were run and are not on the page: all share one error.",
-)  # fmt: skip
+)
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output: everything the page says.")
 def dossier(

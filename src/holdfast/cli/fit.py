@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from holdfast.release import Release
 
 LEVELS = click.option(
-    "--level", "levels", multiple=True, metavar="COLUMN=LEVEL",
+    "--level",
+    "levels",
+    multiple=True,
+    metavar="COLUMN=LEVEL",
     help="Take a hierarchy at this level, 0 for its categories; default: the finest that noise leaves visible.",
-)  # fmt: skip
+)
 """The option of levels, for every command that takes a schema to a fit."""
 FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 
@@ -28,9 +31,12 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 @click.command(cls=Command)
 @click.argument("source", type=SOURCE)
 @click.option(
-    "--schema", "schema_file", type=READ, required=True,
+    "--schema",
+    "schema_file",
+    type=READ,
+    required=True,
     help="What is public about SOURCE.",
-)  # fmt: skip
+)
 @UNIT
 @click.option("--target", required=True, help="The column to predict; all other columns are features.")
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
@@ -40,10 +46,11 @@ FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
 )
 @click.option("--method", default="auto", show_default=True, help="How it is fitted privately.")
 @click.option(
-    "--row-norm", type=float,
+    "--row-norm",
+    type=float,
     help="Encoded rows are clipped to this norm; default: 1, or with --method ssp or newton, which give intervals, "
     "what no declared row exceeds.",
-)  # fmt: skip
+)
 @click.option("--penalty", type=float, help="Of the squared norm of the weights, for the mean loss.")
 @click.option("--radius", type=float, help="A bound on the norm of the weights.")
 @click.option(
@@ -119,8 +126,13 @@ def fit(
     schema = declared_schema(schema_file).confirmed().at_levels(asked_levels(levels))
     named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
     asked: dict[str, Any] = {
-        "model": model, "penalty": penalty, "delta": delta, "method": method, "row_norm": row_norm, "radius": radius,
-    }  # fmt: skip
+        "model": model,
+        "penalty": penalty,
+        "delta": delta,
+        "method": method,
+        "row_norm": row_norm,
+        "radius": radius,
+    }
     estimator = estimator_of(schema, target, epsilon=1.0 if epsilon is None else epsilon, **asked)
 
     def write(release: Release[Any]) -> None:
@@ -140,15 +152,29 @@ def fit(
                 return made
 
             about = asked | {
-                "do": "fit", "dataset": dataset, "source": without_password(source), "schema": schema.hash(),
-                "target": target, "epsilon": epsilon, "adjacency": table.adjacency.value, "n_public": n_public,
-            }  # fmt: skip
+                "do": "fit",
+                "dataset": dataset,
+                "source": without_password(source),
+                "schema": schema.hash(),
+                "target": target,
+                "epsilon": epsilon,
+                "adjacency": table.adjacency.value,
+                "n_public": n_public,
+            }
             with Ledger.open(ledger) as opened:
                 done = once(
-                    opened, dataset, key=account or job_key("fit", about), again=account is None, about=about,
-                    make=make, write=write, limit=limit,
-                    adjacency=table.adjacency, unit=table.unit, purpose=f"fit {target}",
-                )  # fmt: skip
+                    opened,
+                    dataset,
+                    key=account or job_key("fit", about),
+                    again=account is None,
+                    about=about,
+                    make=make,
+                    write=write,
+                    limit=limit,
+                    adjacency=table.adjacency,
+                    unit=table.unit,
+                    purpose=f"fit {target}",
+                )
             if done.found:
                 click.echo(FOUND, err=True)
     click.echo(load_model(output).summary())

@@ -34,9 +34,10 @@ def ledger() -> None:
     "--epsilon", type=float, required=True, help="The limit for everything ever released about them."
 )
 @click.option(
-    "--delta", type=float,
+    "--delta",
+    type=float,
     help="The limit's delta; default: 1e-6, or less for a --n-public above 100,000; 0 for pure privacy.",
-)  # fmt: skip
+)
 @click.option(
     "--n-public", type=int, help="The public number of people or rows; default: the schema's, if any."
 )
@@ -202,9 +203,11 @@ def export(path: Path, output: Path) -> None:
 
 
 KEY = click.option(
-    "--key", type=READ, required=True,
+    "--key",
+    type=READ,
+    required=True,
     help="An unencrypted Ed25519 private key (PEM).",
-)  # fmt: skip
+)
 
 
 @ledger.command()

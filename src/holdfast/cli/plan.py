@@ -93,8 +93,15 @@ def plan(
         found = _rehearse(public_data, schema_file, target, epsilons=chosen, delta=delta, fits=fits)
         lines = _rehearsed(found, public_data)
     else:
-        found = _forecast(rows, columns, epsilons=chosen, delta=delta, adjacency=adjacency, row_norm=row_norm,
-                          accuracy=accuracy)  # fmt: skip
+        found = _forecast(
+            rows,
+            columns,
+            epsilons=chosen,
+            delta=delta,
+            adjacency=adjacency,
+            row_norm=row_norm,
+            accuracy=accuracy,
+        )
         lines = _forecasted(found)
     if as_json:
         source = (

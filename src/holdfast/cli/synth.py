@@ -31,33 +31,42 @@ if TYPE_CHECKING:
     "--release", type=WRITTEN, help="Also the release, NAME.holdfast: rows, noisy counts and certificates."
 )
 @click.option(
-    "--workload", "asked", type=SOURCE, default="k=3", show_default=True,
+    "--workload",
+    "asked",
+    type=SOURCE,
+    default="k=3",
+    show_default=True,
     help="What the rows are meant to answer: k=N for all N-way marginals that are not too large, or a file: "
     "JSON, a list of lists of columns; or text, a line of names for each marginal.",
-)  # fmt: skip
+)
 @click.option(
     "--target", help="The column that others are to predict: --workload k=N then does not forget it."
 )
 @click.option(
-    "--objective", type=click.Choice(["average", "largest"]), default="average", show_default=True,
+    "--objective",
+    type=click.Choice(["average", "largest"]),
+    default="average",
+    show_default=True,
     help="What --method auto makes small: the mean error of the workload's tables, or the worst answer.",
-)  # fmt: skip
+)
 @click.option("--method", default="auto", show_default=True, help="How the rows are made.")
 @click.option("--rows", type=int, help="How many; default: as many as the table has, or is found to have.")
 @click.option("--columns", help="Only these columns, separated by commas.")
 @click.option(
-    "--impossible", type=READ,
+    "--impossible",
+    type=READ,
     help='JSON: combinations of labels that no row has, such as [{"age": "child", "work": ["full", "part"]}], and '
     'dates or whole numbers in order, such as {"in_order": ["admitted", "discharged"], "most": 90}.',
-)  # fmt: skip
+)
 @click.option(
     "--certificate-share", type=float, default=0.1, show_default=True, help="Of the budget; 0 for none."
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the certificate.")
 @click.option(
-    "--adjacency", type=click.Choice(["replace", "zero_out", "add_remove"]),
+    "--adjacency",
+    type=click.Choice(["replace", "zero_out", "add_remove"]),
     help="Default: the schema's, else replace.",
-)  # fmt: skip
+)
 @LEVELS
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
 @click.option("--ledger", type=READ, help="Pay from this ledger.")
@@ -129,11 +138,19 @@ def synth(
     named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     made = Synthesizer(
-        1.0 if epsilon is None else epsilon, delta, method=method, columns=names, rows=rows,
-        workload=read_workload(asked, schema, columns=names, target=target), target=target, objective=objective,
+        1.0 if epsilon is None else epsilon,
+        delta,
+        method=method,
+        columns=names,
+        rows=rows,
+        workload=read_workload(asked, schema, columns=names, target=target),
+        target=target,
+        objective=objective,
         constraints=() if impossible is None else read_impossible(impossible, schema),
-        confidence=confidence, certificate_share=certificate_share, key=None if ledger is None else "synth",
-    )  # fmt: skip
+        confidence=confidence,
+        certificate_share=certificate_share,
+        key=None if ledger is None else "synth",
+    )
     refusing = useful_only(unless=even_if_useless)
     with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
         if dry:
@@ -145,23 +162,39 @@ def synth(
             _write(made.fit(table).release_, output, release)
         else:
             about = {
-                "do": "synth", "dataset": dataset, "source": without_password(source), "schema": schema.hash(),
-                "epsilon": epsilon, "delta": delta, "workload": _contents(asked), "method": method, "rows": rows,
+                "do": "synth",
+                "dataset": dataset,
+                "source": without_password(source),
+                "schema": schema.hash(),
+                "epsilon": epsilon,
+                "delta": delta,
+                "workload": _contents(asked),
+                "method": method,
+                "rows": rows,
                 "columns": names,
-                "impossible": None if impossible is None else _contents(str(impossible)), "confidence": confidence,
-                "certificate_share": certificate_share, "adjacency": table.adjacency.value, "n_public": n_public,
-            }  # fmt: skip
+                "impossible": None if impossible is None else _contents(str(impossible)),
+                "confidence": confidence,
+                "certificate_share": certificate_share,
+                "adjacency": table.adjacency.value,
+                "n_public": n_public,
+            }
             # Left out where they are not asked: such jobs keep the keys that they had.
             about |= {"target": target} if target else {}
             about |= {"objective": objective} if objective != "average" else {}
             with Ledger.open(ledger) as opened:
                 done = once(
-                    opened, dataset, key=account or job_key("synth", about), again=account is None, about=about,
+                    opened,
+                    dataset,
+                    key=account or job_key("synth", about),
+                    again=account is None,
+                    about=about,
                     make=lambda paid: made.fit(table, account=paid).release_,
                     write=lambda kept: _write(kept, output, release),
                     limit=limit,
-                    adjacency=table.adjacency, unit=table.unit, purpose="synthetic rows",
-                )  # fmt: skip
+                    adjacency=table.adjacency,
+                    unit=table.unit,
+                    purpose="synthetic rows",
+                )
             if done.found:
                 click.echo(FOUND, err=True)
                 made = Synthesizer.from_release(done.release)

@@ -50,8 +50,11 @@ def verify(
 
     given = [Trust.of(path) for path in (public_key, trust) if path is not None]
     found = verify_dossier(
-        page, releases=releases, ledger=ledger, recompute=recompute,
+        page,
+        releases=releases,
+        ledger=ledger,
+        recompute=recompute,
         public_key=Trust(tuple(key for one in given for key in one.keys)) if given else None,
-    )  # fmt: skip
+    )
     click.echo(json.dumps(found.to_json()) if as_json else found.summary())
     raise click.exceptions.Exit(found.exit_code)

@@ -97,8 +97,8 @@ class Encoder(TransformerMixin, BaseEstimator):
                 f"the schema protects {unit.summary()}, and encoded rows do not say whose they are: a "
                 "model fitted to them promises about single rows; fit the table instead, "
                 "model.fit(open_table(...), target=...)",
-                AssumptionWarning
-            )  # fmt: skip
+                AssumptionWarning,
+            )
         require(self.scale in _SCALES, "scale", self.scale, f"one of {_SCALES}")
         norm = self.row_norm
         require(

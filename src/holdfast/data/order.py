@@ -111,9 +111,12 @@ class Order(ABC):
     def storage(*, position_carries_no_information: bool) -> Storage:
         """As stored: only for a table whose layout does not depend on its values."""
         require(
-            position_carries_no_information is True, "position_carries_no_information",
-            position_carries_no_information, "declared as True", "use Order.shuffled() if you cannot",
-        )  # fmt: skip
+            position_carries_no_information is True,
+            "position_carries_no_information",
+            position_carries_no_information,
+            "declared as True",
+            "use Order.shuffled() if you cannot",
+        )
         return Storage(assumptions=("the position of a record in the table carries no information",))
 
     @staticmethod

@@ -48,9 +48,14 @@ def open_ledger(path: Path, table: Table) -> Ledger:
     """The demo's ledger: one dataset, its limit in the currency that measurements and selections share."""
     ledger = Ledger.open_or_create(path)
     ledger.dataset(
-        DATASET, limit=LIMIT, currency="zcdp", adjacency=table.adjacency, unit=table.unit,
-        approver="A. Officer (demo)", purpose="a tour of holdfast on public data",
-    )  # fmt: skip
+        DATASET,
+        limit=LIMIT,
+        currency="zcdp",
+        adjacency=table.adjacency,
+        unit=table.unit,
+        approver="A. Officer (demo)",
+        purpose="a tour of holdfast on public data",
+    )
     return ledger
 
 
@@ -123,9 +128,14 @@ def attacks(model: PrivateLogisticRegression, *, count: int) -> MembershipReport
     # Reference models need not be private: the attacker trains them.
     shadow = make_pipeline(FunctionTransformer(model.encoder_.transform), LogisticRegression())
     return membership(
-        model, members=drawn("train"), non_members=drawn("test"), attacks=ATTACKS, train=shadow,
-        models=REFERENCE_MODELS, random_state=1,
-    )  # fmt: skip
+        model,
+        members=drawn("train"),
+        non_members=drawn("test"),
+        attacks=ATTACKS,
+        train=shadow,
+        models=REFERENCE_MODELS,
+        random_state=1,
+    )
 
 
 def accuracy(model: PrivateLogisticRegression, table: Table) -> list[Accuracy]:
@@ -163,7 +173,15 @@ def audited_learner(
 
     guarantee = released.guarantee
     return audit(
-        train, opposite_records(rows=ROWS, group=GROUP, adjacency=guarantee.adjacency), kind="transcript",
-        claim=guarantee, delta=DELTA, currency="zcdp", group=GROUP, runs=runs, seconds=SECONDS, rows="generated",
+        train,
+        opposite_records(rows=ROWS, group=GROUP, adjacency=guarantee.adjacency),
+        kind="transcript",
+        claim=guarantee,
+        delta=DELTA,
+        currency="zcdp",
+        group=GROUP,
+        runs=runs,
+        seconds=SECONDS,
+        rows="generated",
         announce=announce,
-    )  # fmt: skip
+    )

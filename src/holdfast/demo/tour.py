@@ -41,9 +41,14 @@ def editions(
     # The attacks stay inside, but they were run: the public page shares its error with them.
     public = Dossier.of_files(paths, audits=audits, ledger=ledger, title=TITLE, also_run=len(report))
     internal = Dossier.of_files(
-        paths, audits=audits, attacks=list(report), accuracy=accuracy, ledger=ledger, title=TITLE,
+        paths,
+        audits=audits,
+        attacks=list(report),
+        accuracy=accuracy,
+        ledger=ledger,
+        title=TITLE,
         audience="internal",
-    )  # fmt: skip
+    )
     return public, internal
 
 
@@ -174,21 +179,32 @@ def run_demo(
         step("two editions of the dossier")
         public, internal = editions(
             [model_file, table_file], ledger, audits=[audit], report=report, accuracy=accuracy
-        )  # fmt: skip
+        )
         page = public.save(output / "dossier.html")
         inside = internal.save(output / "internal.html")
         step("verifying page, releases and ledger against each other")
         found = verify_dossier(page, releases=[model_file, table_file], ledger=ledger.path, recompute=True)
         left = ledger.remaining(steps.DATASET).epsilon(DELTA)
     return Demo(
-        page=page, internal=inside, model=model_file, synthetic=table_file, rows=rows,
-        ledger=output / "ledger.db", contradictions=public.contradictions + internal.contradictions,
+        page=page,
+        internal=inside,
+        model=model_file,
+        synthetic=table_file,
+        rows=rows,
+        ledger=output / "ledger.db",
+        contradictions=public.contradictions + internal.contradictions,
         verification=found,
         summary=demo_summary(
-            released, synthetic, public=public, audit=audit, report=report, accuracy=accuracy, left=left,
+            released,
+            synthetic,
+            public=public,
+            audit=audit,
+            report=report,
+            accuracy=accuracy,
+            left=left,
             verification=found,
         ),
-    )  # fmt: skip
+    )
 
 
 def run_broken_demo(

@@ -126,14 +126,20 @@ class Dossier:
         run = len(self.audits) + len(self.attacks) + len(self.beside) + self.also_run
         alone = attacked(self.attacks, guarantee)
         audits = audited(
-            self.audits, guarantee, confidence=self.confidence, run=run,
+            self.audits,
+            guarantee,
+            confidence=self.confidence,
+            run=run,
             beside=[*(one.numbers.p_value for one in alone), *self.beside],
             own=[one.guarantee for one in self.releases],
-        )  # fmt: skip
+        )
         attacks = attacked(
-            self.attacks, guarantee, confidence=self.confidence, run=run,
+            self.attacks,
+            guarantee,
+            confidence=self.confidence,
+            run=run,
             beside=[one.numbers.p_value for one in audits],
-        )  # fmt: skip
+        )
         return (*audits, *attacks)
 
     @property

@@ -117,10 +117,13 @@ class Tried:
         # What it says alone may be more, or less, than what is left when everything that was run shares the error.
         alone = r"(?m)((?:^  claim: .*|\bverdict): )(?:refuted|warning|consistent|unclaimed)\b"
         return Attempt(
-            kind=self.kind, name=self.name, state=self.state, numbers=self.numbers,
+            kind=self.kind,
+            name=self.name,
+            state=self.state,
+            numbers=self.numbers,
             summary=re.sub(alone, rf"\g<1>{self.state}", self.words),
             contradiction=self.contradiction,
-        )  # fmt: skip
+        )
 
 
 def audience_of(audit: AuditResult) -> Audience:

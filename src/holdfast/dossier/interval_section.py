@@ -61,19 +61,24 @@ def inferred_utility(value: Mapping[str, Any], *, most: int) -> InferredUtility:
     order = sorted(range(len(names)), key=lambda place: -abs(shown[place]))[:most]
     rows = tuple(
         InferredWeight(
-            name=names[place], weight=_short(shown[place]),
+            name=names[place],
+            weight=_short(shown[place]),
             reach=None if found is None else _short((found.high[place] - found.low[place]) / 2),
             low=None if found is None else _short(found.low[place]),
             high=None if found is None else _short(found.high[place]),
             p=None if found is None else float(f"{found.p_value[place]:.2g}"),
         )
         for place in order
-    )  # fmt: skip
+    )
     return InferredUtility(
         what=f"a linear model ({model.model}) with {len(names)} numbers",
-        predicts=tuple(str(name) for name in model.classes or ()), level=LEVEL, rests_on=rests_on, refused=refused,
-        rows=rows, left_out=len(names) - len(rows),
-    )  # fmt: skip
+        predicts=tuple(str(name) for name in model.classes or ()),
+        level=LEVEL,
+        rests_on=rests_on,
+        refused=refused,
+        rows=rows,
+        left_out=len(names) - len(rows),
+    )
 
 
 def _short(value: float) -> float:

@@ -67,26 +67,34 @@ def additive_utility(value: Any) -> AdditiveUtility | None:
     ends = [len(one.cells.middles) if one.cells.numeric else None for one in found]
     rows = tuple(
         ShapeCurve(
-            name=one.cells.name, spread=_short(one.importance), numeric=one.cells.numeric,
+            name=one.cells.name,
+            spread=_short(one.importance),
+            numeric=one.cells.numeric,
             places=tuple(_short(place) for place in (one.cells.middles if one.cells.numeric else ())),
             labels=() if one.cells.numeric else one.cells.labels,
             values=tuple(_short(v) for v in one.values[:end, output]),
         )
         for one, end in zip(found[:MOST_SHAPES], ends, strict=False)
-    )  # fmt: skip
+    )
     pairs = tuple(
         ShapeMap(
-            name=" x ".join(one.names), spread=_short(one.importance), left=one.ticks[0], right=one.ticks[1],
+            name=" x ".join(one.names),
+            spread=_short(one.importance),
+            left=one.ticks[0],
+            right=one.ticks[1],
             values=tuple(_short(v) for v in one.values[:, :, output].ravel()),
         )
         for one in joint[:MOST_PAIRS]
-    )  # fmt: skip
+    )
     classes = tuple(str(name) for name in model.classes or ())
     return AdditiveUtility(
         what=f"an additive model ({model.model}) with {len(found)} shape functions and {len(joint)} pairs",
-        predicts=classes, rows=rows, pairs=pairs, left_out=len(found) - len(rows) + len(joint) - len(pairs),
+        predicts=classes,
+        rows=rows,
+        pairs=pairs,
+        left_out=len(found) - len(rows) + len(joint) - len(pairs),
         no_bands=NO_BANDS,
-    )  # fmt: skip
+    )
 
 
 def _short(value: float) -> float:

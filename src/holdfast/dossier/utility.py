@@ -31,8 +31,10 @@ _STEPS = {
 }
 _Z95 = 1.959964
 INTERVALS_BY = {
-    "PrivateLogisticRegression": "newton", "PrivateLinearRegression": "ssp", "PrivateRidge": "ssp",
-}  # fmt: skip
+    "PrivateLogisticRegression": "newton",
+    "PrivateLinearRegression": "ssp",
+    "PrivateRidge": "ssp",
+}
 """The method whose release says enough for intervals, by estimator; for all others no theory is known."""
 SEVERAL_ROWS = "a unit owns several rows, which are not independent draws; average each unit's rows into one"
 

@@ -81,8 +81,14 @@ class KeptRows:
             part = slice(starts[first], starts[first + len(block)])
             columns[part], values[part] = which, block[where, which]
         return cls(
-            values=values, labels=y, dimension=dimension, loss=loss, width=width, starts=starts, columns=columns
-        )  # fmt: skip
+            values=values,
+            labels=y,
+            dimension=dimension,
+            loss=loss,
+            width=width,
+            starts=starts,
+            columns=columns,
+        )
 
 
 class Gaps(Protocol):

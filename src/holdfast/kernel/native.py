@@ -122,9 +122,14 @@ def lookup_scores(plan: CellPlan, codes: Any, table: FloatArray, constant: Float
     table, constant = np.ascontiguousarray(table), np.ascontiguousarray(constant, dtype=np.float64)
     out = np.empty((len(codes), plan.outputs))
     lib.hf_lookup_scores(
-        told, _address(codes, "uint16_t *"), len(codes), _address(table), _address(constant),
-        _address(kept[-1], "int64_t *"), _address(out),
-    )  # fmt: skip
+        told,
+        _address(codes, "uint16_t *"),
+        len(codes),
+        _address(table),
+        _address(constant),
+        _address(kept[-1], "int64_t *"),
+        _address(out),
+    )
     return out
 
 
@@ -144,10 +149,19 @@ def lookup_gradient(
     labels, work = np.ascontiguousarray(labels, dtype=np.float64), np.empty(plan.outputs)
     out = np.zeros((plan.total + 1, plan.outputs), dtype=np.int64)
     lib.hf_lookup_gradient(
-        told, LOOKUP_LOSSES[loss], _address(codes, "uint16_t *"), len(codes), _address(labels), _address(table),
-        _address(constant), clip, steps_per_unit, _address(kept[-1], "int64_t *"), _address(work),
+        told,
+        LOOKUP_LOSSES[loss],
+        _address(codes, "uint16_t *"),
+        len(codes),
+        _address(labels),
+        _address(table),
+        _address(constant),
+        clip,
+        steps_per_unit,
+        _address(kept[-1], "int64_t *"),
+        _address(work),
         _address(out, "int64_t *"),
-    )  # fmt: skip
+    )
     return out
 
 
@@ -163,9 +177,15 @@ def gather(blocks: list[Any], columns: int, room: int) -> tuple[Any, Any, Any] |
         x = part if part.strides[1] == part.itemsize else np.ascontiguousarray(part)
         place = first[rows:]
         count = lib.hf_gather(
-            _address(x), len(x), columns, x.strides[0] // x.itemsize, room - found, _address(place, "int64_t *"),
-            _address(column[found:], "uint16_t *"), _address(value[found:]),
-        )  # fmt: skip
+            _address(x),
+            len(x),
+            columns,
+            x.strides[0] // x.itemsize,
+            room - found,
+            _address(place, "int64_t *"),
+            _address(column[found:], "uint16_t *"),
+            _address(value[found:]),
+        )
         if count < 0:
             return None
         place[: len(x) + 1] += found

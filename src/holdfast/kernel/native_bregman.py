@@ -35,9 +35,13 @@ class NativeGaps:
         predictions, total = np.empty(self.kept.count), np.empty(self.kept.dimension)
         w = self._whole(w)
         lib.hf_gap_gradient(
-            self._data, _address(w), _address(predictions), _address(total), _address(self._scratch[0]),
+            self._data,
+            _address(w),
+            _address(predictions),
+            _address(total),
+            _address(self._scratch[0]),
             _address(self._scratch[1]),
-        )  # fmt: skip
+        )
         return total, predictions
 
     def total(self, predictions: FloatArray, v: FloatArray) -> float:
@@ -59,9 +63,16 @@ class NativeGaps:
         v = self._whole(v)
         self._clock[0] = clock
         verdict = lib.hf_gap_thinned(
-            self._data, _address(predictions), _address(v), bound, until, _address(words, "uint64_t *"), words.size,
-            self._clock, self._used,
-        )  # fmt: skip
+            self._data,
+            _address(predictions),
+            _address(v),
+            bound,
+            until,
+            _address(words, "uint64_t *"),
+            words.size,
+            self._clock,
+            self._used,
+        )
         return ThinnedTest(verdict), float(self._clock[0]), int(self._used[0])
 
     def _whole(self, vector: FloatArray) -> FloatArray:

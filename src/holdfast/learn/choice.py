@@ -124,10 +124,16 @@ def choose_learner(
         reasons=told.reasons,
         rejected={method.name: objections[method.name] or method.behind for method in others},
         inputs={
-            "loss": problem.loss.name, "d": problem.dimension, "n": count, "penalty": problem.penalty,
-            "radius": problem.radius, "limit": limit, "adjacency": facts.adjacency.value, "max_rows": max_rows,
+            "loss": problem.loss.name,
+            "d": problem.dimension,
+            "n": count,
+            "penalty": problem.penalty,
+            "radius": problem.radius,
+            "limit": limit,
+            "adjacency": facts.adjacency.value,
+            "max_rows": max_rows,
         },
-    )  # fmt: skip
+    )
 
 
 def _first(ranked: tuple[float | None, Learner]) -> tuple[float, str]:

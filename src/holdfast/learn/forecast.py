@@ -86,7 +86,7 @@ def forecast(
     return tuple(
         _forecast(problem, rows=rows, epsilon=epsilon, delta=delta, adjacency=asked, accuracy=accuracy)
         for epsilon in epsilons
-    )  # fmt: skip
+    )
 
 
 def _forecast(

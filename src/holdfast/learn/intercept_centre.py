@@ -120,9 +120,12 @@ def release_shares(
 ) -> ClassShares:
     """Charge a share of what remains, and release how many rows each class has."""
     noise = share_of_noise(
-        account, l1=counts_l1(account.adjacency, examples.unit), l2=counts_l2(account.adjacency, examples.unit),
-        share=share, arithmetic=arithmetic,
-    )  # fmt: skip
+        account,
+        l1=counts_l1(account.adjacency, examples.unit),
+        l2=counts_l2(account.adjacency, examples.unit),
+        share=share,
+        arithmetic=arithmetic,
+    )
     released = account.release(noise, class_counts(examples, problem), label=label)
     counts = np.maximum(np.asarray(released, dtype=np.float64), LEAST_COUNT * deviation_of(noise))
     return ClassShares(shares=counts / counts.sum(), noise=deviation_of(noise) / float(counts.sum()))
@@ -170,12 +173,17 @@ def share_of_noise(
         epsilon = Fraction(round_down(point[0]))
     if epsilon is None:
         return gaussian_for(
-            gaussian_square(left) * share, l2_sensitivity=l2, adjacency=account.adjacency, arithmetic=arithmetic
-        )  # fmt: skip
+            gaussian_square(left) * share,
+            l2_sensitivity=l2,
+            adjacency=account.adjacency,
+            arithmetic=arithmetic,
+        )
     return Laplace(
-        scale=as_written(l1) / (epsilon * share), l1_sensitivity=l1, adjacency=account.adjacency,
+        scale=as_written(l1) / (epsilon * share),
+        l1_sensitivity=l1,
+        adjacency=account.adjacency,
         arithmetic=arithmetic,
-    )  # fmt: skip
+    )
 
 
 def deviation_of(noise: Laplace | Gaussian) -> float:
@@ -251,9 +259,12 @@ def centred(
             wider = math.nextafter(problem.loss.target_bound + abs(mean), math.inf)
             inner = dataclasses.replace(problem, loss=dataclasses.replace(problem.loss, target_bound=wider))
         return Centred(
-            examples=ShiftedLabels(examples=examples, problem=problem, shift=mean), problem=inner, shift=mean,
-            noise_std=deviation, parameters={"centre": mean, "centre_share": float(CENTRE_SHARE)},
-        )  # fmt: skip
+            examples=ShiftedLabels(examples=examples, problem=problem, shift=mean),
+            problem=inner,
+            shift=mean,
+            noise_std=deviation,
+            parameters={"centre": mean, "centre_share": float(CENTRE_SHARE)},
+        )
     if not classes or math.isfinite(problem.radius):
         return Centred(examples=examples, problem=problem)
     shares = release_shares(
@@ -263,9 +274,12 @@ def centred(
     origin = np.zeros((problem.predictions, problem.dimension))
     origin[:, -1] = scores / problem.constant
     return Centred(
-        examples=examples, problem=problem, origin=origin.ravel(), noise_std=shares.centre_noise(problem.loss),
+        examples=examples,
+        problem=problem,
+        origin=origin.ravel(),
+        noise_std=shares.centre_noise(problem.loss),
         parameters={"centre": scores.tolist(), "centre_share": float(CENTRE_SHARE)},
-    )  # fmt: skip
+    )
 
 
 def pulled(problem: Problem) -> tuple[str, ...]:

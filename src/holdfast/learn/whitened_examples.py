@@ -93,9 +93,12 @@ class RowMap:
         shared = width if self.units else directions
         coins = np.random.Generator(np.random.PCG64(PUBLIC_COINS)).integers(2, size=(directions, width))
         return RowMap(
-            self.standard, directions + 1, min(self.effective_dimension, directions + 1.0), self.units,
+            self.standard,
+            directions + 1,
+            min(self.effective_dimension, directions + 1.0),
+            self.units,
             np.asarray((2.0 * coins - 1.0) / math.sqrt(shared), dtype=np.float64),
-        )  # fmt: skip
+        )
 
 
 def plain_map(problem: Problem) -> RowMap:
@@ -178,9 +181,10 @@ def units_of(released: Floats, problem: Problem, *, noise: float, dimension: int
         variances[-1] = problem.constant**2
     centred = int(np.count_nonzero(shift))
     return RowMap(
-        Standard(1.0 / np.sqrt(variances), shift), min(dimension, problem.active_columns + centred),
+        Standard(1.0 / np.sqrt(variances), shift),
+        min(dimension, problem.active_columns + centred),
         float(np.sum(np.minimum(1.0, spread / variances))),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -226,10 +230,13 @@ class WhitenedExamples(DerivedExamples):
             return self
         parts = [(np.empty((0, self.dimension)), np.empty(0)), *self.chunks()]
         return ArrayExamples(
-            features=np.concatenate([x for x, _ in parts]), labels=np.concatenate([y for _, y in parts]),
-            adjacency=self.adjacency, public_count=self.public_count, unit=self.unit,
+            features=np.concatenate([x for x, _ in parts]),
+            labels=np.concatenate([y for _, y in parts]),
+            adjacency=self.adjacency,
+            public_count=self.public_count,
+            unit=self.unit,
             lacking=self.may_lack_targets,
-        )  # fmt: skip
+        )
 
     def _mapped(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         for chunk in chunks:

@@ -294,9 +294,11 @@ class MomentReleases:
         enlarged = 1.0 if standard is None else float(np.linalg.norm(standard.matrix)) ** 2
         error = 2.0 * self.most * bound**2 * enlarged * rounding_of_sum(self.most)
         mechanism = gaussian_for(
-            self.square * Fraction(share), l2_sensitivity=sensitivity + error,
-            adjacency=self.account.adjacency, arithmetic=self.arithmetic,
-        )  # fmt: skip
+            self.square * Fraction(share),
+            l2_sensitivity=sensitivity + error,
+            adjacency=self.account.adjacency,
+            arithmetic=self.arithmetic,
+        )
         moment = second_moment(self.passes, dimension=self.problem.dimension, kind=kind, clip=clip)
         if standard is not None:
             inner = from_upper_triangle(moment, self.problem.dimension)

@@ -33,8 +33,12 @@ def approve(
             f"account {account!r} names {opened.body['approver']!r} as its approver, not {approver!r}"
         )
     content = {
-        "approver": approver, "ledger": ledger, "account": account, "entry": opened.number, "hash": opened.hash,
-    }  # fmt: skip
+        "approver": approver,
+        "ledger": ledger,
+        "account": account,
+        "entry": opened.number,
+        "hash": opened.hash,
+    }
     signed = Signature.sign(private_key, about="approval", content=content)
     chain.append("approval", content | {"public_key": signed.public_key, "signature": signed.signature})
     return signed
@@ -64,8 +68,11 @@ def extract(
     assert last is not None
     entries = [{"hash": entry.hash, "text": entry.text} for entry in chosen]
     content = {
-        "ledger": ledger, "head": last.hash, "number": last.number, "datasets": sorted(datasets),
+        "ledger": ledger,
+        "head": last.hash,
+        "number": last.number,
+        "datasets": sorted(datasets),
         "sha256": entry_digest(canonical(entries)),
-    }  # fmt: skip
+    }
     signed = Signature.sign(private_key, about="extract", content=content)
     return {"format": EXTRACT, "signature": signed.to_json(), "entries": entries}

@@ -74,8 +74,10 @@ class Dataset:
         model = Account(
             limit,
             adjacency=Adjacency.replace if adjacency is None else adjacency,
-            unit=unit, currency=currency, order=order,
-        )  # fmt: skip
+            unit=unit,
+            currency=currency,
+            order=order,
+        )
         return cls(
             name=name,
             limit=limit,

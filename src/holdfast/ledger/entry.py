@@ -24,9 +24,19 @@ VERSION = 1
 BEGINNING = "0" * 64
 _MOST_BYTES = 4 * 2**20
 Kind = Literal[
-    "ledger", "dataset", "account", "charge", "settle", "refusal", "close", "reset", "signature",
-    "release", "page", "approval",
-]  # fmt: skip
+    "ledger",
+    "dataset",
+    "account",
+    "charge",
+    "settle",
+    "refusal",
+    "close",
+    "reset",
+    "signature",
+    "release",
+    "page",
+    "approval",
+]
 
 
 @checked
@@ -109,9 +119,24 @@ class LedgerEntry:
 
 
 _SHOWN = (
-    "dataset", "account", "share", "entry", "state", "times", "cost", "spent", "label", "key", "purpose",
-    "approver", "reason", "limit", "method", "title", "sha256",
-)  # fmt: skip
+    "dataset",
+    "account",
+    "share",
+    "entry",
+    "state",
+    "times",
+    "cost",
+    "spent",
+    "label",
+    "key",
+    "purpose",
+    "approver",
+    "reason",
+    "limit",
+    "method",
+    "title",
+    "sha256",
+)
 
 
 def canonical(data: Any) -> str:

@@ -73,9 +73,12 @@ def in_use(chain: Chain, account: str) -> Holder | None:
 def abandoned(chain: Chain, dataset: str) -> list[str]:
     """The open accounts of a dataset whose processes are all known to be gone."""
     return [
-        name for name, _, closed in chain.accounts(dataset)
-        if closed is None and chain.holders(name) and all(Holder(*row).alive is False for row in chain.holders(name))
-    ]  # fmt: skip
+        name
+        for name, _, closed in chain.accounts(dataset)
+        if closed is None
+        and chain.holders(name)
+        and all(Holder(*row).alive is False for row in chain.holders(name))
+    ]
 
 
 def require_nobody(chain: Chain, account: str) -> None:

@@ -135,9 +135,16 @@ class Ledger:
             with self._store.reading() as chain:
                 return known_dataset(chain, name)
         asked = Dataset.declared(
-            name, limit=limit, adjacency=adjacency, unit=unit, currency=currency, order=order, purpose=purpose,
-            approver=approver, version=version,
-        )  # fmt: skip
+            name,
+            limit=limit,
+            adjacency=adjacency,
+            unit=unit,
+            currency=currency,
+            order=order,
+            purpose=purpose,
+            approver=approver,
+            version=version,
+        )
         with self._store.writing() as chain:
             if chain.dataset(name) is None:
                 return Dataset.of(chain.append("dataset", asked.to_body()))
@@ -220,9 +227,14 @@ class Ledger:
         under the same name goes on.
         """
         account = self.account(
-            dataset, name=name, limit=limit, adjacency=adjacency, unit=unit, purpose=purpose,
+            dataset,
+            name=name,
+            limit=limit,
+            adjacency=adjacency,
+            unit=unit,
+            purpose=purpose,
             approver=approver,
-        )  # fmt: skip
+        )
         try:
             yield account
         except BaseException:
@@ -347,9 +359,11 @@ class Ledger:
     def close_page(self, page: bytes, *, title: str, audience: str, releases: Sequence[str]) -> None:
         """Write down the hash of a page about releases of these hashes: another page is not the one that was made."""
         body = {
-            "sha256": hashlib.sha256(page).hexdigest(), "title": title, "audience": audience,
+            "sha256": hashlib.sha256(page).hexdigest(),
+            "title": title,
+            "audience": audience,
             "releases": list(releases),
-        }  # fmt: skip
+        }
         with self._store.writing() as chain:
             chain.append("page", body)
 

@@ -156,10 +156,15 @@ class DossierStep:
         from holdfast.dossier.stored_evidence import read_attacks
 
         left = {
-            one.kind: [setting.place(other.output) for name, other in plan.items() if isinstance(other, one)
-                       and name not in (*self.audits, *self.attacks) and setting.place(other.output).exists()]
+            one.kind: [
+                setting.place(other.output)
+                for name, other in plan.items()
+                if isinstance(other, one)
+                and name not in (*self.audits, *self.attacks)
+                and setting.place(other.output).exists()
+            ]
             for one in (AuditStep, AttackStep)
-        }  # fmt: skip
+        }
         return len(left["audit"]) + sum(len(read_attacks(path)) for path in left["attack"])
 
 

@@ -59,9 +59,15 @@ class SynthStep:
         from holdfast.synth import Synthesizer
 
         maker = Synthesizer(
-            self.epsilon, self.delta, method=self.method, rows=self.rows, columns=self.columns,
-            confidence=self.confidence, certificate_share=self.certificate_share, key=self.name,
-        )  # fmt: skip
+            self.epsilon,
+            self.delta,
+            method=self.method,
+            rows=self.rows,
+            columns=self.columns,
+            confidence=self.confidence,
+            certificate_share=self.certificate_share,
+            key=self.name,
+        )
         made: Release[Any] = maker.fit(table, account=account).release_
         return made
 
@@ -110,9 +116,16 @@ class FitStep:
         from holdfast.privacy.account.resume import ResumableAccount
 
         model = estimator_of(
-            table.schema, self.target, self.model, penalty=self.penalty, epsilon=self.epsilon,
-            delta=self.delta, method=self.method, row_norm=self.row_norm, radius=self.radius,
-        )  # fmt: skip
+            table.schema,
+            self.target,
+            self.model,
+            penalty=self.penalty,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            method=self.method,
+            row_norm=self.row_norm,
+            radius=self.radius,
+        )
         model.fit(table, target=self.target, account=ResumableAccount.of(account, None))
         made: Release[Any] = model.release_
         return made

@@ -288,9 +288,13 @@ def _require_kinds(what: str, kind: type[Any], settings: dict[str, Any]) -> None
 
 
 _IN_TOML = {
-    " | None": "", "tuple[str, ...]": "a list of texts", "tuple[Any, ...]": "a list", "str": "a text",
-    "int": "a whole number", "float": "a number",
-}  # fmt: skip
+    " | None": "",
+    "tuple[str, ...]": "a list of texts",
+    "tuple[Any, ...]": "a list",
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+}
 """What a user of plans calls a type."""
 
 

@@ -45,8 +45,12 @@ class Setting:
         """The files that all steps share: none of them may be an output."""
         from holdfast.data.engines.places import local_place, would_be_read
 
-        shared = {"the plan": self.file, "the ledger": self.ledger, "the schema": self.schema,
-                  "the source": local_place(self.source)}  # fmt: skip
+        shared = {
+            "the plan": self.file,
+            "the ledger": self.ledger,
+            "the schema": self.schema,
+            "the source": local_place(self.source),
+        }
         return [
             FileRead(name=name, path=path, admits=would_be_read)
             for name, path in shared.items()
@@ -138,11 +142,18 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
 
     with _table(step, setting) as table, useful_only(unless=setting.even_if_useless):
         done = once(
-            ledger, setting.dataset, key=setting.account(step.name), about=_asked(step, setting, table),
-            make=lambda account: step.make(table, account), write=write, limit=step.limit(),
-            adjacency=table.adjacency, unit=table.unit, approver=setting.approver,
+            ledger,
+            setting.dataset,
+            key=setting.account(step.name),
+            about=_asked(step, setting, table),
+            make=lambda account: step.make(table, account),
+            write=write,
+            limit=step.limit(),
+            adjacency=table.adjacency,
+            unit=table.unit,
+            approver=setting.approver,
             purpose=setting.purpose or f"{setting.name}: {step.name}",
-        )  # fmt: skip
+        )
     return Done(words=done.release.summary())
 
 
@@ -156,9 +167,12 @@ def until_first_charge(step: PaidStep, setting: Setting, ledger: Ledger) -> None
         refusing = useful_only(unless=setting.even_if_useless)
         require_terms(terms, table.adjacency, table.unit)
         account = Account(
-            step.limit(), adjacency=terms.adjacency, unit=terms.unit, currency=terms.currency,
+            step.limit(),
+            adjacency=terms.adjacency,
+            unit=terms.unit,
+            currency=terms.currency,
             journal=OpenedByFirstCharge(_refuse),
-        )  # fmt: skip
+        )
         with refusing:
             step.make(table, account)
 

@@ -95,9 +95,12 @@ class PrivacyUnit:
         require(named, "column", self.column, "None (a row is the unit) or the name of the user column")
         if self.column is None:
             require(
-                self.max_rows == 1, "max_rows", self.max_rows, "1 when the unit is a row",
+                self.max_rows == 1,
+                "max_rows",
+                self.max_rows,
+                "1 when the unit is a row",
                 "name the user column: PrivacyUnit('user_id', max_rows=...)",
-            )  # fmt: skip
+            )
 
     @classmethod
     def row(cls) -> PrivacyUnit:

@@ -62,8 +62,10 @@ class TradeOff:
         x, y = require_numbers("false_alarm", false_alarm), require_numbers("miss", miss)
         require(
             x.ndim == 1 and x.shape == y.shape and x.size >= 2,
-            "false_alarm", x.shape, "a one-dimensional array of the shape of miss, with two points or more",
-        )  # fmt: skip
+            "false_alarm",
+            x.shape,
+            "a one-dimensional array of the shape of miss, with two points or more",
+        )
         require(
             bool(np.all((x >= 0) & (x <= 1) & (y >= 0) & (y <= 1))), "miss", "...", "made of rates in [0, 1]"
         )

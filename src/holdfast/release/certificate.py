@@ -53,12 +53,16 @@ class Certificate:
         require(isinstance(self.unit, str), "unit", self.unit, "a text")
         require(
             _is_number(self.alpha) and math.isfinite(self.alpha) and self.alpha >= 0,
-            "alpha", self.alpha, "a finite number >= 0",
-        )  # fmt: skip
+            "alpha",
+            self.alpha,
+            "a finite number >= 0",
+        )
         require(
             _is_number(self.confidence) and 0 < self.confidence <= 1,
-            "confidence", self.confidence, "in (0, 1]",
-        )  # fmt: skip
+            "confidence",
+            self.confidence,
+            "in (0, 1]",
+        )
         require(isinstance(self.details, Mapping), "details", type(self.details).__name__, "a mapping")
         object.__setattr__(self, "alpha", float(self.alpha))
         object.__setattr__(self, "confidence", float(self.confidence))

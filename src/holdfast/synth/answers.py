@@ -136,10 +136,15 @@ class Intervals:
             return np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)
         assert self.counted is not None  # asked for only where there is a number of rows
         ends = [
-            fieller_set(counts + more, self.counted.value, quantile=self.quantile,
-                        count_std=measurement.noise_std, rows_std=self.counted.noise_std)
+            fieller_set(
+                counts + more,
+                self.counted.value,
+                quantile=self.quantile,
+                count_std=measurement.noise_std,
+                rows_std=self.counted.noise_std,
+            )
             for more in (-0.5, 0.5)
-        ]  # fmt: skip
+        ]
         return ends[0][0], ends[1][1]
 
 

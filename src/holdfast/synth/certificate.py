@@ -180,25 +180,45 @@ def certify(
     failing = failure if public is not None else (1 - COUNT_FAILURE) * failure
     # Rows that were not there when a value was released under the same key never get its certificate.
     mark = rows.fingerprint()
-    size, counted = (float(public), None) if public is not None else (
-        _count_low(data, accounts[-1], failure=COUNT_FAILURE * failure, mark=mark)
-    )  # fmt: skip
+    size, counted = (
+        (float(public), None)
+        if public is not None
+        else (_count_low(data, accounts[-1], failure=COUNT_FAILURE * failure, mark=mark))
+    )
     told = data.unit.kept() + declared(data) + data.unit.left_out()
     (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
     overall = Certificate(
         name=OVERALL,
         statement=f"proportions of the workload on the {len(rows)} released rows {_compared(data)} the table{told}",
-        alpha=proportion(above, size), confidence=confidence, query_class=_class(data, workload),
-        details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": mark}, unit=SHARE,
-    )  # fmt: skip
+        alpha=proportion(above, size),
+        confidence=confidence,
+        query_class=_class(data, workload),
+        details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": mark},
+        unit=SHARE,
+    )
     made: tuple[Certificate, ...] = ()
     if by_group:
-        made = _by_group(errors, data, accounts[1], workload, size=size, confidence=confidence,
-                         failing=failing, told=told, rows=rows, cap=overall.alpha)  # fmt: skip
+        made = _by_group(
+            errors,
+            data,
+            accounts[1],
+            workload,
+            size=size,
+            confidence=confidence,
+            failing=failing,
+            told=told,
+            rows=rows,
+            cap=overall.alpha,
+        )
     return Certification(
-        overall=overall, groups=made, population=_population(overall, data, workload, size=size),
-        noise_std=proportion(std, size), fingerprint=mark, rows_low=size, counted=counted,
-    )  # fmt: skip
+        overall=overall,
+        groups=made,
+        population=_population(overall, data, workload, size=size),
+        noise_std=proportion(std, size),
+        fingerprint=mark,
+        rows_low=size,
+        counted=counted,
+    )
 
 
 def _upper(
@@ -235,9 +255,18 @@ def _count_low(data: ExactCounts, account: Account, *, failure: float, mark: str
 
 
 def _by_group(
-    errors: Floats, data: ExactCounts, account: Account, workload: Workload, *, size: float, confidence: float,
-    failing: float, told: str, rows: CodedRows, cap: float,
-) -> tuple[Certificate, ...]:  # fmt: skip
+    errors: Floats,
+    data: ExactCounts,
+    account: Account,
+    workload: Workload,
+    *,
+    size: float,
+    confidence: float,
+    failing: float,
+    told: str,
+    rows: CodedRows,
+    cap: float,
+) -> tuple[Certificate, ...]:
     """Those groups whose own maximum is shown to be below the overall one; all of them hold together."""
     above, std = _upper(errors, data, account, failure=failing, mark=rows.fingerprint())
     return tuple(

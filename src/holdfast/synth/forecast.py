@@ -66,8 +66,9 @@ class SynthesisEstimate:
     def to_json(self) -> dict[str, Any]:
         """The fields, and the smallest claim."""
         return asdict(self) | {
-            "smallest_claim": self.smallest_claim, "prospects": [one.to_json() for one in self.prospects]
-        }  # fmt: skip
+            "smallest_claim": self.smallest_claim,
+            "prospects": [one.to_json() for one in self.prospects],
+        }
 
     def summary(self) -> str:
         """A few lines, for whoever decides whether to run it."""
@@ -105,9 +106,9 @@ def estimate_synthesis(
     sizes = [group.size(tuple(domain[name] for name in group.columns)) for group in workload.groups]
     cells = sum(math.prod(domain[name] for name in group.columns) for group in workload.groups)
     account = Account(task.limit, adjacency=adjacency, unit=unit, seed=0)
-    work, check = (account, None) if certificate_share == 0 else account.split(
-        1 - certificate_share, certificate_share
-    )  # fmt: skip
+    work, check = (
+        (account, None) if certificate_share == 0 else account.split(1 - certificate_share, certificate_share)
+    )
     claim = None
     if check is not None:
         (part,) = check.split(1 - GROUP_SHARE) if len(sizes) > 1 else (check,)
@@ -270,9 +271,13 @@ def forecast_synthesis(
     made = []
     for epsilon in epsilons:
         task = SynthesisTask(
-            domain=schema.domain, workload=asked, limit=limit_of(epsilon, delta), unit=unit,
-            adjacency=resolve_adjacency(adjacency, schema.adjacency), rows=rows,
-        )  # fmt: skip
+            domain=schema.domain,
+            workload=asked,
+            limit=limit_of(epsilon, delta),
+            unit=unit,
+            adjacency=resolve_adjacency(adjacency, schema.adjacency),
+            rows=rows,
+        )
         method = choose_synthesis_method(task).entry
         told = estimate_synthesis(task, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE)
         made.append(

@@ -105,9 +105,16 @@ class ReleasedTable:
         self.release_.save(path)
 
     def _hold(
-        self, release: Release[Any], contents: SyntheticContents, rows: CodedRows, *, model: Model | None,
-        constraints: Sequence[Zeros] = (), kind: str = "arrow", types: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        release: Release[Any],
+        contents: SyntheticContents,
+        rows: CodedRows,
+        *,
+        model: Model | None,
+        constraints: Sequence[Zeros] = (),
+        kind: str = "arrow",
+        types: Any = None,
+    ) -> None:
         """Everything that the methods above need."""
         self.release_, self._contents, self._rows, self.model_ = release, contents, rows, model
         self._constraints, self._kind, self._draws = tuple(constraints), kind, {}
@@ -168,6 +175,10 @@ def _answers(
     """Every query of the workload on the released rows; about the whole table, where that was paid for."""
     intervals, confidence, kept = released_intervals(release, contents, measured=contents.measured())
     return answer(
-        rows, workload, intervals, confidence=confidence, kept=kept,
+        rows,
+        workload,
+        intervals,
+        confidence=confidence,
+        kept=kept,
         n_public=None if release.guarantee.adjacency.count_is_public else contents.public_rows,
-    )  # fmt: skip
+    )

@@ -172,10 +172,16 @@ class Synthesizer(ReleasedTable):
         count = data.public_units
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         task = SynthesisTask(
-            domain=data.domain, workload=workload, limit=limit, adjacency=data.adjacency, unit=data.unit,
-            rows_are_public=data.public_rows is not None, rows=data.public_rows, objective=self.objective,
+            domain=data.domain,
+            workload=workload,
+            limit=limit,
+            adjacency=data.adjacency,
+            unit=data.unit,
+            rows_are_public=data.public_rows is not None,
+            rows=data.public_rows,
+            objective=self.objective,
             currency=None if account is None else account.currency.name,
-        )  # fmt: skip
+        )
         method, choice = self._decide(task)
         require_small_delta(limit, count)
         if account is None:
@@ -200,18 +206,28 @@ class Synthesizer(ReleasedTable):
         certification = None if check is None else self._certify(data, rows, certified, check)
         alpha = None if certification is None else certification.overall.alpha
         contents = SyntheticContents(
-            schema=table.schema.select(*data.names), table=decode_rows(rows, table.schema, coins, zeros),
-            measurements=synthesis.measurements, workload=workload, certified=tuple(certified.groups),
-            public_rows=data.public_rows, constraints=zeros,
-            confidence=self.confidence, choice=None if choice is None else choice.told(task, alpha),
+            schema=table.schema.select(*data.names),
+            table=decode_rows(rows, table.schema, coins, zeros),
+            measurements=synthesis.measurements,
+            workload=workload,
+            certified=tuple(certified.groups),
+            public_rows=data.public_rows,
+            constraints=zeros,
+            confidence=self.confidence,
+            choice=None if choice is None else choice.told(task, alpha),
             counted=None if certification is None else certification.counted,
-        )  # fmt: skip
+        )
         self.method_, self.choice_, self.certification_ = method.name, choice, certification
         release = self._as_release(contents, account, synthesis, method, data, certification, useless)
         self._hold(
-            release, contents, rows, model=synthesis.model, constraints=zeros, kind=frame_kind(source),
+            release,
+            contents,
+            rows,
+            model=synthesis.model,
+            constraints=zeros,
+            kind=frame_kind(source),
             types=frame_types(source, data.names),
-        )  # fmt: skip
+        )
         return self
 
     def estimate(
@@ -246,9 +262,13 @@ class Synthesizer(ReleasedTable):
             objective=self.objective,
         )
         return estimate_synthesis(
-            task, method=self._decide(task)[0], rows=count, certificate_share=self.certificate_share,
-            units=units, confidence=self.confidence,
-        )  # fmt: skip
+            task,
+            method=self._decide(task)[0],
+            rows=count,
+            certificate_share=self.certificate_share,
+            units=units,
+            confidence=self.confidence,
+        )
 
     def evaluate(self, real: Any = None, **options: Any) -> EvaluationReport:
         """How good the released rows are: what the release says itself (public), or against `real` rows (internal).
@@ -317,9 +337,12 @@ class Synthesizer(ReleasedTable):
                 "'holdfast schema draft' writes a first version"
             )
         return open_table(
-            source, schema, adjacency=self.adjacency, n_public=self.n_public,
+            source,
+            schema,
+            adjacency=self.adjacency,
+            n_public=self.n_public,
             entropy=Source(seed_of(self.random_state)),
-        )  # fmt: skip
+        )
 
     def _asked(self, schema: Schema, names: Sequence[str]) -> Workload:
         """The workload, or the one that is asked where none is given."""
@@ -331,8 +354,8 @@ class Synthesizer(ReleasedTable):
             warn(
                 f"the workload never asks for target {self.target!r} together with {', '.join(map(repr, alone))}: the "
                 "rows need not show how these are related; leave workload out, or add such marginals",
-                AssumptionWarning
-            )  # fmt: skip
+                AssumptionWarning,
+            )
         return self.workload
 
     @staticmethod
@@ -374,9 +397,14 @@ class Synthesizer(ReleasedTable):
         if not self._covers_whole:
             return certify(data, rows, certified, account=account, confidence=self.confidence)
         return certify_whole(
-            data, rows, certified, account=account, confidence=self.confidence, user_cap=self.user_cap,
+            data,
+            rows,
+            certified,
+            account=account,
+            confidence=self.confidence,
+            user_cap=self.user_cap,
             user_weights=self.user_weights,
-        )  # fmt: skip
+        )
 
     def _as_release(
         self,
@@ -399,26 +427,34 @@ class Synthesizer(ReleasedTable):
             contents.value(),
             method=f"Synthesizer, {title}",
             parameters={
-                "rows": contents.table.num_rows, "certificate_share": self.certificate_share,
-                "constraints": len(self.constraints), **asked, **synthesis.parameters,
+                "rows": contents.table.num_rows,
+                "certificate_share": self.certificate_share,
+                "constraints": len(self.constraints),
+                **asked,
+                **synthesis.parameters,
             },
             schema_hash=contents.schema.hash(),
             certificates=() if certification is None else certification.certificates,
             assumptions=assumed,
             theorem=synthesis.theorem,
             prospects=useless,
-        )  # fmt: skip
+        )
 
     def _digest(
         self, data: ExactCounts, method: SynthesisMethod, workload: Workload, certified: Workload
     ) -> str:
         """All that a job asks, as far as it decides what its charges are about; nothing of the table's rows."""
         asked: tuple[Any, ...] = (
-            data.table.schema.select(*data.names).hash(), method.name, sorted(self.options.items(), key=str),
+            data.table.schema.select(*data.names).hash(),
+            method.name,
+            sorted(self.options.items(), key=str),
             [(identity(group), group.weight) for group in workload.groups],
             [(identity(group), group.weight) for group in certified.groups],
-            self.constraints, None if self.rows is None else int(self.rows), self.confidence, self.certificate_share,
-        )  # fmt: skip
+            self.constraints,
+            None if self.rows is None else int(self.rows),
+            self.confidence,
+            self.certificate_share,
+        )
         if self._covers_whole:  # left out where it is not asked: such jobs keep the digests that they had
             asked = (*asked, self.user_cap, self.user_weights)
         return hashlib.sha256(repr(asked).encode()).hexdigest()[:16]

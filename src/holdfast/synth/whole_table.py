@@ -40,12 +40,22 @@ def check_users(unit: PrivacyUnit, user_cap: int | None, user_weights: bool) -> 
     if user_cap is not None:
         require(unit.column is not None, "user_cap", user_cap, "left out where the privacy unit is one row")
         whole = isinstance(user_cap, int | np.integer) and not isinstance(user_cap, bool)
-        require(whole and user_cap >= unit.max_rows, "user_cap", user_cap,
-                f"a whole number >= max_rows = {unit.max_rows}", "no user owns more rows than this")  # fmt: skip
+        require(
+            whole and user_cap >= unit.max_rows,
+            "user_cap",
+            user_cap,
+            f"a whole number >= max_rows = {unit.max_rows}",
+            "no user owns more rows than this",
+        )
     if user_weights:
         single = unit.column is not None and unit.max_rows == 1
-        require(single, "user_weights", user_weights, f"False for {unit.summary()}",
-                "declare max_rows=1, so that each kept row is one user's")  # fmt: skip
+        require(
+            single,
+            "user_weights",
+            user_weights,
+            f"False for {unit.summary()}",
+            "declare max_rows=1, so that each kept row is one user's",
+        )
 
 
 def cap_assumption(unit: PrivacyUnit, user_cap: int) -> str:

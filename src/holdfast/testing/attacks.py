@@ -46,9 +46,14 @@ def _model_game(attack: Attack, task: str, *, leak: bool, seed: Seed) -> Game:
     references = None
     if "references" in attack.needs:
         references = reference_models(
-            model, records, models=4, random_state=seed, jobs=1, views=views([attack], target),
+            model,
+            records,
+            models=4,
+            random_state=seed,
+            jobs=1,
+            views=views([attack], target),
             classes=target.classes or None,
-        )  # fmt: skip
+        )
     others = practice_people(RECORDS, seed=seed + 1000, columns=columns, task=task)
     case = Case(
         target=target, records=records, references=references, population=Records.of(others, "reference")
@@ -102,8 +107,11 @@ def raises_no_alarm_where_there_is_nothing(attack: Attack | RowsAttack, play: Ca
     for seed in range(2, 10):
         case, member = play(leak=False, seed=seed)
         scores = attack.scores(case)
-        areas.append(AttackResult(attack=attack.name, member_scores=scores[member],
-                                  non_member_scores=scores[~member]).auc)  # fmt: skip
+        areas.append(
+            AttackResult(
+                attack=attack.name, member_scores=scores[member], non_member_scores=scores[~member]
+            ).auc
+        )
         size = RECORDS
         spread += (2 * size + 1) / (12 * size * size)  # the variance of the area under the null, at most
     shift = (float(np.sum(areas)) - 0.5 * len(areas)) / np.sqrt(spread)

@@ -72,14 +72,20 @@ def guessing_game(what: str, *, effect: float, seed: Seed, kinds: int = 2, draws
         response = Response(known="exact", block=number[:, None], numbers=number)
         label, answers = number, scores.T
     case = AttributeCase(
-        kinds=kinds, own_values=secret[:OWN], known=known, response=response,
+        kinds=kinds,
+        own_values=secret[:OWN],
+        known=known,
+        response=response,
         answers=np.stack([answers] * draws),
         inside=LinearInside(
-            weights=weights, own_design=designs[secret, np.arange(count)][:OWN], designs=designs[:, OWN:],
-            labels=label.astype(np.float64), loss="logistic" if task == "classification" else "squared",
+            weights=weights,
+            own_design=designs[secret, np.arange(count)][:OWN],
+            designs=designs[:, OWN:],
+            labels=label.astype(np.float64),
+            loss="logistic" if task == "classification" else "squared",
             trained_on=JUDGED,
         ),
-    )  # fmt: skip
+    )
     return GuessingGame(case=case, truth=secret[OWN:])
 
 
@@ -180,12 +186,14 @@ def _reordered(case: AttributeCase, order: NDArray[np.intp]) -> AttributeCase:
     rows = np.concatenate([np.arange(case.own), case.own + order])
     inside = case.inside
     return replace(
-        case, known=case.known[rows], response=None if case.response is None else case.response.head(rows),
+        case,
+        known=case.known[rows],
+        response=None if case.response is None else case.response.head(rows),
         answers=None if case.answers is None else case.answers[:, rows],
-        inside=None if inside is None else replace(
-            inside, designs=inside.designs[:, order], labels=inside.labels[rows]
-        ),
-    )  # fmt: skip
+        inside=None
+        if inside is None
+        else replace(inside, designs=inside.designs[:, order], labels=inside.labels[rows]),
+    )
 
 
 EACH_GAME: tuple[Callable[[AttributeAttack, str], None], ...] = (

@@ -28,10 +28,37 @@ from holdfast.testing.contract import Check, ensure
 
 Declared = Numeric | Categorical
 HOSTILE: tuple[Any, ...] = (
-    None, math.nan, math.inf, -math.inf, 0, -0.0, 1, -1, 0.5, 1e300, -1e300, 2**70, -(2**70), True, False, "", " ",
-    "0", "1e9", "-7", "nan", "no such thing", "\u00e9\u4e2d", "x" * 10_000, b"\xff", Decimal("1.5"),
-    datetime.date(2024, 2, 29), datetime.datetime(1, 1, 1), [1, 2], {"a": 1},
-)  # fmt: skip
+    None,
+    math.nan,
+    math.inf,
+    -math.inf,
+    0,
+    -0.0,
+    1,
+    -1,
+    0.5,
+    1e300,
+    -1e300,
+    2**70,
+    -(2**70),
+    True,
+    False,
+    "",
+    " ",
+    "0",
+    "1e9",
+    "-7",
+    "nan",
+    "no such thing",
+    "\u00e9\u4e2d",
+    "x" * 10_000,
+    b"\xff",
+    Decimal("1.5"),
+    datetime.date(2024, 2, 29),
+    datetime.datetime(1, 1, 1),
+    [1, 2],
+    {"a": 1},
+)
 """What storage may hold in any column."""
 
 

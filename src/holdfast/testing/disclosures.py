@@ -30,9 +30,13 @@ def disclosure_case(*, leak: bool, seed: Seed, attacks: int = ATTACKS) -> Disclo
     rows = members if leak else others
     read = by_spread(rows)
     return DisclosureCase(
-        rows=read(rows), members=read(members), control=read(control), attacks=attacks, seed=seed,
+        rows=read(rows),
+        members=read(members),
+        control=read(control),
+        attacks=attacks,
+        seed=seed,
         names=tuple(f"c{place}" for place in range(COLUMNS)),
-    )  # fmt: skip
+    )
 
 
 def _says_what_it_is(attack: DisclosureAttack) -> None:

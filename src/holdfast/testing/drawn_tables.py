@@ -21,19 +21,68 @@ MOST_ROWS = 14
 _DAY, _TIME = datetime.date, datetime.datetime
 #: Values by storage type. The last of each is the extreme one.
 VALUES: dict[str, list[Any]] = {
-    "float64": [None, 0.5, -0.0, 0.0, NAN, 1.0, 0.1, -0.3, 5e-324, 1e308, 2.0**53, 1e16, 2.5, -INFINITY, INFINITY],
+    "float64": [
+        None,
+        0.5,
+        -0.0,
+        0.0,
+        NAN,
+        1.0,
+        0.1,
+        -0.3,
+        5e-324,
+        1e308,
+        2.0**53,
+        1e16,
+        2.5,
+        -INFINITY,
+        INFINITY,
+    ],
     "float32": [None, 0.5, -0.0, NAN, 1.0, 0.25, -2.5, 1e30, -INFINITY, INFINITY],
     "int64": [None, 0, 1, -1, 2, 3, 2**53 + 1, -(2**63), 2**63 - 1],
     "uint64": [None, 0, 1, 2, 2**53 + 1, 2**64 - 1],
-    "decimal": [None, *map(Decimal, ("0", "1", "0.5", "-0.5000", "1.5", "0.0001", "-12.34", "9999999999999999.9999"))],
+    "decimal": [
+        None,
+        *map(Decimal, ("0", "1", "0.5", "-0.5000", "1.5", "0.0001", "-12.34", "9999999999999999.9999")),
+    ],
     "text": [
-        None, "", "0", "1", "0.5", " 2 ", "-0.0", "1.5", "nan", "inf", "1e99", "x", "é", "a,b", 'q"q', '"', "'; --",
-        "\u2028", "new\nline", "\r", "\t", "😀", "true", "NULL", NUL, "x" * 300,
+        None,
+        "",
+        "0",
+        "1",
+        "0.5",
+        " 2 ",
+        "-0.0",
+        "1.5",
+        "nan",
+        "inf",
+        "1e99",
+        "x",
+        "é",
+        "a,b",
+        'q"q',
+        '"',
+        "'; --",
+        "\u2028",
+        "new\nline",
+        "\r",
+        "\t",
+        "😀",
+        "true",
+        "NULL",
+        NUL,
+        "x" * 300,
     ],
     "boolean": [None, True, False],
     "date": [None, _DAY(2020, 1, 1), _DAY(1, 1, 1), _DAY(1969, 12, 31), _DAY(9999, 12, 31)],
-    "timestamp": [None, _TIME(2020, 1, 1, 10), _TIME(1960, 5, 4, 1, 2, 3, 100000), _TIME(1, 1, 1), _TIME(9999, 12, 31)],
-}  # fmt: skip
+    "timestamp": [
+        None,
+        _TIME(2020, 1, 1, 10),
+        _TIME(1960, 5, 4, 1, 2, 3, 100000),
+        _TIME(1, 1, 1),
+        _TIME(9999, 12, 31),
+    ],
+}
 _CATEGORIES = (
     "0",
     "1",
@@ -118,10 +167,16 @@ def arrow_table(rows: list[tuple[Any, ...]], kinds: list[str]) -> Any:
     import pyarrow as pa
 
     named: dict[str, Any] = {
-        "float64": pa.float64(), "float32": pa.float32(), "int64": pa.int64(), "uint64": pa.uint64(),
-        "decimal": pa.decimal128(20, 4), "text": pa.string(), "boolean": pa.bool_(), "date": pa.date32(),
+        "float64": pa.float64(),
+        "float32": pa.float32(),
+        "int64": pa.int64(),
+        "uint64": pa.uint64(),
+        "decimal": pa.decimal128(20, 4),
+        "text": pa.string(),
+        "boolean": pa.bool_(),
+        "date": pa.date32(),
         "timestamp": pa.timestamp("us"),
-    }  # fmt: skip
+    }
     columns = {"tag": pa.array([row[0] for row in rows], pa.int64())}
     for place, kind in enumerate(kinds):
         name = "who" if place == len(kinds) - 1 else f"c{place}"
@@ -130,9 +185,14 @@ def arrow_table(rows: list[tuple[Any, ...]], kinds: list[str]) -> Any:
 
 
 def _neighbour(
-    rows: list[tuple[Any, ...]], pools: list[list[Any]], kinds: list[str], coins: Random, *, users: bool,
+    rows: list[tuple[Any, ...]],
+    pools: list[list[Any]],
+    kinds: list[str],
+    coins: Random,
+    *,
+    users: bool,
     adjacency: Adjacency,
-) -> tuple[list[tuple[Any, ...]], frozenset[int]]:  # fmt: skip
+) -> tuple[list[tuple[Any, ...]], frozenset[int]]:
     """A unit whose rows are others, or that is there no more, or that is new."""
     owners = (
         identifier_texts(arrow_table(rows, kinds).column("who")) if users else [str(row[0]) for row in rows]

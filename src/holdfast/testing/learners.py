@@ -97,9 +97,10 @@ def refused(
 ) -> str:
     """The refusal's words; nothing was spent, and no value of the data is in them."""
     words = refusal(
-        partial(run_learner, method, examples, problem, account, **options), what,
+        partial(run_learner, method, examples, problem, account, **options),
+        what,
         kinds=(HoldfastError, TypeError),
-    )  # fmt: skip
+    )
     ensure(account.journal.entries == (), f"{what} is refused after spending")
     ensure(str(TELLTALE) not in words, f"{what} is refused with a value of the data in the message")
     return words
@@ -147,9 +148,12 @@ def refuses_adjacencies_that_it_is_not_proved_for(method: Learner) -> None:
     problem = problem_of(method)
     for adjacency in {a.value for a in Adjacency} - set(method.adjacencies):
         refusal(
-            partial(run_learner, method, learner_rows(adjacency), problem, learner_account(method, adjacency)),
-            f"adjacency {adjacency}", kinds=(AdjacencyError,),
-        )  # fmt: skip
+            partial(
+                run_learner, method, learner_rows(adjacency), problem, learner_account(method, adjacency)
+            ),
+            f"adjacency {adjacency}",
+            kinds=(AdjacencyError,),
+        )
 
 
 def refuses_rows_of_other_neighbours_than_the_accounts(method: Learner) -> None:
@@ -159,9 +163,12 @@ def refuses_rows_of_other_neighbours_than_the_accounts(method: Learner) -> None:
         for asked in method.adjacencies:
             if rows.value != asked:
                 refusal(
-                    partial(run_learner, method, learner_rows(rows.value), problem, learner_account(method, asked)),
-                    f"rows of {rows.value} with an account of {asked}", kinds=(AdjacencyError,),
-                )  # fmt: skip
+                    partial(
+                        run_learner, method, learner_rows(rows.value), problem, learner_account(method, asked)
+                    ),
+                    f"rows of {rows.value} with an account of {asked}",
+                    kinds=(AdjacencyError,),
+                )
     adjacency = method.adjacencies[0]
     other = dataclasses.replace(learner_rows(adjacency), unit=PrivacyUnit("user", max_rows=2))
     refused(
@@ -177,9 +184,13 @@ def refuses_bad_constants_before_spending(method: Learner) -> None:
     words = refused(method, rows, wider, learner_account(method, adjacency), "a wrong dimension")
     ensure("dimension" in words, f"a wrong dimension is refused without naming it: {words}")
     refused(
-        method, rows, problem, learner_account(method, adjacency), "an option that it does not have",
+        method,
+        rows,
+        problem,
+        learner_account(method, adjacency),
+        "an option that it does not have",
         no_such_option=1,
-    )  # fmt: skip
+    )
 
 
 def refuses_a_problem_without_what_it_needs(method: Learner) -> None:

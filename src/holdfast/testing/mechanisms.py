@@ -63,9 +63,11 @@ def refuses_parameters_outside_their_range(mechanism: Mechanism) -> None:
         if isinstance(value, float | int) and not isinstance(value, bool):
             for bad in BAD_NUMBERS:
                 refusal(
-                    partial(_changed, mechanism, **{field.name: bad}), f"{field.name}={bad}",
-                    kinds=(ParameterError,), naming=field.name,
-                )  # fmt: skip
+                    partial(_changed, mechanism, **{field.name: bad}),
+                    f"{field.name}={bad}",
+                    kinds=(ParameterError,),
+                    naming=field.name,
+                )
 
 
 def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
@@ -77,17 +79,20 @@ def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
         account = Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="basic", seed=0)
         if adjacency not in proved:
             refusal(
-                partial(account.release, mechanism, value), f"an account of {adjacency.value}",
-                kinds=(AdjacencyError,), naming=adjacency.value,
-            )  # fmt: skip
+                partial(account.release, mechanism, value),
+                f"an account of {adjacency.value}",
+                kinds=(AdjacencyError,),
+                naming=adjacency.value,
+            )
         else:
             for other in proved - {adjacency}:
                 declared = _changed(mechanism, adjacency=other)
                 refusal(
                     partial(account.release, declared, value),
                     f"an account of {adjacency.value} for a sensitivity under {other.value}",
-                    kinds=(AdjacencyError,), naming=other.value,
-                )  # fmt: skip
+                    kinds=(AdjacencyError,),
+                    naming=other.value,
+                )
 
 
 def _declares(mechanism: Mechanism, adjacency: Adjacency) -> bool:

@@ -146,9 +146,11 @@ def a_synthesizer_refuses_options_before_anything_is_charged(method: SynthesisMe
     account = synthesis_account(method, data)
     made = Synthesizer(method=method, workload=WORKLOAD, options={"no_such_option": 1})
     refusal(
-        partial(made.fit, data.table, account=account), "an option that it does not have",
-        kinds=(ParameterError,), naming="options must be",
-    )  # fmt: skip
+        partial(made.fit, data.table, account=account),
+        "an option that it does not have",
+        kinds=(ParameterError,),
+        naming="options must be",
+    )
     ensure(not account.journal.entries, "an option that it does not have is refused after spending")
     ensure(not hasattr(made, "release_"), "a refused fit leaves a release behind")
 
@@ -290,9 +292,11 @@ def refuses_a_misspelt_option_with_the_right_name(method: SynthesisMethod, optio
     for name in (right[1::-1] + right[2:], right + right[-1], right[:-1]):
         account, what = synthesis_account(method, data), f"the option {name!r}"
         words = refusal(
-            partial(run_synthesis, method, data, account, **{name: option.default}), what,
-            kinds=(ParameterError,), naming=f"did you mean {right!r}",
-        )  # fmt: skip
+            partial(run_synthesis, method, data, account, **{name: option.default}),
+            what,
+            kinds=(ParameterError,),
+            naming=f"did you mean {right!r}",
+        )
         for part in (f"got {name!r}", f"method={method.name!r}"):
             ensure(part in words, f"{what} is refused without {part}: {words}")
         ensure(not account.journal.entries, f"{what} is refused after spending")
@@ -309,9 +313,11 @@ def refuses_an_option_of_a_wrong_type(method: SynthesisMethod, option: Option) -
     for value in wrong:
         account, what = synthesis_account(method, data), f"{option.name}={value!r}"
         refusal(
-            partial(run_synthesis, method, data, account, **{option.name: value}), what,
-            kinds=(ParameterError,), naming=f"{option.name} must be",
-        )  # fmt: skip
+            partial(run_synthesis, method, data, account, **{option.name: value}),
+            what,
+            kinds=(ParameterError,),
+            naming=f"{option.name} must be",
+        )
         ensure(not account.journal.entries, f"{what} is refused after spending")
 
 

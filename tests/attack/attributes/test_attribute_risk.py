@@ -153,9 +153,15 @@ def test_several_columns_in_turn_and_at_once() -> None:
         return 2.0 * np.asarray(X["gene"]).astype(float) - 3.0 * np.asarray(X["age"]).astype(float)
 
     report = attribute_risk(
-        model, cut, fresh=others, sensitive=["gene", "age", ("gene", "age")], target="dose", sizes=(200,), surest=20,
+        model,
+        cut,
+        fresh=others,
+        sensitive=["gene", "age", ("gene", "age")],
+        target="dose",
+        sizes=(200,),
+        surest=20,
         random_state=0,
-    )  # fmt: skip
+    )
     assert [risk.sensitive for risk in report] == ["gene", "age", "gene and age"]
     assert report["gene"].outcome().accuracy() > 0.99
     assert report["gene and age"].kinds == 9
@@ -184,9 +190,16 @@ def test_a_number_that_is_missing_is_a_value_of_its_own() -> None:
     frame = pd.DataFrame({"pay": pay, "a": random.normal(size=900)})
     frame["y"] = (np.nan_to_num(pay) > 1.0).astype(int)
     risk = attribute_risk(
-        lambda X: 0.1 + 0.8 * (np.nan_to_num(np.asarray(X["pay"])) > 1.0), frame[:300], fresh=frame[300:],
-        sensitive="pay", target="y", classes=[0, 1], sizes=(200,), surest=20, random_state=0,
-    )["pay"]  # fmt: skip
+        lambda X: 0.1 + 0.8 * (np.nan_to_num(np.asarray(X["pay"])) > 1.0),
+        frame[:300],
+        fresh=frame[300:],
+        sensitive="pay",
+        target="y",
+        classes=[0, 1],
+        sizes=(200,),
+        surest=20,
+        random_state=0,
+    )["pay"]
     assert risk.kinds == 11
     assert 0.12 < risk.outcome().accuracy() < 0.35  # one of five or six that are left
 
@@ -200,9 +213,15 @@ def test_rows_are_attacked_too() -> None:
     assert set(risk.skipped) == {"bayes", "fredrikson", "stacked", "csmia", "lomia", "linear_weights"}
     assert "y" in risk.knows
     with_train = attribute_risk(
-        None, rows, train=lambda X: dict(zip(schema().names, X.T, strict=True)), schema=schema(), sensitive="s",
-        sizes=(50,), surest=20, random_state=0,
-    )  # fmt: skip
+        None,
+        rows,
+        train=lambda X: dict(zip(schema().names, X.T, strict=True)),
+        schema=schema(),
+        sensitive="s",
+        sizes=(50,),
+        surest=20,
+        random_state=0,
+    )
     assert with_train["s"].outcome("closest_row").member_accuracy() == 1.0
     assert with_train["s"].widest_gap()[0] == "closest_row"  # a smooth learner overlooks copies
     assert "members stand out most by closest_row" in with_train.summary()
@@ -239,9 +258,17 @@ def test_groups_are_named_where_the_release_adds_risk() -> None:
 
     cut, others = ({k: v[part] for k, v in people.items()} for part in (slice(0, 3000), slice(3000, None)))
     risk = attribute_risk(
-        model, cut, fresh=others, sensitive="s", target="y", schema=declared, classes=[0, 1], sizes=(1000,),
-        surest=50, random_state=0,
-    )["s"]  # fmt: skip
+        model,
+        cut,
+        fresh=others,
+        sensitive="s",
+        target="y",
+        schema=declared,
+        classes=[0, 1],
+        sizes=(1000,),
+        surest=50,
+        random_state=0,
+    )["s"]
     assert [one.group for one in risk.groups if one.at_risk] == ["group=b"]
     assert "group=b" in risk.summary()
 
@@ -299,9 +326,15 @@ def test_a_data_frame_is_handed_on_as_it_is() -> None:
         make_column_transformer((OneHotEncoder(), ["s", "c"]), remainder="passthrough"), LogisticRegression()
     ).fit(frame[["s", "n", "c"]].iloc[:300], frame.out.iloc[:300])
     report = attribute_risk(
-        model, frame.iloc[:300], fresh=frame.iloc[300:], sensitive="s", target="out", sizes=(50,), surest=20,
+        model,
+        frame.iloc[:300],
+        fresh=frame.iloc[300:],
+        sensitive="s",
+        target="out",
+        sizes=(50,),
+        surest=20,
         random_state=0,
-    )  # fmt: skip
+    )
     assert report["s"].outcome("csmia").accuracy() == pytest.approx(0.9, abs=0.05)
 
 

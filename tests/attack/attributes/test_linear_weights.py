@@ -53,9 +53,18 @@ def test_weights_of_a_model_that_does_not_read_the_column_say_nothing() -> None:
     rows = table(900, seed=3)
     model = LogisticRegression().fit(rows[:300, 1:3], rows[:300, 3])
     report = attribute_risk(
-        model, rows[:300], fresh=rows[300:], sensitive="s", target="y", schema=schema(), sizes=(50,), surest=20,
-        attacks=["linear_weights"], prepare=lambda X: X[:, 1:], random_state=0,
-    )  # fmt: skip
+        model,
+        rows[:300],
+        fresh=rows[300:],
+        sensitive="s",
+        target="y",
+        schema=schema(),
+        sizes=(50,),
+        surest=20,
+        attacks=["linear_weights"],
+        prepare=lambda X: X[:, 1:],
+        random_state=0,
+    )
     risk = report["s"]
     assert np.array_equal(risk.outcome("linear_weights").fresh, risk.outcome("imputer").fresh)
     assert np.array_equal(risk.outcome("linear_weights").members, risk.outcome("imputer").members)

@@ -76,9 +76,13 @@ def logistic_run(
         [expit(design @ weights + weights[10] * (v - design[:, 10])) for v in (-1.0, 1.0)], axis=1
     )
     case = AttributeCase(
-        kinds=2, own_values=s[:own], known=x, response=Response(known="exact", block=np.eye(2)[y], codes=y),
-        answers=np.stack([1 - sure, sure], axis=-1)[None], learner=lambda: learner_of(LogisticRegression()),
-    )  # fmt: skip
+        kinds=2,
+        own_values=s[:own],
+        known=x,
+        response=Response(known="exact", block=np.eye(2)[y], codes=y),
+        answers=np.stack([1 - sure, sure], axis=-1)[None],
+        learner=lambda: learner_of(LogisticRegression()),
+    )
     rates = []
     for size in SIZES:
         at = case.at(size)
@@ -96,10 +100,14 @@ def test_a_logistic_model_of_300_people(study: Study) -> None:
     mean, off = found_again(np.array([logistic_run(random) for _ in range(trials(200))]), printed)
     imputer, fresh, members = mean
     study.note(
-        trials=trials(200), law="ours", off_at_most=round(float(np.abs(off).max()), 4),
-        **{name: " ".join(f"{one:.3f}" for one in line)
-           for name, line in zip(("imputer", "fresh", "members"), mean, strict=True)},
-    )  # fmt: skip
+        trials=trials(200),
+        law="ours",
+        off_at_most=round(float(np.abs(off).max()), 4),
+        **{
+            name: " ".join(f"{one:.3f}" for one in line)
+            for name, line in zip(("imputer", "fresh", "members"), mean, strict=True)
+        },
+    )
     # Comparing the attacker who has 10^4 people with the imputer who has 50 would be a false finding of five points.
     assert fresh[3] - imputer[0] > 0.035
     assert abs(fresh[3] - imputer[3]) < 0.01
@@ -138,9 +146,13 @@ def test_random_labels_leak_about_members_only(std: float, printed: Any, error: 
     gap = found[:, 0] - found[:, 1]
     spread = float(gap.std() / np.sqrt(len(gap)))
     study.note(
-        trials=len(found), law="ours", members=round(float(mean[0]), 4), fresh=round(float(mean[1]), 4),
-        difference_error=round(spread, 4), off_at_most=round(float(np.abs(off).max()), 4),
-    )  # fmt: skip
+        trials=len(found),
+        law="ours",
+        members=round(float(mean[0]), 4),
+        fresh=round(float(mean[1]), 4),
+        difference_error=round(spread, 4),
+        off_at_most=round(float(np.abs(off).max()), 4),
+    )
     assert abs(gap.mean() - (printed[0] - printed[1])) <= 3 * np.hypot(spread, 0.004)
     if std:  # on average over trainings members stay below what the proof allows where fresh people are
         right = np.arange(1000) < 1000 * mean[1]
@@ -162,9 +174,12 @@ def weights_run(random: np.random.Generator, *, own: int = 500, n: int = 30, wid
         weights=weights, own_design=x[:own], designs=designs, labels=y, loss="squared", trained_on=n
     )
     case = AttributeCase(
-        kinds=2, own_values=codes[:own], known=x[:, 1:-1], inside=inside,
+        kinds=2,
+        own_values=codes[:own],
+        known=x[:, 1:-1],
+        inside=inside,
         response=Response(known="exact", block=y[:, None], numbers=y),
-    )  # fmt: skip
+    )
     evidence, imputed = weights_evidence(case)[own:], case.imputed[own:]
     return np.array(
         [np.mean(one.argmax(axis=1) == codes[own:]) for one in (evidence, imputed, evidence + imputed)]
@@ -182,10 +197,14 @@ def test_weights_of_few_people_add_a_little(study: Study) -> None:
     mean, off = found_again(found, (0.548, 0.579, 0.587), slack=0.012)
     gain = found[:, 2] - found[:, 1]
     study.note(
-        trials=len(found), law="ours", weights=round(float(mean[0]), 4), imputer=round(float(mean[1]), 4),
-        both=round(float(mean[2]), 4), gain_error=round(float(gain.std() / np.sqrt(len(gain))), 4),
+        trials=len(found),
+        law="ours",
+        weights=round(float(mean[0]), 4),
+        imputer=round(float(mean[1]), 4),
+        both=round(float(mean[2]), 4),
+        gain_error=round(float(gain.std() / np.sqrt(len(gain))), 4),
         off_at_most=round(float(np.abs(off).max()), 4),
-    )  # fmt: skip
+    )
     assert gain.mean() > -3 * gain.std() / np.sqrt(len(gain))
 
 
@@ -274,9 +293,16 @@ def test_a_model_that_does_not_look_at_the_secret_adds_nothing(study: Study) -> 
     for seed in range(runs):
         rows = table(600, seed=seed, effect=0.0)
         risk = attribute_risk(
-            blind, rows[:200], fresh=rows[200:], schema=schema(), sensitive="s", target="y", sizes=(50,), surest=20,
+            blind,
+            rows[:200],
+            fresh=rows[200:],
+            schema=schema(),
+            sensitive="s",
+            target="y",
+            sizes=(50,),
+            surest=20,
             random_state=seed,
-        )["s"]  # fmt: skip
+        )["s"]
         for name in risk.attacks:
             gap = risk.gap(name)
             gains[name] = gains.get(name, 0) + (risk.gain(name).low > 0.0)

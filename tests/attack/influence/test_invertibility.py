@@ -21,10 +21,12 @@ from holdfast.errors import NotPrivateWarning, ParameterError
 
 SCHEMA = Schema(
     [
-        Categorical("gene", ["GG", "AG", "AA"]), Numeric("age", 0, 100, bins=10), Categorical("sex", ["F", "M"]),
+        Categorical("gene", ["GG", "AG", "AA"]),
+        Numeric("age", 0, 100, bins=10),
+        Categorical("sex", ["F", "M"]),
         Categorical("ill", ["no", "yes"]),
     ]
-)  # fmt: skip
+)
 
 
 def _people(count: int, seed: int) -> pd.DataFrame:
@@ -74,9 +76,15 @@ def test_a_model_without_influence_finds_nothing_whatever_the_seed(knowledge: fl
     for seed in range(games):
         people = _people(200, seed).drop(columns="ill")
         silent = invertibility(
-            lambda frame: np.clip(frame["age"].to_numpy() / 100, 0, 1), people, classes=["no", "yes"], shows="decision",
-            columns=["gene", "sex"], schema=SCHEMA, knowledge=knowledge, random_state=seed,
-        )  # fmt: skip
+            lambda frame: np.clip(frame["age"].to_numpy() / 100, 0, 1),
+            people,
+            classes=["no", "yes"],
+            shows="decision",
+            columns=["gene", "sex"],
+            schema=SCHEMA,
+            knowledge=knowledge,
+            random_state=seed,
+        )
         assert all(found.influence == 0.0 for found in silent)
         beyond += any(found.advantage.limits[0] > 0 for found in silent)
     assert beyond == 0 if knowledge == 1.0 else beyond <= 2
@@ -88,9 +96,13 @@ def test_influence_lies_within_its_limits() -> None:
     for seed in range(60):
         people = _people(300, 100 + seed).drop(columns="ill")
         found = invertibility(
-            lambda frame: np.where((frame["age"] < 40) & (frame["gene"] == "AA"), 0.9, 0.1), people, columns=["gene"],
-            classes=["no", "yes"], schema=SCHEMA, random_state=seed,
-        )["gene"]  # fmt: skip
+            lambda frame: np.where((frame["age"] < 40) & (frame["gene"] == "AA"), 0.9, 0.1),
+            people,
+            columns=["gene"],
+            classes=["no", "yes"],
+            schema=SCHEMA,
+            random_state=seed,
+        )["gene"]
         low, high = found.influence_limits
         outside += not low <= 0.4 / 2 <= high  # two distinct outputs of three values
     assert outside <= 3
@@ -146,9 +158,16 @@ def test_coarser_models_can_be_trained_again() -> None:
         return _fitted(pd.DataFrame(rows).assign(ill=labels))
 
     found = publishing_options(
-        fit(features, train["ill"]), held.drop(columns="ill"), held["ill"].to_numpy(), sensitive="gene", steps=(),
-        schema=SCHEMA, train=fit, training=(features, train["ill"]), random_state=0,
-    )  # fmt: skip
+        fit(features, train["ill"]),
+        held.drop(columns="ill"),
+        held["ill"].to_numpy(),
+        sensitive="gene",
+        steps=(),
+        schema=SCHEMA,
+        train=fit,
+        training=(features, train["ill"]),
+        random_state=0,
+    )
     assert found["gene dropped"].found.advantage.value == 0.0
     assert found["gene in 2 groups"].found.advantage.value > 0.1
 

@@ -93,12 +93,13 @@ def test_example_5_4_counts_on_the_paths_of_a_tree_help() -> None:
     white = game.play(layers, (X, label))
     decided = LayeredModel((tree.predict,))
     black = BlackBoxGame(
-        goal=game.goal, advice=lambda data, people: (people[0][:, 1], people[1]),
+        goal=game.goal,
+        advice=lambda data, people: (people[0][:, 1], people[1]),
         adversary=lambda ask, told: np.argmax(
             [ask(np.column_stack([np.full(len(told[0]), v), told[0]])) == told[1] for v in (0, 1)], axis=0
         ),
         simulated=lambda told: np.zeros(len(told[0]), dtype=int),
-    ).play(decided, (X, label))  # fmt: skip
+    ).play(decided, (X, label))
     assert white.value > black.value + 0.05
     assert white.limits[0] > 0
 
@@ -137,10 +138,12 @@ def test_example_5_5_the_softmax_layer_is_told_by_advice() -> None:
 def test_people_may_be_drawn_and_the_same_seed_repeats() -> None:
     data = _patients(100)
     game = BlackBoxGame(
-        goal=lambda people: people[:, 0], advice=lambda data, people: people, adversary=lambda ask, told: ask(told),
+        goal=lambda people: people[:, 0],
+        advice=lambda data, people: people,
+        adversary=lambda ask, told: ask(told),
         simulated=lambda told: np.zeros(len(told)),
         draw=lambda data, random: data[random.integers(0, len(data), 40)],
-    )  # fmt: skip
+    )
     made = [game.play(lambda told: told[:, 0], data, random_state=5) for _ in range(2)]
     assert made[0].gain == 1.0
     assert made[0].real.size == 40
@@ -159,9 +162,11 @@ def test_limits_of_the_advantage_hold_at_their_rate() -> None:
 
 def test_a_guess_too_few_is_refused() -> None:
     game = BlackBoxGame(
-        goal=lambda people: people[:, 0], advice=lambda data, people: people,
-        adversary=lambda ask, told: np.zeros(3), simulated=lambda told: np.zeros(len(told)),
-    )  # fmt: skip
+        goal=lambda people: people[:, 0],
+        advice=lambda data, people: people,
+        adversary=lambda ask, told: np.zeros(3),
+        simulated=lambda told: np.zeros(len(told)),
+    )
     with pytest.raises(ParameterError, match="adversary"):
         game.play(lambda told: told, _patients(10))
     with pytest.raises(ParameterError, match="layer"):

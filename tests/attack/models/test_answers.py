@@ -29,9 +29,12 @@ def sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def attacked(model: Any, labels: Any = Y, features: Any = X, **more: Any) -> Any:
     half = len(Y) // 2
     return membership(
-        model, members=(features[:half], labels[:half]), non_members=(features[half:], labels[half:]), attacks="loss",
+        model,
+        members=(features[:half], labels[:half]),
+        non_members=(features[half:], labels[half:]),
+        attacks="loss",
         **more,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -119,9 +122,12 @@ def test_tensors_are_welcome() -> None:
     plain = attacked(lambda rows: sigmoid(rows[:, 0]), classes=[0, 1])["loss"].auc
     half = len(Y) // 2
     again = membership(
-        lambda rows: Tensor(sigmoid(np.asarray(rows)[:, 0])), attacks="loss", classes=[0, 1],
-        members=(Tensor(X[:half]), Tensor(Y[:half])), non_members=(Tensor(X[half:]), Tensor(Y[half:])),
-    )  # fmt: skip
+        lambda rows: Tensor(sigmoid(np.asarray(rows)[:, 0])),
+        attacks="loss",
+        classes=[0, 1],
+        members=(Tensor(X[:half]), Tensor(Y[:half])),
+        non_members=(Tensor(X[half:]), Tensor(Y[half:])),
+    )
     assert again["loss"].auc == plain
 
 

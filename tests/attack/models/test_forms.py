@@ -40,8 +40,12 @@ class Predictor:
 
 def by_membership(model: Any, rows: Any, labels: Any, **told: Any) -> float:
     report = membership(
-        model, members=(rows[:100], labels[:100]), non_members=(rows[100:], labels[100:]), attacks="loss", **told
-    )  # fmt: skip
+        model,
+        members=(rows[:100], labels[:100]),
+        non_members=(rows[100:], labels[100:]),
+        attacks="loss",
+        **told,
+    )
     return float(report["loss"].auc)
 
 
@@ -52,9 +56,18 @@ def by_invertibility(model: Any, rows: Any, labels: Any, **told: Any) -> float:
 def by_attributes(model: Any, rows: Any, labels: Any, **told: Any) -> float:
     people = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": np.asarray(labels)})
     risk = attribute_risk(
-        model, people[:100], fresh=people[100:], sensitive="a", target="y", attacks=["bayes"], random_state=0,
-        sizes=[20], disclosure=False, prepare=lambda asked: np.asarray(asked, dtype=np.float64), **told,
-    )["a"]  # fmt: skip
+        model,
+        people[:100],
+        fresh=people[100:],
+        sensitive="a",
+        target="y",
+        attacks=["bayes"],
+        random_state=0,
+        sizes=[20],
+        disclosure=False,
+        prepare=lambda asked: np.asarray(asked, dtype=np.float64),
+        **told,
+    )["a"]
     return float(risk.outcome("bayes").accuracy())
 
 
@@ -82,9 +95,11 @@ def torch(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     made = ModuleType("torch")
     vars(made).update(
-        no_grad=NoGrad, Tensor=Tensor, get_default_dtype=lambda: np.float32,
+        no_grad=NoGrad,
+        Tensor=Tensor,
+        get_default_dtype=lambda: np.float32,
         as_tensor=lambda values, dtype=None, device=None: Tensor(values),
-    )  # fmt: skip
+    )
     monkeypatch.setitem(sys.modules, "torch", made)
     return made
 
@@ -131,11 +146,17 @@ BAD: list[tuple[Any, Any, Any, dict[str, Any], str]] = [
     (lambda rows: np.full(len(rows), np.nan), X, Y, {"classes": [0, 1]}, "NaN or infinite"),
     (lambda rows: 9.0 * np.asarray(rows)[:, 0], X, Y, {"classes": [0, 1]}, "Target.of_logits"),
     (Predictor(), X, Y, {}, "classes="),
-    (chance, X, np.where(np.arange(200) == 3, np.nan, Y), {"classes": [0, 1]}, r"missing (labels|values) \(NaN"),
+    (
+        chance,
+        X,
+        np.where(np.arange(200) == 3, np.nan, Y),
+        {"classes": [0, 1]},
+        r"missing (labels|values) \(NaN",
+    ),
     (chance, X, np.array([None, *TEXTS[1:]]), {"classes": ["no", "yes"]}, r"missing (labels|values) \(NaN"),
     (lambda rows: rows["a"], X, Y, {"classes": [0, 1]}, r"and failed \(IndexError\)"),
     (chance, X, TEXTS, {"classes": [0, 1]}, "does not know"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -182,9 +203,16 @@ def test_a_pipeline_brings_its_promise_its_columns_and_its_schema(tmp_path: Any)
     assert columns_read(target.model) == ("a", "b")
     people = frame.assign(y=TEXTS)
     report = attribute_risk(
-        pipeline, people[:100], fresh=people[100:], sensitive="a", target="y", attacks=["bayes"], sizes=[20],
-        disclosure=False, random_state=0,
-    )  # fmt: skip
+        pipeline,
+        people[:100],
+        fresh=people[100:],
+        sensitive="a",
+        target="y",
+        attacks=["bayes"],
+        sizes=[20],
+        disclosure=False,
+        random_state=0,
+    )
     assert report["a"].proved is not None
     # What another step learned nobody paid for: nothing is promised about the whole.
     foreign = make_pipeline(StandardScaler(), PrivateLogisticRegression(classes=["no", "yes"], delta=1e-4))

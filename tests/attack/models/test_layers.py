@@ -90,9 +90,13 @@ def test_a_forest_has_no_layers_and_the_report_says_so() -> None:
     with pytest.raises(ParameterError, match="no layers"):
         passed(Target.of(forest), Records(features=rows, labels=labels))
     report = membership(
-        forest, members=(rows[:60], labels[:60]), non_members=(rows[60:], labels[60:]), models=4, random_state=0,
+        forest,
+        members=(rows[:60], labels[:60]),
+        non_members=(rows[60:], labels[60:]),
+        models=4,
+        random_state=0,
         attacks=["loss", "neural_black_box", "neural_white_box"],
-    )  # fmt: skip
+    )
     assert "linear models" in report.skipped["neural_white_box"]
     assert report["neural_black_box"].auc > 0.6
 
@@ -105,8 +109,12 @@ def test_an_overfitted_network_gives_its_members_away_inside_too() -> None:
         warnings.simplefilter("ignore")
         network.fit(rows[:150], labels[:150])
         report = membership(
-            network, members=(rows[:150], labels[:150]), non_members=(rows[150:], labels[150:]), models=4,
-            random_state=0, attacks=["neural_black_box", "neural_white_box"],
-        )  # fmt: skip
+            network,
+            members=(rows[:150], labels[:150]),
+            non_members=(rows[150:], labels[150:]),
+            models=4,
+            random_state=0,
+            attacks=["neural_black_box", "neural_white_box"],
+        )
     assert report["neural_white_box"].auc > 0.7
     assert report["neural_black_box"].auc > 0.6

@@ -42,9 +42,15 @@ def test_a_callable_gets_reference_models_from_a_training_function() -> None:
     bare = membership(model.predict_proba, classes=[0, 1], members=MEMBERS, non_members=OTHERS)
     assert set(bare.skipped) == {attack.name for attack in ATTACKS if "references" in attack.needs}
     full = membership(
-        model.predict_proba, classes=[0, 1], members=MEMBERS, non_members=OTHERS, reference=MORE, models=4,
-        train=lambda data: ByHeart().fit(*data).predict_proba, random_state=0,
-    )  # fmt: skip
+        model.predict_proba,
+        classes=[0, 1],
+        members=MEMBERS,
+        non_members=OTHERS,
+        reference=MORE,
+        models=4,
+        train=lambda data: ByHeart().fit(*data).predict_proba,
+        random_state=0,
+    )
     assert set(full.skipped) == {"neural_white_box"}
     assert full["lira"].auc > 0.95
     assert full["quantile"].non_member_scores.size == 150
@@ -53,9 +59,13 @@ def test_a_callable_gets_reference_models_from_a_training_function() -> None:
 def test_a_model_that_generalises_gives_little_away() -> None:
     model = LogisticRegression().fit(*people(4000, seed=8))
     report = membership(
-        model, members=people(4000, seed=8), non_members=people(4000, seed=9), attacks=("loss", "lira", "rmia"),
-        models=8, random_state=0,
-    )  # fmt: skip
+        model,
+        members=people(4000, seed=8),
+        non_members=people(4000, seed=9),
+        attacks=("loss", "lira", "rmia"),
+        models=8,
+        random_state=0,
+    )
     assert all(abs(result.auc - 0.5) < 0.03 for result in report)
 
 

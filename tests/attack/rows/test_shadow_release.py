@@ -25,9 +25,15 @@ RARE = np.array([[3.0, -3.0, 3.0, -3.0]])
 def test_a_copying_synthesiser_refutes_its_promise(adjacency: str) -> None:
     draw = np.random.default_rng(1)
     result = shadow_release(
-        lambda data: data[draw.permutation(len(data))], RARE, POPULATION, size=60, trials=120, adjacency=adjacency,
-        proved=PureDP(0.5), random_state=0,
-    )  # fmt: skip
+        lambda data: data[draw.permutation(len(data))],
+        RARE,
+        POPULATION,
+        size=60,
+        trials=120,
+        adjacency=adjacency,
+        proved=PureDP(0.5),
+        random_state=0,
+    )
     assert result.auc > 0.95
     assert result.verdict() == "refuted"
     assert result.verdict(PureDP(20.0)) == "consistent"
@@ -39,9 +45,14 @@ def test_an_independent_draw_shows_nothing() -> None:
     verdicts, areas = [], []
     for seed in range(20):
         result = shadow_release(
-            lambda data: draw.normal(size=(len(data), 4)), RARE, POPULATION, size=40, trials=40,
-            proved=PureDP(0.01), random_state=seed,
-        )  # fmt: skip
+            lambda data: draw.normal(size=(len(data), 4)),
+            RARE,
+            POPULATION,
+            size=40,
+            trials=40,
+            proved=PureDP(0.01),
+            random_state=seed,
+        )
         verdicts.append(result.verdict())
         areas.append(result.auc)
     assert verdicts.count("consistent") >= 17  # 5 % of 20 is 1; more than 3 once in sixty times
@@ -58,7 +69,7 @@ def test_a_private_synthesiser_keeps_its_promise() -> None:
     def synthesise(table: Any) -> Any:
         made = Synthesizer(
             epsilon=1.0, delta=1e-6, workload=Workload.marginals(schema, 2), certificate_share=0.0
-        )  # fmt: skip
+        )
         return made.fit(table, schema).sample()
 
     result = shadow_release(

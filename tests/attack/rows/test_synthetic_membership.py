@@ -38,9 +38,14 @@ def _people(count: int, seed: int) -> pa.Table:
 def test_a_synthesiser_that_copies_rows_is_found(attack: RowsAttack) -> None:
     members = _people(250, seed=1)
     report = synthetic_membership(
-        members, members=members, non_members=_people(250, seed=2), reference=_people(250, seed=3), schema=SCHEMA,
-        attacks=[attack], proved=COIN,
-    )  # fmt: skip
+        members,
+        members=members,
+        non_members=_people(250, seed=2),
+        reference=_people(250, seed=3),
+        schema=SCHEMA,
+        attacks=[attack],
+        proved=COIN,
+    )
     result = report[attack.name]
     # Counts of three columns at a time give less away than whole rows.
     assert result.auc > (0.8 if attack.name == "marginal_ratio" else 0.95)

@@ -29,9 +29,13 @@ def records(
     adjacency: Adjacency, null: tuple[list[float], str] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     planting = PlantedRecords(
-        features=np.ones((2, 4)), labels=np.array(["no", "yes"]), adjacency=adjacency, null=null, classes=["no", "yes"],
+        features=np.ones((2, 4)),
+        labels=np.array(["no", "yes"]),
+        adjacency=adjacency,
+        null=null,
+        classes=["no", "yes"],
         canaries=LabelledCanaries(features=CANARIES, labels=LABELS),
-    )  # fmt: skip
+    )
     features, labels = planting.data(COINS)
     return features[2:], labels[2:]
 

@@ -35,8 +35,13 @@ def test_a_currency_that_errs_falls(name: str) -> None:
 
 def test_a_fault_that_only_crashes_is_not_counted() -> None:
     crash = PlantedFault(
-        name="crash", target="learn.methods.adassp:adassp", old="noisy = account.release(", new="noisy = nothing(",
-        why="", subjects=("search parts", "adassp"), test="freshness",
-    )  # fmt: skip
+        name="crash",
+        target="learn.methods.adassp:adassp",
+        old="noisy = account.release(",
+        new="noisy = nothing(",
+        why="",
+        subjects=("search parts", "adassp"),
+        test="freshness",
+    )
     with pytest.raises(ParameterError, match=r"takes none|does not run"):
         UnderFault(fault=crash).run(Source(seed=1), error=1e-9)

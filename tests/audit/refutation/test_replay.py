@@ -33,10 +33,14 @@ def case(run: Callable[[World, Account], Any], *, limit: float = 10.0) -> Setup:
         return world(1.0, 1.0), world(1.0, float(random.uniform(0, 1)))
 
     return Setup(
-        name="sum", open=lambda: Account(ZCDP(limit)), run=run, pairs=pairs, vary=vary,
+        name="sum",
+        open=lambda: Account(ZCDP(limit)),
+        run=run,
+        pairs=pairs,
+        vary=vary,
         plain=lambda rows: world(*[1.0] * rows),
         touched=lambda where, place: [world(*[0.0 if i == place else x for i, x in enumerate(where.rows)])],
-    )  # fmt: skip
+    )
 
 
 def noisy_sum(where: World, account: Account) -> Any:

@@ -40,10 +40,14 @@ def case(draw: Draw, mechanism: Any = POISSON) -> Setup:
 
     adjacency = "zero_out"
     return Setup(
-        name="sampled sum", open=lambda: Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="renyi"), run=run,
-        pairs=none, vary=lambda random, pair: pair, touched=touched,
+        name="sampled sum",
+        open=lambda: Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="renyi"),
+        run=run,
+        pairs=none,
+        vary=lambda random, pair: pair,
+        touched=touched,
         plain=lambda rows: World(rows=1.0 + np.arange(rows) / 7.0, identifiers=np.arange(rows)),
-    )  # fmt: skip
+    )
 
 
 def poisson(source: Source, step: int) -> Any:

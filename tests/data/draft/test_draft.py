@@ -82,9 +82,13 @@ def test_what_is_made_with_a_draft_carries_its_guesses(tmp_path: Path) -> None:
 
 def test_extreme_values_still_give_a_schema() -> None:
     hostile = {
-        "big": [1.7e308, -1.7e308], "huge": [2**62, -(2**62)], "inf": [float("inf"), float("nan")],
-        "clash": ["(other)", "(missing)"], "nul": ["a\0b", "c"], "nested": [[1], [2]],
-    }  # fmt: skip
+        "big": [1.7e308, -1.7e308],
+        "huge": [2**62, -(2**62)],
+        "inf": [float("inf"), float("nan")],
+        "clash": ["(other)", "(missing)"],
+        "nul": ["a\0b", "c"],
+        "nested": [[1], [2]],
+    }
     schema = drafted(hostile)
     with pytest.warns(AssumptionWarning):
         table = open_table(hostile, schema)

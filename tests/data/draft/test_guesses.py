@@ -41,12 +41,14 @@ def sales() -> dict[str, list[str]]:
     return {
         "order": [str(100_000 + place) for place in range(ROWS)],
         "customer_id": [f"K{one:04d}" for one in random.integers(0, 150, ROWS)],
-        "sold": written, "amount": amounts, "pieces": pieces.tolist(),
+        "sold": written,
+        "amount": amounts,
+        "pieces": pieces.tolist(),
         "postcode": random.choice(codes, ROWS).tolist(),
         "paid": random.choice(["Yes", "no", "YES", "No ", "y", "N", "n/a", ""], ROWS).tolist(),
         "size": random.choice(["small", "large", "Medium", "medium"], ROWS).tolist(),
         "churned": random.integers(0, 2, ROWS).astype(str).tolist(),
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture(scope="module")
@@ -133,20 +135,25 @@ def test_the_same_from_frames_and_databases(kind: str, draft: Draft, tmp_path: P
         assert told["sold"].unread == 10
     found = draft_of(source).schema
     assert [type(one) for one in found.columns if one.name != "amount"] == [
-        type(one) for one in draft.schema.columns if one.name != "amount"  # its decimal comma is that of a CSV file
-    ]  # fmt: skip
+        type(one)
+        for one in draft.schema.columns
+        if one.name != "amount"  # its decimal comma is that of a CSV file
+    ]
     assert found.unit == draft.schema.unit
 
 
 def test_stored_types_are_kept(tmp_path: Path) -> None:
     rows = pa.table(
         {
-            "age": pa.array(range(100), pa.int8()), "paid": pa.array([1.5, 2.25] * 50, pa.float32()),
+            "age": pa.array(range(100), pa.int8()),
+            "paid": pa.array([1.5, 2.25] * 50, pa.float32()),
             "kind": pa.array(["a", "b"] * 50).dictionary_encode(),
             "seen": pa.array([datetime.datetime(2024, 1, 1, 8, 30)] * 100, pa.timestamp("ms")),
-            "grade": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1] * 25), ["x", "y", "z"], ordered=True),
+            "grade": pa.DictionaryArray.from_arrays(
+                pa.array([0, 1, 2, 1] * 25), ["x", "y", "z"], ordered=True
+            ),
         }
-    )  # fmt: skip
+    )
     parquet.write_table(rows, tmp_path / "typed.parquet")
     for source in (
         rows,
@@ -309,17 +316,26 @@ def test_amounts_are_drafted_as_they_are_written() -> None:
     euros = [f"{place % 9}.{place % 900 + 100},{place % 90 + 10} \u20ac" for place in range(300)]
     thousands = [f"{place % 7 + 1},{place % 900 + 100}" for place in range(300)]
     rows = {
-        "euros": euros, "thousands": thousands, "level": [f"Level {place % 4}" for place in range(300)],
-        "share": ["12 %", "7 %", None] * 100, "plain": [f"{place}.5" for place in range(300)],
-        "dollars": ["$5", "-$1,200.50", "n/a"] * 100, "code": [f"{place % 50:03d}" for place in range(300)],
-    }  # fmt: skip
+        "euros": euros,
+        "thousands": thousands,
+        "level": [f"Level {place % 4}" for place in range(300)],
+        "share": ["12 %", "7 %", None] * 100,
+        "plain": [f"{place}.5" for place in range(300)],
+        "dollars": ["$5", "-$1,200.50", "n/a"] * 100,
+        "code": [f"{place % 50:03d}" for place in range(300)],
+    }
     draft = draft_of(rows)
     found = {one.name: one for one in draft.schema.columns}
     written = {name: getattr(one, "written_as", None) for name, one in found.items()}
     assert written == {
-        "euros": "1.234,5 \u20ac", "thousands": "1,234.5", "level": None, "share": "1234.5 %", "plain": None,
-        "dollars": "$1,234.5", "code": None,
-    }  # fmt: skip
+        "euros": "1.234,5 \u20ac",
+        "thousands": "1,234.5",
+        "level": None,
+        "share": "1234.5 %",
+        "plain": None,
+        "dollars": "$1,234.5",
+        "code": None,
+    }
     dollars = found["dollars"]
     assert isinstance(dollars, Numeric)
     assert (dollars.low, dollars.high, dollars.nulls) == (-1300.0, 100.0, ("n/a",))
@@ -354,10 +370,14 @@ def test_names_and_scales_of_other_languages() -> None:
 
 def test_what_nothing_can_read_is_left_out_and_said(tmp_path: Path) -> None:
     """Nested columns and empty ones; words are listed as people list them."""
-    rows = pa.table({
-        "who": [{"id": 1}] * 40, "tags": [["a"], None] * 20, "empty": pa.nulls(40, pa.string()),
-        "class": ["10A", "9B", "9a", "b"] * 10,
-    })  # fmt: skip
+    rows = pa.table(
+        {
+            "who": [{"id": 1}] * 40,
+            "tags": [["a"], None] * 20,
+            "empty": pa.nulls(40, pa.string()),
+            "class": ["10A", "9B", "9a", "b"] * 10,
+        }
+    )
     parquet.write_table(rows, tmp_path / "rows.parquet")
     for source in (rows, tmp_path / "rows.parquet"):
         draft = draft_of(source)
@@ -374,10 +394,14 @@ def test_numbers_of_things_are_identifiers_and_no_codes_or_amounts() -> None:
     draw = np.random.default_rng(7)
     policies, meters, cards = (draw.integers(0, most, 3000) for most in (2000, 400, 900))
     rows = {
-        "policy": [f"P{one:06d}" for one in policies], "meter": [f"M{one:05d}" for one in meters],
-        "card": 20_000 + cards, "reader": 1 + cards, "distance": cards,
-        "ward": [f"W{one:02d}" for one in meters % 25], "post": [f"{1000 + one}" for one in meters],
-    }  # fmt: skip
+        "policy": [f"P{one:06d}" for one in policies],
+        "meter": [f"M{one:05d}" for one in meters],
+        "card": 20_000 + cards,
+        "reader": 1 + cards,
+        "distance": cards,
+        "ward": [f"W{one:02d}" for one in meters % 25],
+        "post": [f"{1000 + one}" for one in meters],
+    }
     schema = draft_of(rows).schema
     assert schema.identifiers == ("policy", "meter", "card", "reader")
     assert (schema["distance"].kind, schema["ward"].kind, schema["post"].kind) == (

@@ -40,9 +40,25 @@ from holdfast.synth.evaluation.evaluator import evaluate_against_real
 from holdfast.synth.forecast import forecast_synthesis
 
 WHOSE = (
-    "patient", "Patient", "customer", "client", "person", "member", "pupil", "household", "respondent", "employee",
-    "subject", "paciente", "cliente", "usuario", "Kunden", "Patienten", "Mitglieds", "klant",
-)  # fmt: skip
+    "patient",
+    "Patient",
+    "customer",
+    "client",
+    "person",
+    "member",
+    "pupil",
+    "household",
+    "respondent",
+    "employee",
+    "subject",
+    "paciente",
+    "cliente",
+    "usuario",
+    "Kunden",
+    "Patienten",
+    "Mitglieds",
+    "klant",
+)
 JOINED = (
     "{}_id",
     "{}ID",
@@ -56,15 +72,48 @@ JOINED = (
     "{}_key",
 )
 KNOWN = (
-    "SERIALNO", "SEQN", "pid", "caseid", "CPSIDP", "mrn", "ssn", "RESPID", "Kundennummer", "Versichertennummer",
-    "Matrikelnummer", "numéro_patient", "n°_patient", "personnummer", "患者ID", "顧客番号",
-    "회원번호", "SUBJECT_ID", "email",
-)  # fmt: skip
+    "SERIALNO",
+    "SEQN",
+    "pid",
+    "caseid",
+    "CPSIDP",
+    "mrn",
+    "ssn",
+    "RESPID",
+    "Kundennummer",
+    "Versichertennummer",
+    "Matrikelnummer",
+    "numéro_patient",
+    "n°_patient",
+    "personnummer",
+    "患者ID",
+    "顧客番号",
+    "회원번호",
+    "SUBJECT_ID",
+    "email",
+)
 OTHERS = (
-    "charge", "product", "industry_code", "NAICSP", "patient_age", "client_count", "number_of_rooms", "num_children",
-    "customer_segment", "diagnosis", "comment", "zip_code", "occupation", "description", "Branche", "marque", "PERWT",
-    "household_size", "member_since", "product_name",
-)  # fmt: skip
+    "charge",
+    "product",
+    "industry_code",
+    "NAICSP",
+    "patient_age",
+    "client_count",
+    "number_of_rooms",
+    "num_children",
+    "customer_segment",
+    "diagnosis",
+    "comment",
+    "zip_code",
+    "occupation",
+    "description",
+    "Branche",
+    "marque",
+    "PERWT",
+    "household_size",
+    "member_since",
+    "product_name",
+)
 
 
 @st.composite
@@ -146,9 +195,11 @@ def test_a_draft_never_decides_whom_to_protect(
 def test_the_best_name_comes_first() -> None:
     coins = random.Random(1)
     frame: dict[str, list[Any]] = {
-        "visit_id": list(range(70_000, 70_600)), "ward": repeated_texts(400, 600, coins),
-        "customer": identifiers("names", 250, 600, coins), "patient_id": identifiers("texts", 200, 600, coins),
-    }  # fmt: skip
+        "visit_id": list(range(70_000, 70_600)),
+        "ward": repeated_texts(400, 600, coins),
+        "customer": identifiers("names", 250, 600, coins),
+        "patient_id": identifiers("texts", 200, 600, coins),
+    }
     draft = draft_of(frame)
     assert [one.name for one in draft.candidates] == ["patient_id", "customer", "visit_id"]
     people = frame["patient_id"]
@@ -233,11 +284,17 @@ DOORS: dict[str, Callable[[Schema], Any]] = {
     "evaluate": lambda schema: evaluate_against_real(ROWS, ROWS, schema),
     "attribute_risk": lambda schema: attribute_risk(ROWS, ROWS, sensitive="ill", schema=schema),
     "invertibility": lambda schema: invertibility(ROWS, ROWS, schema=schema),
-    "publishing_options": lambda schema: publishing_options(ROWS, ROWS, "ill", sensitive="age", schema=schema),
+    "publishing_options": lambda schema: publishing_options(
+        ROWS, ROWS, "ill", sensitive="age", schema=schema
+    ),
     "shadow_release": lambda schema: shadow_release(lambda rows: rows, ROWS, ROWS, schema=schema),
-    "synthetic_disclosure": lambda schema: synthetic_disclosure(ROWS, members=ROWS, control=ROWS, schema=schema),
-    "synthetic_membership": lambda schema: synthetic_membership(ROWS, members=ROWS, non_members=ROWS, schema=schema),
-}  # fmt: skip
+    "synthetic_disclosure": lambda schema: synthetic_disclosure(
+        ROWS, members=ROWS, control=ROWS, schema=schema
+    ),
+    "synthetic_membership": lambda schema: synthetic_membership(
+        ROWS, members=ROWS, non_members=ROWS, schema=schema
+    ),
+}
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -262,10 +319,17 @@ def test_every_public_function_that_takes_a_schema_is_a_door_or_says_why_not() -
     from importlib import import_module
 
     silent = {
-        "Batch", "Table", "EngineStore.open", "EngineStore.reference",  # made with a table that was opened
+        "Batch",
+        "Table",
+        "EngineStore.open",
+        "EngineStore.reference",  # made with a table that was opened
         "Order.admit",  # asked by a table that was opened
-        "Workload.check", "Workload.marginals", "Workload.size", "Zeros.in_order", "Zeros.of_labels",  # declarations
-    }  # fmt: skip
+        "Workload.check",
+        "Workload.marginals",
+        "Workload.size",
+        "Zeros.in_order",
+        "Zeros.of_labels",  # declarations
+    }
     found = set()
     for room in ("data", "learn", "synth", "attack", "audit", "dossier", "plan", "release", "testing"):
         module = import_module(f"holdfast.{room}")
@@ -430,8 +494,10 @@ def test_a_column_that_was_something_else_becomes_an_identifier() -> None:
     schema = Schema([Numeric("age", 0, 100), Categorical("ward", ["A", "B"])])
     said = schema.with_unit("ward", max_rows=3)
     assert (said.identifiers, said.names, said.no_features) == (
-        ("ward",), ("age",), "no features, because they are identifiers: ward",
-    )  # fmt: skip
+        ("ward",),
+        ("age",),
+        "no features, because they are identifiers: ward",
+    )
     with pytest.raises(ParameterError, match="max_rows must be"):
         schema.with_unit("ward")
     with pytest.raises(ParameterError, match="a column of the schema"):

@@ -147,8 +147,14 @@ def test_records_of_several_lines_where_they_are_declared(tmp_path: Path) -> Non
     form = CsvFormat(quoted_newlines=True)
     content = b'a,b\n1,"x\r\ny"\n2,"z\n3,w\n4,"p\n""q""\n\nr"\n5,v\n6,"never\nclosed'
     expected = [
-        ("1", "x\r\ny"), (None, None), ("3", "w"), ("4", 'p\n"q"\n\nr'), ("5", "v"), (None, None), (None, None),
-    ]  # fmt: skip
+        ("1", "x\r\ny"),
+        (None, None),
+        ("3", "w"),
+        ("4", 'p\n"q"\n\nr'),
+        ("5", "v"),
+        (None, None),
+        (None, None),
+    ]
     assert read(tmp_path / "rows.csv", content, form) == expected
     without = read(tmp_path / "rows.csv", content)
     assert without.count((None, None)) > 5

@@ -69,9 +69,15 @@ def failing(error: Exception, after: int) -> Callable[..., Iterator[Any]]:
 
 
 FAILURES = [
-    ValueError(SECRET), OSError(SECRET), OSError(5, SECRET), pa.ArrowInvalid(SECRET), MemoryError(SECRET),
-    UnicodeDecodeError("utf-8", SECRET.encode(), 0, 1, SECRET), RuntimeError(SECRET), KeyError(SECRET),
-]  # fmt: skip
+    ValueError(SECRET),
+    OSError(SECRET),
+    OSError(5, SECRET),
+    pa.ArrowInvalid(SECRET),
+    MemoryError(SECRET),
+    UnicodeDecodeError("utf-8", SECRET.encode(), 0, 1, SECRET),
+    RuntimeError(SECRET),
+    KeyError(SECRET),
+]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -74,9 +74,12 @@ def test_a_unit_begins_in_itself(second: int, unit: str) -> None:
 
 DIGITS = st.text("0123456789./-: T", min_size=6, max_size=19)
 DATES = st.builds(
-    lambda d, m, y, t: f"{d}{t}{m}{t}{y}", st.integers(0, 32), st.integers(0, 13), st.integers(0, 9999),
+    lambda d, m, y, t: f"{d}{t}{m}{t}{y}",
+    st.integers(0, 32),
+    st.integers(0, 13),
+    st.integers(0, 9999),
     st.sampled_from("./-"),
-)  # fmt: skip
+)
 
 
 @given(st.lists(st.one_of(DIGITS, DATES, MOMENTS.map(str), WORDS, st.none()), min_size=1, max_size=40))
@@ -216,10 +219,16 @@ def test_unused_options_leave_the_hash_alone() -> None:
         (lambda: AnyDateTime("d", "2024-13-01", "2025-01-01"), "moment must be a date"),
         (lambda: AnyDateTime("d", "2025-01-01", "2024-01-01"), "low must be"),
         (lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", unit="fortnight"), "unit must be one of"),
-        (lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", bins="hour"), "bins must be a unit that is not finer"),
+        (
+            lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", bins="hour"),
+            "bins must be a unit that is not finer",
+        ),
         (lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", format="%d %B %Y"), "format must be"),
         (lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", format="%Y-%d-%m"), "format must not"),
-        (lambda: AnyDateTime("d", "0001-01-01", "9999-01-01", unit="second", bins="minute"), "a unit of which"),
+        (
+            lambda: AnyDateTime("d", "0001-01-01", "9999-01-01", unit="second", bins="minute"),
+            "a unit of which",
+        ),
         (lambda: AnyDateTime("d", "2024-01-01", "2025-01-01", decimals=2), "decimals must be left out"),
         (lambda: AnyNumeric("n", 0, 9, spacing="log"), "smallest must be declared"),
         (lambda: AnyNumeric("n", 1, 9, spacing="sqrt"), "spacing must be one of"),
@@ -241,7 +250,7 @@ def test_unused_options_leave_the_hash_alone() -> None:
         (lambda: AnyHierarchy("h", ["a"], coarser=["x"]), "coarser must be a list in which each is a whole"),
         (lambda: AnyHierarchy("h", 3, coarser=[1]), "categories must be a list"),
     ],
-)  # fmt: skip
+)
 def test_bad_declarations_are_refused(make: Any, said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         make()

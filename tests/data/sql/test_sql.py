@@ -84,8 +84,9 @@ def test_many_sets_are_counted_in_one_reading() -> None:
         }
     )
     declared: list[Column] = [
-        Categorical("a", [0, 1], other="?", null="-"), Numeric("b", 0, 10, bins=5, null="category")
-    ]  # fmt: skip
+        Categorical("a", [0, 1], other="?", null="-"),
+        Numeric("b", 0, 10, bins=5, null="category"),
+    ]
     sets = [["a"], ["b"], ["a", "b"], ["b", "a"], [], ["b"]] * 2
     CONNECTION.register("arrived", frame)
     CONNECTION.execute("CREATE OR REPLACE TABLE many AS SELECT * FROM arrived")
@@ -140,8 +141,12 @@ def test_statements_name_no_data_column_twice() -> None:
 
     schema = Schema([Numeric("MARK", 0, 1, null="category"), Identifier("WHO")])
     statements = Statements(
-        schema=schema, dialect=Dialect(), source="t", position="rowid",
-        kinds={"MARK": Kind.text, "WHO": Kind.text}, key=b"k" * 32,
-    )  # fmt: skip
+        schema=schema,
+        dialect=Dialect(),
+        source="t",
+        position="rowid",
+        kinds={"MARK": Kind.text, "WHO": Kind.text},
+        key=b"k" * 32,
+    )
     assert statements.counts([["MARK"]]).count("MARK") == 1
     assert statements.ordered(["MARK"], Order.keyed_hash("WHO")).count("WHO") == 1

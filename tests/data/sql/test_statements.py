@@ -26,9 +26,11 @@ def test_tables_are_those_of_the_records(wanted: list[list[str]], seed: int, row
     names = list(dict.fromkeys(name for group in asked for name in group))
     found: list[list[int | None]] = []
     for group in asked:
-        cells, counts = np.unique(
-            codes[:, [NAMES.index(name) for name in group]], axis=0, return_counts=True
-        ) if group else (np.zeros((1, 0), dtype=np.int64), np.array([rows]))  # fmt: skip
+        cells, counts = (
+            np.unique(codes[:, [NAMES.index(name) for name in group]], axis=0, return_counts=True)
+            if group
+            else (np.zeros((1, 0), dtype=np.int64), np.array([rows]))
+        )
         for cell, count in zip(cells.tolist(), counts.tolist(), strict=True):
             known = dict(zip(group, cell, strict=True))
             found.append([known.get(name) for name in names] + [count])

@@ -137,10 +137,16 @@ def test_lines_are_read_on_a_logarithmic_scale() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"epsilons": []}, {"epsilons": [0.0]}, {"epsilons": [math.inf]}, {"fits": 1}, {"accuracy": 1.5},
-        {"methods": []}, {"target": "height"}, {"holdout": 1.0},
+        {"epsilons": []},
+        {"epsilons": [0.0]},
+        {"epsilons": [math.inf]},
+        {"fits": 1},
+        {"accuracy": 1.5},
+        {"methods": []},
+        {"target": "height"},
+        {"holdout": 1.0},
     ],
-)  # fmt: skip
+)
 def test_bad_questions_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
         compare_epsilons(columns(40), SCHEMA, **({"target": "ill", "delta": 1e-6} | options))  # type: ignore[arg-type]

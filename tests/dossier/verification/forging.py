@@ -81,13 +81,22 @@ def visits(account: Account) -> Release[Any]:
     counts = account.release(mechanism, [12.0, 30.0], key="visits")
     mean = account.release(mechanism, [41.5], key="mean")
     claim = Certificate(
-        name="largest error", statement="normal tails", alpha=25.0, confidence=0.95, query_class="both counts",
+        name="largest error",
+        statement="normal tails",
+        alpha=25.0,
+        confidence=0.95,
+        query_class="both counts",
         details={"cells": 2},
-    )  # fmt: skip
+    )
     return Release.of(
-        account, {"visits": counts, "mean": mean, "note": "by month"}, method="two noisy counts",
-        parameters={"sigma": 9.0}, schema_hash="ab" * 32, certificates=[claim], assumptions=["the year is public"],
-    )  # fmt: skip
+        account,
+        {"visits": counts, "mean": mean, "note": "by month"},
+        method="two noisy counts",
+        parameters={"sigma": 9.0},
+        schema_hash="ab" * 32,
+        certificates=[claim],
+        assumptions=["the year is public"],
+    )
 
 
 def sound(
@@ -112,9 +121,13 @@ def sound(
         shutil.copy(key.with_suffix(".pub"), case.public)
     with Ledger.create(case.ledger) as ledger:
         ledger.dataset(
-            "clinic", limit=limit, currency=currency, adjacency=adjacency, approver="R. Officer",
+            "clinic",
+            limit=limit,
+            currency=currency,
+            adjacency=adjacency,
+            approver="R. Officer",
             purpose="yearly report",
-        )  # fmt: skip
+        )
         account = ledger.account(
             "clinic", name="table 1", purpose="visits by month", approver=approver, seed=seed
         )
@@ -248,9 +261,13 @@ def redraw_about(case: Case) -> None:
     try:
         with Ledger.open(case.ledger, read_only=True, check="nothing") as ledger:
             made = Dossier.of_files(
-                [case.release], ledger=ledger, audits=[audit()], title=said.title, tables=_bars(case, said.tables),
+                [case.release],
+                ledger=ledger,
+                audits=[audit()],
+                title=said.title,
+                tables=_bars(case, said.tables),
                 head=said.budgets[0].head,
-            )  # fmt: skip
+            )
             case.page.write_text(made.html(), encoding="utf-8")
     except (
         HoldfastError
@@ -389,8 +406,10 @@ def close_again(case: Case, *, key: Path | None) -> None:
                 dict(old.body) | made._closing(old.body["share"]) | {"account": old.body["account"]},
             )
         ledger.close_page(
-            case.page.read_bytes(), title=record.title, audience=record.audience,
+            case.page.read_bytes(),
+            title=record.title,
+            audience=record.audience,
             releases=[one.sha256 for one in record.releases],
-        )  # fmt: skip
+        )
         if key is not None:
             ledger.sign(key)

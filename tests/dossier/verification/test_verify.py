@@ -32,9 +32,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Paid:
     folder = tmp_path_factory.mktemp("sound")
     there = paid(folder)
     bars = Bars(
-        title="visits", labels=("a", "b"), error=3.0,
+        title="visits",
+        labels=("a", "b"),
+        error=3.0,
         counts=tuple(Release.load(there.release).value["visits"].astype(float).tolist()),
-    )  # fmt: skip
+    )
     with Ledger.open(there.ledger) as ledger:
         Dossier.of_files([there.release], ledger=ledger, audits=[audit()], tables=[bars]).save(
             folder / "page.html"

@@ -46,9 +46,13 @@ def people() -> pa.Table:
 def declared(target: str) -> Schema:
     last = Categorical("ill", ["no", "yes"]) if target == "ill" else Numeric("score", -3, 6)
     return Schema(
-        [Numeric("age", 18, 80, integer=True, null="category"), Categorical("kind", ["a", "b"], other="else"), last],
+        [
+            Numeric("age", 18, 80, integer=True, null="category"),
+            Categorical("kind", ["a", "b"], other="else"),
+            last,
+        ],
         adjacency="zero_out",
-    )  # fmt: skip
+    )
 
 
 def fitted(table: Table, target: str) -> Any:

@@ -44,9 +44,11 @@ def coded(rows: int = 200, *, columns: int = 3, adjacency: str = "zero_out", max
     unit = PrivacyUnit() if max_rows == 1 else PrivacyUnit.user("who", max_rows=max_rows)
     return CellRows(
         cells=tuple(ColumnCells(column) for column in schema.columns),  # type: ignore[arg-type]
-        read=lambda: batches_of_matrix(schema, x, y), adjacency=Adjacency.of(adjacency), unit=unit,
+        read=lambda: batches_of_matrix(schema, x, y),
+        adjacency=Adjacency.of(adjacency),
+        unit=unit,
         public_count=rows // max_rows,
-    )  # fmt: skip
+    )
 
 
 def account_of(rows: CellRows, mu: float = 1.0) -> Account:
@@ -295,11 +297,15 @@ def test_features_are_centred_uncorrelated_and_of_unit_variance() -> None:
 @pytest.mark.parametrize(
     "column",
     [
-        Numeric("x", 0, 1), Numeric("x", -1e12, 1e12), Numeric("x", 5, 5000, integer=True),
-        Numeric("x", -2**49, 2**49, integer=True),
-        Numeric("x", 0, 1, integer=True), Numeric("x", -1e-8, 1e-8, null="category"), Numeric("x", 1e9, 1e9 + 1),
+        Numeric("x", 0, 1),
+        Numeric("x", -1e12, 1e12),
+        Numeric("x", 5, 5000, integer=True),
+        Numeric("x", -(2**49), 2**49, integer=True),
+        Numeric("x", 0, 1, integer=True),
+        Numeric("x", -1e-8, 1e-8, null="category"),
+        Numeric("x", 1e9, 1e9 + 1),
     ],
-)  # fmt: skip
+)
 def test_cells_of_every_declaration_rise_and_stay_inside(column: Numeric) -> None:
     cells = ColumnCells(column)
     assert (np.diff(cells.edges) > 0).all()

@@ -32,17 +32,23 @@ def frame(rows: int = 6000, seed: int = 0) -> dict[str, Any]:
     score = np.abs(age - 45) / 10.0 - 1.5 + (kind == "b") + np.where(dose > 50, 1.0, 0.0)
     ill = np.where(score + random.logistic(size=rows) > 0, "yes", "no")
     return {
-        "age": age.astype(float), "dose": dose, "kind": kind, "ill": ill,
-        "level": np.array(["low", "mid", "high"])[np.clip(np.floor(score + 1), 0, 2).astype(int)], "score": score,
+        "age": age.astype(float),
+        "dose": dose,
+        "kind": kind,
+        "ill": ill,
+        "level": np.array(["low", "mid", "high"])[np.clip(np.floor(score + 1), 0, 2).astype(int)],
+        "score": score,
         "who": np.array([f"u{place // 3}" for place in range(rows)]),
-    }  # fmt: skip
+    }
 
 
 def schema(target: Any, **options: Any) -> Schema:
     columns = [
-        Numeric("age", 18, 80, integer=True, null="category"), Numeric("dose", 0, 1000),
-        Categorical("kind", ["a", "b"], other="else"), target,
-    ]  # fmt: skip
+        Numeric("age", 18, 80, integer=True, null="category"),
+        Numeric("dose", 0, 1000),
+        Categorical("kind", ["a", "b"], other="else"),
+        target,
+    ]
     extra = [Identifier("who")] if "unit" in options else []
     return Schema([*columns, *extra], **options)
 
@@ -182,9 +188,12 @@ def test_arrays_need_bounds_or_say_what_they_assume() -> None:
 def test_what_is_refused_before_anything_is_spent() -> None:
     table = open_table(frame(300), schema(ILL))
     for told, match in (
-        ({"delta": 0.0}, "delta"), ({"epsilon": -1.0}, "epsilon"), ({"delta": 0.1}, "delta"),
-        ({"bounds": (0, 1)}, "bounds"), ({"interactions": "yes"}, "interactions"),
-    ):  # fmt: skip
+        ({"delta": 0.0}, "delta"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"delta": 0.1}, "delta"),
+        ({"bounds": (0, 1)}, "bounds"),
+        ({"interactions": "yes"}, "interactions"),
+    ):
         with pytest.raises(ParameterError, match=match):
             PrivateAdditiveClassifier(**told).fit(table, target="ill")
     with pytest.raises(ParameterError, match="sample_weight"):
@@ -197,9 +206,12 @@ HOSTILE = {
     "few rows": lambda random: {"x": random.uniform(size=200), "y": random.choice(["0", "1"], 200)},
     "constant": lambda random: {"x": np.full(300, 0.5), "y": random.choice(["0", "1"], 300)},
     "one class": lambda random: {"x": random.uniform(size=300), "y": np.full(300, "1")},
-    "rare class": lambda random: {"x": random.uniform(size=3000), "y": random.choice(["0", "1"], 3000, p=[0.99, 0.01])},
+    "rare class": lambda random: {
+        "x": random.uniform(size=3000),
+        "y": random.choice(["0", "1"], 3000, p=[0.99, 0.01]),
+    },
     "all missing": lambda random: {"x": [None] * 300, "y": random.choice(["0", "1"], 300)},
-}  # fmt: skip
+}
 
 
 @pytest.mark.filterwarnings("ignore::holdfast.errors.UselessReleaseWarning")  # hopeless on purpose
@@ -209,9 +221,11 @@ def test_hostile_tables_end_in_a_sane_model(name: str, epsilon: float) -> None:
     rows = HOSTILE[name](np.random.default_rng(0))
     declared = Schema(
         [
-            Numeric("x", -1e9, 1e9, null="category"), Categorical("one", ["only"]), Categorical("y", ["0", "1"]),
+            Numeric("x", -1e9, 1e9, null="category"),
+            Categorical("one", ["only"]),
+            Categorical("y", ["0", "1"]),
         ]
-    )  # fmt: skip
+    )
     rows["one"] = ["only"] * len(rows["y"])
     model = PrivateAdditiveClassifier(epsilon, 1e-6, random_state=1).fit(
         open_table(rows, declared), target="y"

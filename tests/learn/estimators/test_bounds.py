@@ -89,18 +89,31 @@ def dated(kind: str) -> Any:
         "pandas arrow": lambda: frame.convert_dtypes(dtype_backend="pyarrow"),
         "pandas objects": lambda: frame.assign(day=frame["day"].dt.date),
         "polars": lambda: pl.DataFrame({"x": numbers, "day": days}),
-        "polars dates": lambda: pl.DataFrame({"x": numbers, "day": days}).with_columns(pl.col("day").cast(pl.Date)),
+        "polars dates": lambda: pl.DataFrame({"x": numbers, "day": days}).with_columns(
+            pl.col("day").cast(pl.Date)
+        ),
         "array": lambda: days[:, None],
         "array of lengths": lambda: (days - days[0])[:, None],
-        "lists": lambda: [[float(n), day.item()] for n, day in zip(numbers, days.astype("datetime64[D]"), strict=True)],
-    }  # fmt: skip
+        "lists": lambda: [
+            [float(n), day.item()] for n, day in zip(numbers, days.astype("datetime64[D]"), strict=True)
+        ],
+    }
     return made[kind]()
 
 
 KINDS = (
-    "pandas", "pandas with a zone", "pandas periods", "pandas lengths", "pandas arrow", "pandas objects", "polars",
-    "polars dates", "array", "array of lengths", "lists",
-)  # fmt: skip
+    "pandas",
+    "pandas with a zone",
+    "pandas periods",
+    "pandas lengths",
+    "pandas arrow",
+    "pandas objects",
+    "polars",
+    "polars dates",
+    "array",
+    "array of lengths",
+    "lists",
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -122,7 +122,7 @@ def test_targets_are_clipped_to_their_bounds_and_units_do_not_matter() -> None:
     model = PrivateRidge(target_bounds=(-1.0, 1.0), random_state=4)
     np.testing.assert_array_equal(
         clone(model).fit(x, 5 * np.sign(y)).coef_, clone(model).fit(x, 500 * np.sign(y)).coef_
-    )  # fmt: skip
+    )
     shifted = PrivateRidge(target_bounds=(40.0, 60.0), random_state=4).fit(x, 50 + 10 * y)
     plain = clone(model).fit(x, y)
     np.testing.assert_allclose(shifted.coef_, 10 * plain.coef_, rtol=1e-9)

@@ -78,7 +78,7 @@ def test_the_summary_shows_the_noise_in_each_coefficient() -> None:
 
 @pytest.mark.parametrize(
     ("delta", "arithmetic"), [(1e-6, "strict"), (0.0, "strict"), (0.0, "idealised")], ids=str
-)  # fmt: skip
+)
 def test_intervals_hold_what_the_fit_would_be_without_noise(delta: float, arithmetic: str) -> None:
     x, y = labelled(300)
     made = declared(PrivateLogisticRegression(), method="output", penalty=0.05, delta=delta)

@@ -145,9 +145,16 @@ def test_a_tenth_of_mnist(
 ) -> None:
     x, y, test, answers = digits
     model = PrivateLogisticRegression(
-        4.0, 1e-6, method=method, multi_class=multi_class, classes=range(10), adjacency=adjacency, options=told,
-        radius=20.0, random_state=0,
-    ).fit(x, y)  # fmt: skip
+        4.0,
+        1e-6,
+        method=method,
+        multi_class=multi_class,
+        classes=range(10),
+        adjacency=adjacency,
+        options=told,
+        radius=20.0,
+        random_state=0,
+    ).fit(x, y)
     majority = float(np.bincount(answers).max()) / len(answers)
     assert model.coef_.shape == (10, 50)
     assert model.score(test, answers) > majority + 0.3

@@ -83,9 +83,12 @@ def people(count: int = 20_000, *, seed: int = 0) -> tuple[dict[str, Any], Schem
     score = np.array([0.0, 0.8, -0.6])[ward] + (2 * (age - 18) / 72 - 1) - 0.2
     ill = random.random(count) < 0.5 * (1 + np.tanh(0.5 * score))
     frame = {
-        "ward": np.array(["A", "B", "C"])[ward], "country": np.full(count, "X"), "age": age,
-        "cost": 5_000 + 900 * score + random.uniform(-500, 500, count), "ill": np.where(ill, "yes", "no"),
-    }  # fmt: skip
+        "ward": np.array(["A", "B", "C"])[ward],
+        "country": np.full(count, "X"),
+        "age": age,
+        "cost": 5_000 + 900 * score + random.uniform(-500, 500, count),
+        "ill": np.where(ill, "yes", "no"),
+    }
     columns: list[Column] = [
         Categorical("ward", ["A", "B", "C"]),
         Categorical("country", ["X"]),
@@ -127,8 +130,9 @@ def test_the_default_speaks_of_whole_rows_and_of_differences(
     assert np.array_equal(again.predict(frame), model.predict(frame))
     assert again.conf_int().names == found.names
     plain = kind(epsilon=4.0, delta=1e-6, random_state=0).fit(
-        open_table({name: frame[name] for name in ("ward", target)}, people()[1].select("ward", target)), target=target
-    )  # fmt: skip
+        open_table({name: frame[name] for name in ("ward", target)}, people()[1].select("ward", target)),
+        target=target,
+    )
     assert plain.model_.reference is None  # nobody asked for intervals
     assert plain.model_.row_norm == 1.0
 
@@ -205,8 +209,13 @@ def test_as_many_rows_as_a_refusal_names_are_about_enough(rows: int) -> None:
         X = random.uniform(-1, 1, size=(count, 3))
         y = np.clip(X[:, 0] + random.uniform(-0.3, 0.3, count), -1.3, 1.3)
         return PrivateLinearRegression(
-            method="ssp", epsilon=2.0, delta=1e-6, bounds=(-1, 1), target_bounds=(-1.3, 1.3), random_state=seed
-        ).fit(X, y)  # fmt: skip
+            method="ssp",
+            epsilon=2.0,
+            delta=1e-6,
+            bounds=(-1, 1),
+            target_bounds=(-1.3, 1.3),
+            random_state=seed,
+        ).fit(X, y)
 
     named = []
     for seed in range(8):

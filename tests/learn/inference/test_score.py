@@ -37,10 +37,16 @@ def squared(n: int, *, s: float, variance: float, omega: float = 1.0, random: An
         residuals = variance * random.chisquare(n)
     square = float(2 * TRUTH @ cross - TRUTH @ gram @ TRUTH + residuals)
     return NoisyScore(
-        loss="squared", curvature=gram + noise[:3, :3], target=cross + noise[:3, 3] / omega, centres=np.zeros((1, 3)),
-        weights=np.ones(1), gradient_noise=np.array([s / (math.sqrt(2.0) * omega)]), curvature_noise=np.array([s]),
-        count=n, square=square + noise[3, 3] / omega**2,
-    )  # fmt: skip
+        loss="squared",
+        curvature=gram + noise[:3, :3],
+        target=cross + noise[:3, 3] / omega,
+        centres=np.zeros((1, 3)),
+        weights=np.ones(1),
+        gradient_noise=np.array([s / (math.sqrt(2.0) * omega)]),
+        curvature_noise=np.array([s]),
+        count=n,
+        square=square + noise[3, 3] / omega**2,
+    )
 
 
 def logistic(n: int, *, t: float, s: float, random: Any = None) -> NoisyScore:
@@ -57,9 +63,16 @@ def logistic(n: int, *, t: float, s: float, random: Any = None) -> NoisyScore:
         noisy += weight * matrix
         target += weight * (matrix @ centre - (gram @ (centre - TRUTH) - drift + e))
     return NoisyScore(
-        loss="logistic", curvature=noisy, target=target, centres=centres, weights=weights, gradient_noise=noises,
-        curvature_noise=noises * s / t, count=n, pilot=gram,
-    )  # fmt: skip
+        loss="logistic",
+        curvature=noisy,
+        target=target,
+        centres=centres,
+        weights=weights,
+        gradient_noise=noises,
+        curvature_noise=noises * s / t,
+        count=n,
+        pilot=gram,
+    )
 
 
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -224,10 +237,18 @@ def selected(spread: float, *, least: float = 400.0, runs: int = 20_000) -> tupl
     tilt = pilot[:, 0] * spread * math.sqrt(least)
     plain = np.zeros((runs, 3))
     many = NoisyScore(
-        loss="logistic", curvature=np.tile(curvature, (runs, 1, 1)), target=plain, centres=plain[:, None], count=4000,
-        weights=np.ones(1), gradient_noise=np.ones(1), curvature_noise=np.array([35.0]), pilot=pilot, bend=0.1,
+        loss="logistic",
+        curvature=np.tile(curvature, (runs, 1, 1)),
+        target=plain,
+        centres=plain[:, None],
+        count=4000,
+        weights=np.ones(1),
+        gradient_noise=np.ones(1),
+        curvature_noise=np.array([35.0]),
+        pilot=pilot,
+        bend=0.1,
         tilt=tilt,
-    )  # fmt: skip
+    )
     return many, off
 
 

@@ -43,9 +43,13 @@ def course(**changed: Any) -> Pass:
     problem = Problem(loss=Logistic(), dimension=2, penalty=changed.pop("penalty", 0.01))
     problem = dataclasses.replace(problem, radius=changed.pop("radius", math.inf))
     plan: dict[str, Any] = {
-        "problem": problem, "adjacency": Adjacency.replace, "records": 200, "batch": 20, "passes": 3,
+        "problem": problem,
+        "adjacency": Adjacency.replace,
+        "records": 200,
+        "batch": 20,
+        "passes": 3,
         "schedule": "strongly_convex",
-    }  # fmt: skip
+    }
     return Pass(**(plan | changed))
 
 
@@ -224,9 +228,15 @@ def test_the_noise_is_as_large_as_the_bound_says(limit: Any, arithmetic: Any, ad
     problem = Problem(loss=Logistic(), dimension=width, penalty=0.1)
     account = Account(limit, adjacency=adjacency, seed=1)
     fit = bolt_on(
-        table(np.zeros((rows, width)), np.zeros(rows), adjacency), problem, account=account, batch=7, passes=2,
-        schedule="constant", step=0.5, arithmetic=arithmetic,
-    )  # fmt: skip
+        table(np.zeros((rows, width)), np.zeros(rows), adjacency),
+        problem,
+        account=account,
+        batch=7,
+        passes=2,
+        schedule="constant",
+        step=0.5,
+        arithmetic=arithmetic,
+    )
     kept, change = 1 - 0.5 * 0.1, 1.0 if adjacency == "zero_out" else 2.0
     delta = change * 0.5 / 7 * (1 - kept**30) / (1 - kept**15)
     spread = math.sqrt(2 * width if arithmetic == "strict" else width + 1)

@@ -109,8 +109,13 @@ def test_bolt_on_beats_the_majority_wherever_there_is_something_to_learn(
         for epsilon in (1.0, 4.0)
     }
     study.note(
-        informed_the_rule=str(file in INFORMED), rows=len(train), columns=rows.shape[1], majority=round(majority, 4),
-        without_privacy=round(exact, 4), epsilon_1=round(reached[1.0], 4), epsilon_4=round(reached[4.0], 4),
-    )  # fmt: skip
+        informed_the_rule=str(file in INFORMED),
+        rows=len(train),
+        columns=rows.shape[1],
+        majority=round(majority, 4),
+        without_privacy=round(exact, 4),
+        epsilon_1=round(reached[1.0], 4),
+        epsilon_4=round(reached[4.0], 4),
+    )
     if exact >= majority + WORTH:
         assert reached[4.0] > majority

@@ -242,9 +242,13 @@ def test_disjoint_batches_cost_one_choice(adjacency: str, limit: Any) -> None:
     features, labels, weights = regression(20_000, d=5)
     account = Account(limit, adjacency=adjacency, seed=2)
     fit = frank_wolfe(
-        examples_of(features, labels, adjacency), lasso(5), account=account, sampling="disjoint", steps=20,
+        examples_of(features, labels, adjacency),
+        lasso(5),
+        account=account,
+        sampling="disjoint",
+        steps=20,
         feature_bound=1.0,
-    )  # fmt: skip
+    )
     factor = 2 if adjacency == "replace" else 1
     assert fit.parameters["score_sensitivity"] == pytest.approx(factor * 2.0 / 1_000, rel=1e-3)
     expected = math.sqrt(8 * 30.0) if isinstance(limit, ZCDP) else 20.0
@@ -259,9 +263,14 @@ def test_poisson_samples_are_amplified(adjacency: str) -> None:
     limit = PureDP(30.0)
     account = Account(limit, adjacency=adjacency, seed=2)
     fit = frank_wolfe(
-        examples_of(features, labels, adjacency), lasso(5), account=account, sampling="poisson", batch=2_000,
-        steps=30, feature_bound=1.0,
-    )  # fmt: skip
+        examples_of(features, labels, adjacency),
+        lasso(5),
+        account=account,
+        sampling="poisson",
+        batch=2_000,
+        steps=30,
+        feature_bound=1.0,
+    )
     per_choice = fit.parameters["epsilon_per_choice"]
     assert math.log1p(0.2 * math.expm1(per_choice)) == pytest.approx(1.0, rel=1e-9)
     assert fit.parameters["score_sensitivity"] == pytest.approx(2.0 / 2_000, rel=1e-3)
@@ -377,9 +386,7 @@ def three_classes(n: int, d: int = 8, seed: int = 0) -> tuple[Floats, Floats]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    seed=st.integers(0, 2**31), radius=st.floats(0.2, 20), adjacency=st.sampled_from(list(Adjacency))
-)  # fmt: skip
+@given(seed=st.integers(0, 2**31), radius=st.floats(0.2, 20), adjacency=st.sampled_from(list(Adjacency)))
 def test_no_neighbour_moves_a_softmax_score_further(seed: int, radius: float, adjacency: Adjacency) -> None:
     """sqrt(2) bounds a row's whole gradient; a corner sees one entry of it, at most 1."""
     rng = np.random.default_rng(seed)
@@ -433,9 +440,14 @@ def test_a_softmax_is_learnt(sampling: Any) -> None:
     features, labels = three_classes(20_000)
     problem = Problem(loss=SOFTMAX, dimension=8, row_norm=math.sqrt(8))
     fit = frank_wolfe(
-        examples_of(features, labels, "zero_out"), problem, sampling=sampling, l1_radius=20.0, feature_bound=1.0,
-        account=Account(ApproxDP(2.0, 1e-7), adjacency="zero_out", currency="zcdp", seed=1), steps=40,
-    )  # fmt: skip
+        examples_of(features, labels, "zero_out"),
+        problem,
+        sampling=sampling,
+        l1_radius=20.0,
+        feature_bound=1.0,
+        account=Account(ApproxDP(2.0, 1e-7), adjacency="zero_out", currency="zcdp", seed=1),
+        steps=40,
+    )
     assert fit.weights.shape == (3, 8)
     assert np.sum(np.abs(fit.weights)) <= 20.0 * (1 + 1e-12)
     assert fit.parameters["corners"] == 48

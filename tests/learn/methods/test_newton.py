@@ -119,9 +119,11 @@ def separable(n: int, seed: int = 0) -> tuple[Floats, Floats]:
 def test_without_noise_to_speak_of_it_is_the_maximum_likelihood() -> None:
     rows, labels = separable(3000)
     fit = METHOD.fit(
-        examples_of(rows, labels), Problem(loss=Logistic(), dimension=3),
-        account=Account(GaussianDP(200.0), adjacency="zero_out", seed=0), arithmetic="idealised",
-    )  # fmt: skip
+        examples_of(rows, labels),
+        Problem(loss=Logistic(), dimension=3),
+        account=Account(GaussianDP(200.0), adjacency="zero_out", seed=0),
+        arithmetic="idealised",
+    )
     gradient = Logistic().slopes(rows @ fit.weights, labels) @ rows
     assert np.linalg.norm(gradient) < 0.5
     assert fit.score is not None
@@ -142,9 +144,10 @@ def test_it_spends_the_account_once() -> None:
 def test_what_moves_the_estimate_leaves_no_score(changes: dict[str, Any]) -> None:
     rows, labels = separable(400)
     fit = METHOD.fit(
-        examples_of(rows, labels), Problem(loss=Logistic(), dimension=3, **changes),
+        examples_of(rows, labels),
+        Problem(loss=Logistic(), dimension=3, **changes),
         account=Account(GaussianDP(1.0), adjacency="zero_out", seed=0),
-    )  # fmt: skip
+    )
     assert fit.score is None
     assert np.linalg.norm(fit.weights) <= changes.get("radius", math.inf) * (1 + 1e-12)
 
@@ -158,11 +161,15 @@ def quadratic_steps(root: Floats) -> list[NewtonStep]:
     points = random.normal(size=(len(SHARES), 3))
     return [
         NewtonStep(
-            point=point, gradient=bent @ (point - root), curvature=bent, share=share / 100,
-            gradient_noise=1.0 / math.sqrt(share / 100), curvature_noise=0.5 / math.sqrt(share / 100),
+            point=point,
+            gradient=bent @ (point - root),
+            curvature=bent,
+            share=share / 100,
+            gradient_noise=1.0 / math.sqrt(share / 100),
+            curvature_noise=0.5 / math.sqrt(share / 100),
         )
         for point, share in zip(points, SHARES, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def test_a_step_goes_to_the_common_root_of_the_last_releases() -> None:

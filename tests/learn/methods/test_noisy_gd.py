@@ -32,9 +32,12 @@ def examples_of(
     unit: PrivacyUnit | None = None,
 ) -> ArrayExamples:
     return ArrayExamples(
-        features=rows, labels=labels, adjacency=Adjacency.of(adjacency),
-        public_count=max(1, len(rows)) if count is None else count, unit=PrivacyUnit() if unit is None else unit,
-    )  # fmt: skip
+        features=rows,
+        labels=labels,
+        adjacency=Adjacency.of(adjacency),
+        public_count=max(1, len(rows)) if count is None else count,
+        unit=PrivacyUnit() if unit is None else unit,
+    )
 
 
 def separable(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -132,9 +135,14 @@ def test_moments_and_t_gradients_are_charged(kind: Any) -> None:
     rows, labels = separable(100, 3)
     account = Account(GaussianDP(1.0), adjacency="zero_out", seed=1)
     noisy_gd(
-        examples_of(rows, labels), Problem(loss=Logistic(), dimension=3), account=account,
-        preconditioner=kind, steps=7, unit_share=0.1, share=0.3,
-    )  # fmt: skip
+        examples_of(rows, labels),
+        Problem(loss=Logistic(), dimension=3),
+        account=account,
+        preconditioner=kind,
+        steps=7,
+        unit_share=0.1,
+        share=0.3,
+    )
     entries = account.journal.entries
     times = [entry.charge.times for entry in entries]
     moments = {"none": [], "diagonal": [0.1], "full": [0.1, 0.3]}[kind]
@@ -152,9 +160,15 @@ def test_the_noise_of_a_step_has_the_deviation_of_its_proof(
     d, n, mu = 3_000, 50, 2.0
     account = Account(GaussianDP(mu), adjacency=adjacency, seed=7)
     fit = noisy_gd(
-        examples_of(np.zeros((n, d)), np.ones(n), adjacency), Problem(loss=Logistic(), dimension=d),
-        account=account, preconditioner="none", steps=1, step=1.0, momentum=0.0, arithmetic=arithmetic,
-    )  # fmt: skip
+        examples_of(np.zeros((n, d)), np.ones(n), adjacency),
+        Problem(loss=Logistic(), dimension=d),
+        account=account,
+        preconditioner="none",
+        steps=1,
+        step=1.0,
+        momentum=0.0,
+        arithmetic=arithmetic,
+    )
     expected = factor / mu / n
     assert abs(float(np.std(fit.weights)) / expected - 1.0) < 0.06
     assert fit.parameters["gradient_noise_std"] == pytest.approx(factor / mu, rel=1e-6)
@@ -166,9 +180,12 @@ def test_more_steps_mean_more_noise_in_each() -> None:
     for steps in (1, 4):
         account = Account(GaussianDP(1.0), adjacency="zero_out", seed=1)
         fit = noisy_gd(
-            examples_of(rows, labels), Problem(loss=Logistic(), dimension=3), account=account,
-            preconditioner="none", steps=steps,
-        )  # fmt: skip
+            examples_of(rows, labels),
+            Problem(loss=Logistic(), dimension=3),
+            account=account,
+            preconditioner="none",
+            steps=steps,
+        )
         stds.append(fit.parameters["gradient_noise_std"])
     assert stds[1] / stds[0] == pytest.approx(2.0)
 
@@ -302,8 +319,9 @@ def test_an_empty_table_gives_noise_only() -> None:
     account = Account(GaussianDP(1.0), adjacency="add_remove", seed=1)
     fit = noisy_gd(
         examples_of(np.zeros((0, 3)), np.zeros(0), "add_remove", count=100),
-        Problem(loss=Logistic(), dimension=3), account=account,
-    )  # fmt: skip
+        Problem(loss=Logistic(), dimension=3),
+        account=account,
+    )
     assert np.all(np.isfinite(fit.weights))
     assert METHOD.name == "noisy_gd"
 
@@ -315,9 +333,12 @@ def test_units_of_several_rows_get_their_noise() -> None:
         unit = PrivacyUnit("user", max_rows=rows_per_unit)
         account = Account(GaussianDP(1.0), adjacency="add_remove", unit=unit, seed=1)
         fit = noisy_gd(
-            examples_of(rows, labels, "add_remove", unit=unit), Problem(loss=Logistic(), dimension=3),
-            account=account, preconditioner="none", steps=2,
-        )  # fmt: skip
+            examples_of(rows, labels, "add_remove", unit=unit),
+            Problem(loss=Logistic(), dimension=3),
+            account=account,
+            preconditioner="none",
+            steps=2,
+        )
         stds.append(fit.parameters["gradient_noise_std"])
     assert stds[1] / stds[0] == pytest.approx(3.0, rel=1e-6)
 

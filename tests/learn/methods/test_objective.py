@@ -148,9 +148,14 @@ def test_true_laws_of_neighbours_stay_below_the_curve(seed: int, adjacency: str)
     others = [*rng.uniform(-1, 1, size=int(rng.integers(0, 6))).tolist(), 0.01]
     changed = [[1.0], [-1.0]] if adjacency == "replace" else [[1.0], []]
     mechanism = ObjectivePerturbation(
-        sigma=sigma, output_sigma=1.0, lipschitz=1.0, smoothness=0.25, penalty=penalty, tolerance=1e-12,
+        sigma=sigma,
+        output_sigma=1.0,
+        lipschitz=1.0,
+        smoothness=0.25,
+        penalty=penalty,
+        tolerance=1e-12,
         adjacency=Adjacency.of(adjacency),
-    )  # fmt: skip
+    )
     reach = 12 * sigma / penalty
     at = np.linspace(-reach, reach, 400_001)
     p, q = (
@@ -190,9 +195,14 @@ def test_minimisers_of_a_table_have_the_declared_law(arithmetic: Any) -> None:
     x = np.array([[1.0], [0.5], [-0.25]])
     problem = Problem(loss=Logistic(), dimension=1)
     mechanism = ObjectivePerturbation(
-        sigma=1.5, output_sigma=1e-7, lipschitz=1.0, smoothness=0.25, penalty=0.7, tolerance=1e-10,
+        sigma=1.5,
+        output_sigma=1e-7,
+        lipschitz=1.0,
+        smoothness=0.25,
+        penalty=0.7,
+        tolerance=1e-10,
         arithmetic=arithmetic,
-    )  # fmt: skip
+    )
     source, losses = Source(seed=2), Losses(examples=table(x, np.ones(3)), problem=problem)
     draws = np.sort([float(mechanism.sample(losses, source)[0]) for _ in range(600)])
     slopes = -x / (1.0 + np.exp(x * draws))
@@ -304,11 +314,13 @@ def test_the_noise_is_as_large_as_the_theorem_says(adjacency: str, factor: float
 def test_a_penalty_above_the_least_is_used() -> None:
     least, more = (
         objective_mechanism(
-            Problem(loss=Logistic(), dimension=5, penalty=penalty), limit=ApproxDP(1.0, 1e-6), adjacency="replace",
+            Problem(loss=Logistic(), dimension=5, penalty=penalty),
+            limit=ApproxDP(1.0, 1e-6),
+            adjacency="replace",
             public_count=1000,
         )
         for penalty in (0.0, 0.1)
-    )  # fmt: skip
+    )
     assert float(least.penalty) == pytest.approx(2.5 / (1 - math.exp(-1.0)), rel=1e-6)
     assert float(more.penalty) == pytest.approx(100.0)
     assert isinstance(least, ObjectivePerturbation)
@@ -350,9 +362,10 @@ def test_currencies_without_a_theorem_are_refused() -> None:
     user = PrivacyUnit("user", max_rows=3)
     with pytest.raises(HoldfastError, match="max_rows"):
         objective_perturbation(
-            dataclasses.replace(learnable(rows=10), unit=user), Problem(loss=Logistic(), dimension=5),
+            dataclasses.replace(learnable(rows=10), unit=user),
+            Problem(loss=Logistic(), dimension=5),
             account=Account(PureDP(1.0), unit=user, seed=1),
-        )  # fmt: skip
+        )
 
 
 def test_the_pure_penalty_is_a_rule_in_public_quantities() -> None:
@@ -379,9 +392,15 @@ def test_the_pure_penalty_is_a_rule_in_public_quantities() -> None:
 def test_gradients_that_are_short_in_the_l1_norm() -> None:
     """Distances count in both norms, and one that is longer than was said is seen."""
     mechanism = PureObjectivePerturbation(
-        scale=2.0, output_epsilon=0.1, lipschitz=1.0, smoothness=0.25, penalty=1.0, tolerance=1e-6, l1_factor=1.2,
+        scale=2.0,
+        output_epsilon=0.1,
+        lipschitz=1.0,
+        smoothness=0.25,
+        penalty=1.0,
+        tolerance=1e-6,
+        l1_factor=1.2,
         adjacency=Adjacency.zero_out,
-    )  # fmt: skip
+    )
     none, one = np.zeros(2), np.array([0.6, 0.6])
     assert mechanism.distance(none, one) == pytest.approx(1.0)
     assert mechanism.distance(none, np.array([0.7, 0.7])) > 1.1
@@ -398,9 +417,14 @@ def test_pure_minimisers_of_a_table_have_the_declared_law(arithmetic: Any) -> No
     x = np.array([[1.0], [0.5], [-0.25]])
     problem = Problem(loss=Logistic(), dimension=1)
     mechanism = PureObjectivePerturbation(
-        scale=1.5, output_epsilon=0.1, lipschitz=1.0, smoothness=0.25, penalty=0.7, tolerance=1e-10,
+        scale=1.5,
+        output_epsilon=0.1,
+        lipschitz=1.0,
+        smoothness=0.25,
+        penalty=0.7,
+        tolerance=1e-10,
         arithmetic=arithmetic,
-    )  # fmt: skip
+    )
     source, losses = Source(seed=4), Losses(examples=table(x, np.ones(3)), problem=problem)
     draws = np.sort([float(mechanism.sample(losses, source)[0]) for _ in range(600)])
     at = (np.sum(-x / (1.0 + np.exp(x * draws)), axis=0) + 0.7 * draws) / 1.5
@@ -438,9 +462,15 @@ def test_objectives_are_compared_where_they_were_released(several: bool) -> None
 
     penalty = 0.7
     mechanism = PureObjectivePerturbation(
-        scale=1.0, output_epsilon=0.01, tolerance=1e-9, lipschitz=problem.lipschitz, smoothness=2.0, penalty=penalty,
-        adjacency=Adjacency.add_remove, arithmetic="idealised",
-    )  # fmt: skip
+        scale=1.0,
+        output_epsilon=0.01,
+        tolerance=1e-9,
+        lipschitz=problem.lipschitz,
+        smoothness=2.0,
+        penalty=penalty,
+        adjacency=Adjacency.add_remove,
+        arithmetic="idealised",
+    )
     one, two = losses(12), losses(11)
     at = random.normal(size=one.dimension)
     gap = np.linalg.norm(one.gradient(at) - two.gradient(at)) / float(mechanism.gradient_change)

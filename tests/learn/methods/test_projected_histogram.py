@@ -30,8 +30,10 @@ def a_table(loss: Any, adjacency: Adjacency, *, seed: int = 0, rows: int = 40) -
     x = random.normal(size=(rows, 4))
     x /= np.maximum(1.0, np.linalg.norm(x, axis=1))[:, None]
     y = {
-        "logistic": np.sign(x[:, 0]), "softmax": random.integers(3, size=rows).astype(float), "squared": x[:, 1]
-    }[loss.name]  # fmt: skip
+        "logistic": np.sign(x[:, 0]),
+        "softmax": random.integers(3, size=rows).astype(float),
+        "squared": x[:, 1],
+    }[loss.name]
     return ArrayExamples(features=x, labels=y, adjacency=adjacency, public_count=rows)
 
 
@@ -125,6 +127,9 @@ def test_what_is_refused_costs_nothing(options: dict[str, Any], match: str) -> N
     before = account.remaining()
     with pytest.raises(ParameterError, match=match):
         METHOD.fit(
-            a_table(Logistic(), Adjacency.replace), Problem(loss=Logistic(), dimension=4), account=account, **options
-        )  # fmt: skip
+            a_table(Logistic(), Adjacency.replace),
+            Problem(loss=Logistic(), dimension=4),
+            account=account,
+            **options,
+        )
     assert account.remaining() == before

@@ -39,9 +39,11 @@ def table(labels: Any, *, columns: int = 3, adjacency: str = "replace", seed: in
     x = rng.uniform(-0.5, 0.5, size=(len(labels), columns))
     rows = np.hstack([x / math.sqrt(columns), np.full((len(labels), 1), CONSTANT)])
     return ArrayExamples(
-        features=rows, labels=np.asarray(labels, dtype=np.float64), adjacency=Adjacency.of(adjacency),
+        features=rows,
+        labels=np.asarray(labels, dtype=np.float64),
+        adjacency=Adjacency.of(adjacency),
         public_count=len(labels),
-    )  # fmt: skip
+    )
 
 
 def problem(classes: int = 2, columns: int = 3) -> Problem:
@@ -173,9 +175,12 @@ def test_two_classes_start_from_their_shares() -> None:
 
 
 @given(
-    seed=st.integers(0, 2**31), adjacency=st.sampled_from(list(Adjacency)), width=st.sampled_from([0.06, 0.25]),
-    reach=st.sampled_from([0.0, 1.0, 30.0]), penalty=st.sampled_from([0.5, 4.0]),
-)  # fmt: skip
+    seed=st.integers(0, 2**31),
+    adjacency=st.sampled_from(list(Adjacency)),
+    width=st.sampled_from([0.06, 0.25]),
+    reach=st.sampled_from([0.0, 1.0, 30.0]),
+    penalty=st.sampled_from([0.5, 4.0]),
+)
 @settings(max_examples=60, deadline=None)
 def test_no_two_tables_of_numbers_differ_by_more_than_epsilon(
     seed: int, adjacency: Adjacency, width: float, reach: float, penalty: float
@@ -290,9 +295,12 @@ def test_the_ridge_of_several_classes_has_the_least_error(
         return (penalty**2 + noise**2) / (count * curvature / dimension + penalty) ** 2
 
     told: Any = {
-        "deviation": deviation, "effective_dimension": dimension, "curvature": curvature, "count": count,
+        "deviation": deviation,
+        "effective_dimension": dimension,
+        "curvature": curvature,
+        "count": count,
         "least": least,
-    }  # fmt: skip
+    }
     found = balanced_ridge(epsilon, determinants=determinants, **told)
     assert found >= least
     others = [found * step for step in (0.5, 0.9, 1.1, 2.0, 10.0)]

@@ -83,9 +83,14 @@ def test_every_step_has_its_own_noise(limit: Any, arithmetic: Any) -> None:
     problem = Problem(loss=Logistic(), dimension=width)
     account = Account(limit, adjacency="zero_out", seed=1)
     fit = scs13(
-        table(np.zeros((rows, width)), np.zeros(rows), "zero_out"), problem, account=account, passes=passes,
-        batch=batch, step=3.0, arithmetic=arithmetic,
-    )  # fmt: skip
+        table(np.zeros((rows, width)), np.zeros(rows), "zero_out"),
+        problem,
+        account=account,
+        passes=passes,
+        batch=batch,
+        step=3.0,
+        arithmetic=arithmetic,
+    )
     steps = 3.0 / np.sqrt(np.arange(1, 9))  # two passes of ceil(35/10) batches
     if limit == GaussianDP(0.5):
         each = math.sqrt(passes) / batch / 0.5
@@ -157,9 +162,10 @@ def test_other_refusals() -> None:
     user = PrivacyUnit("user", max_rows=3)
     with pytest.raises(HoldfastError, match="max_rows"):
         scs13(
-            dataclasses.replace(learnable(rows=10), unit=user), Problem(loss=Logistic(), dimension=5),
+            dataclasses.replace(learnable(rows=10), unit=user),
+            Problem(loss=Logistic(), dimension=5),
             account=Account(GaussianDP(1.0), unit=user, seed=1),
-        )  # fmt: skip
+        )
     assert account.journal.entries == ()
 
 

@@ -209,11 +209,14 @@ def test_one_softmax_needs_less_noise_than_one_vs_all() -> None:
     features, labels = four_classes(100)
     deviations = [
         multiclass(
-            examples_of(features, labels), Problem(loss=loss, dimension=2), account=Account(GaussianDP(1.0), seed=0),
-            preconditioner="none", steps=10,
+            examples_of(features, labels),
+            Problem(loss=loss, dimension=2),
+            account=Account(GaussianDP(1.0), seed=0),
+            preconditioner="none",
+            steps=10,
         ).parameters["gradient_noise_std"]
         for loss in LOSSES
-    ]  # fmt: skip
+    ]
     assert deviations[1] / deviations[0] == pytest.approx(math.sqrt(2), rel=1e-3)  # sqrt(K) / sqrt(2), K = 4
 
 

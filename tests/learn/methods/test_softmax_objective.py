@@ -168,10 +168,13 @@ def log_density(
 
 @settings(max_examples=80, deadline=None)
 @given(
-    seed=st.integers(0, 2**31), classes=st.integers(2, 5), adjacency=st.sampled_from(list(Adjacency)),
-    arithmetic=st.sampled_from(["strict", "idealised"]), reach=st.sampled_from([0.0, 0.3, 3.0, 30.0]),
+    seed=st.integers(0, 2**31),
+    classes=st.integers(2, 5),
+    adjacency=st.sampled_from(list(Adjacency)),
+    arithmetic=st.sampled_from(["strict", "idealised"]),
+    reach=st.sampled_from([0.0, 0.3, 3.0, 30.0]),
     penalty=st.sampled_from([0.5, 2.0, 20.0]),
-)  # fmt: skip
+)
 def test_no_neighbours_differ_by_more_than_epsilon(
     seed: int, classes: int, adjacency: Adjacency, arithmetic: Any, reach: float, penalty: float
 ) -> None:
@@ -219,15 +222,26 @@ def test_as_if_of_rank_one_the_claim_is_false(rank_one: bool) -> None:
     loss: Any = Softmax(classes=10)
     problem, penalty, epsilon = Problem(loss=loss, dimension=1), 5.0, 0.25
     mechanism = softmax_mechanism(
-        problem, loss, epsilon=epsilon, penalty=penalty, adjacency=Adjacency.zero_out, public_count=1,
+        problem,
+        loss,
+        epsilon=epsilon,
+        penalty=penalty,
+        adjacency=Adjacency.zero_out,
+        public_count=1,
         arithmetic="idealised",
-    )  # fmt: skip
+    )
     if rank_one:
         left = epsilon * (1 - OUTPUT_SHARE) - math.log1p(0.5 / penalty)
         mechanism = PureObjectivePerturbation(
-            scale=math.sqrt(2.0) / left, output_epsilon=OUTPUT_SHARE * epsilon, lipschitz=math.sqrt(2.0),
-            smoothness=0.5, penalty=penalty, tolerance=1e-9, adjacency=Adjacency.zero_out, arithmetic="idealised",
-        )  # fmt: skip
+            scale=math.sqrt(2.0) / left,
+            output_epsilon=OUTPUT_SHARE * epsilon,
+            lipschitz=math.sqrt(2.0),
+            smoothness=0.5,
+            penalty=penalty,
+            tolerance=1e-9,
+            adjacency=Adjacency.zero_out,
+            arithmetic="idealised",
+        )
         assert float(mechanism.curve.as_pure() or 9) <= epsilon + 1e-9  # what it would claim
     rows, labels = np.array([[1.0]]), np.array([0.0])
     w = -contrasts(10).T @ (np.full(10, 0.1) - np.eye(10)[0]) / penalty
@@ -370,11 +384,16 @@ def test_refuses_before_spending() -> None:
     with pytest.raises(ParameterError, match="noisy_gd"):
         multiclass(
             examples_of(rows, labels), Problem(loss=loss, dimension=2), account=gaussian, engine="objective"
-        )  # fmt: skip
+        )
     with pytest.raises(ParameterError, match="penalty"):
         softmax_mechanism(
-            Problem(loss=loss, dimension=2), loss, epsilon=0.1, penalty=0.1, adjacency=Adjacency.replace, public_count=9
-        )  # fmt: skip
+            Problem(loss=loss, dimension=2),
+            loss,
+            epsilon=0.1,
+            penalty=0.1,
+            adjacency=Adjacency.replace,
+            public_count=9,
+        )
     assert account.journal.entries == gaussian.journal.entries == ()
 
 

@@ -21,9 +21,12 @@ def examples_of(
     rows: Floats, labels: Floats, adjacency: str = "zero_out", unit: PrivacyUnit | None = None
 ) -> ArrayExamples:
     return ArrayExamples(
-        features=rows, labels=labels, adjacency=Adjacency(adjacency), public_count=max(1, len(rows)),
+        features=rows,
+        labels=labels,
+        adjacency=Adjacency(adjacency),
+        public_count=max(1, len(rows)),
         unit=unit or PrivacyUnit(),
-    )  # fmt: skip
+    )
 
 
 def joint(rows: list[list[float]], labels: list[float]) -> Floats:
@@ -46,11 +49,14 @@ def test_rows_and_targets_move_the_moment_together() -> None:
 def test_the_noise_is_what_the_sensitivity_asks(adjacency: str, factor: float) -> None:
     fits = [
         METHOD.fit(
-            examples_of(np.zeros((0, 2)), np.zeros(0), adjacency), PROBLEM,
-            account=Account(GaussianDP(0.5), adjacency=adjacency, seed=seed), arithmetic="idealised", count_bound=10,
+            examples_of(np.zeros((0, 2)), np.zeros(0), adjacency),
+            PROBLEM,
+            account=Account(GaussianDP(0.5), adjacency=adjacency, seed=seed),
+            arithmetic="idealised",
+            count_bound=10,
         )
         for seed in range(150)
-    ]  # fmt: skip
+    ]
     scores = [fit.score for fit in fits if fit.score is not None]
     s = 2.0 * factor / (0.5 * math.sqrt(1 - PILOT_SHARE))
     alone = factor / (0.5 * math.sqrt(PILOT_SHARE))
@@ -70,11 +76,12 @@ def test_users_count_all_their_rows() -> None:
     rows = np.tile(np.eye(2), (30, 1))
     told = [
         METHOD.fit(
-            examples_of(rows, np.ones(60), unit=one), PROBLEM,
+            examples_of(rows, np.ones(60), unit=one),
+            PROBLEM,
             account=Account(GaussianDP(1.0), adjacency="zero_out", unit=one, seed=0),
         ).parameters["moment_noise_std"]
         for one in (PrivacyUnit(), unit)
-    ]  # fmt: skip
+    ]
     assert told[1] == pytest.approx(3 * told[0], rel=1e-6)
 
 

@@ -35,9 +35,12 @@ def a_risk(loss: str, dimension: int, seed: int, *, size: float = 1.0, weight: f
         features=x, labels=np.sign(random.normal(size=30)), adjacency=Adjacency.replace, public_count=30
     )
     return BallRisk(
-        examples=rows, problem=a_problem(loss, dimension), penalty=0.3, linear=size * random.normal(size=dimension),
+        examples=rows,
+        problem=a_problem(loss, dimension),
+        penalty=0.3,
+        linear=size * random.normal(size=dimension),
         weight=weight,
-    )  # fmt: skip
+    )
 
 
 LINEAR = st.sampled_from([0.0, 1.0, 300.0])

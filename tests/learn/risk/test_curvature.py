@@ -38,8 +38,11 @@ def some(
 
 @settings(max_examples=40, deadline=None)
 @given(
-    rows=st.integers(1, 40), columns=st.integers(1, 40), shift=st.floats(0.01, 10.0), seed=st.integers(0, 1000)
-)  # fmt: skip
+    rows=st.integers(1, 40),
+    columns=st.integers(1, 40),
+    shift=st.floats(0.01, 10.0),
+    seed=st.integers(0, 1000),
+)
 def test_all_three_ways_solve_the_same_system(rows: int, columns: int, shift: float, seed: int) -> None:
     random = np.random.default_rng(seed)
     factor, vector = random.normal(size=(rows, columns)), random.normal(size=columns)
@@ -60,11 +63,21 @@ def test_products_are_those_of_the_matrix(shape: tuple[int, int], several: bool)
     rows, columns = shape
     loss: Any = Softmax(classes=3) if several else Logistic()
     risk: Any = (
-        MulticlassRisk(examples=some(rows, columns, classes=3), problem=Problem(loss=loss, dimension=columns),
-                       loss=loss, penalty=0.3, divisor=7.0)
+        MulticlassRisk(
+            examples=some(rows, columns, classes=3),
+            problem=Problem(loss=loss, dimension=columns),
+            loss=loss,
+            penalty=0.3,
+            divisor=7.0,
+        )
         if several
-        else Risk(examples=some(rows, columns), problem=Problem(loss=loss, dimension=columns), penalty=0.3, divisor=7.0)
-    )  # fmt: skip
+        else Risk(
+            examples=some(rows, columns),
+            problem=Problem(loss=loss, dimension=columns),
+            penalty=0.3,
+            divisor=7.0,
+        )
+    )
     random = np.random.default_rng(1)
     w, along = random.normal(size=risk.weights), random.normal(size=risk.weights)
     expected = risk.hessian(w) @ along

@@ -67,9 +67,16 @@ def _descended(curvature: float, seed: int, *, guarded: bool, deviation: float =
     problem = Problem(loss=Logistic(), dimension=20)
     permit: Any = _Noise(deviation, seed)
     return noisy_descent(
-        lambda weights: 10.0 * curvature * (weights - 1.0), problem, no_whitening(20), DescentSchedule(), permit,
-        step=1.0, divisor=10.0, name="test", noise=deviation if guarded else None,
-    )  # fmt: skip
+        lambda weights: 10.0 * curvature * (weights - 1.0),
+        problem,
+        no_whitening(20),
+        DescentSchedule(),
+        permit,
+        step=1.0,
+        divisor=10.0,
+        name="test",
+        noise=deviation if guarded else None,
+    )
 
 
 def test_noise_alone_does_not_shorten_steps() -> None:
@@ -123,11 +130,20 @@ def test_what_a_caller_gives_is_kept() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"preconditioner": "some"}, {"share": 0.0}, {"share": 1.0}, {"unit_share": 0.8},
-        {"floor": 0.0}, {"ridge": 0.0}, {"clip": math.inf},
-        {"steps": 0}, {"steps": 2.5}, {"step": 0.0}, {"momentum": 1.0}, {"average": 1.1},
+        {"preconditioner": "some"},
+        {"share": 0.0},
+        {"share": 1.0},
+        {"unit_share": 0.8},
+        {"floor": 0.0},
+        {"ridge": 0.0},
+        {"clip": math.inf},
+        {"steps": 0},
+        {"steps": 2.5},
+        {"step": 0.0},
+        {"momentum": 1.0},
+        {"average": 1.1},
     ],
-)  # fmt: skip
+)
 def test_bad_settings_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=next(iter(options))):
         DescentSchedule(**options)

@@ -89,8 +89,11 @@ def test_one_record_moves_the_minimiser_by_no_more_than_declared_and_nearly_as_f
         for last in ([1.0, 0.0], [-1.0, 0.0] if adjacency == "replace" else [0.0, 0.0]):
             features[-1] = last
             rows = ArrayExamples(
-                features=features.copy(), labels=np.ones(count), adjacency=Adjacency.of(adjacency), public_count=count
-            )  # fmt: skip
+                features=features.copy(),
+                labels=np.ones(count),
+                adjacency=Adjacency.of(adjacency),
+                public_count=count,
+            )
             found.append(certified_weights(rows, problem, inexactness=1e-3))
         reached = max(reached, float(np.linalg.norm(found[0] - found[1])) / declared)
     assert 0.98 < reached <= 1.0
@@ -99,8 +102,11 @@ def test_one_record_moves_the_minimiser_by_no_more_than_declared_and_nearly_as_f
 def test_a_ball_comes_after_the_noise() -> None:
     free = Problem(loss=Hinge(), dimension=2, penalty=0.1)
     rows = ArrayExamples(
-        features=np.tile([[0.9, 0.1]], (20, 1)), labels=np.ones(20), adjacency=Adjacency.replace, public_count=20
-    )  # fmt: skip
+        features=np.tile([[0.9, 0.1]], (20, 1)),
+        labels=np.ones(20),
+        adjacency=Adjacency.replace,
+        public_count=20,
+    )
     inside = certified_weights(rows, dataclasses.replace(free, radius=0.2), inexactness=1e-3)
     np.testing.assert_allclose(inside, certified_weights(rows, free, inexactness=1e-3), atol=1e-3)
     assert math.hypot(*inside) > 0.2

@@ -56,9 +56,13 @@ def test_neighbours_stay_within_the_recursion(loss: Any, adjacency: str, penalty
     problem = Problem(loss=loss, dimension=4, penalty=penalty)
     world = Adjacency.of(adjacency)
     run = Pass(
-        problem=problem, adjacency=world, records=17, batch=4, passes=3,
+        problem=problem,
+        adjacency=world,
+        records=17,
+        batch=4,
+        passes=3,
         schedule="strongly_convex" if penalty else "constant",
-    )  # fmt: skip
+    )
     reached = 0.0
     for seed in range(40):
         x, y = rows(17, seed % 7)
@@ -77,8 +81,12 @@ def test_neighbours_stay_within_the_recursion(loss: Any, adjacency: str, penalty
 
 def test_noise_counts_every_class() -> None:
     several = Pass(
-        problem=Problem(loss=OneVsAll(classes=9), dimension=4, penalty=0.1), adjacency=Adjacency.replace, records=100,
-        batch=10, passes=1, schedule="strongly_convex",
-    )  # fmt: skip
+        problem=Problem(loss=OneVsAll(classes=9), dimension=4, penalty=0.1),
+        adjacency=Adjacency.replace,
+        records=100,
+        batch=10,
+        passes=1,
+        schedule="strongly_convex",
+    )
     one = dataclasses.replace(several, problem=dataclasses.replace(several.problem, loss=Logistic()))
     assert several.l2_sensitivity == pytest.approx(3.0 * one.l2_sensitivity, rel=1e-9)

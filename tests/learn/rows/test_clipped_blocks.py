@@ -78,9 +78,11 @@ def test_a_secret_pass_meets_the_rows_of_the_shuffle(chunked: bool) -> None:
     """The same order from the same source, drawn anew in each pass, without a copy of rows in memory."""
     rng = np.random.default_rng(3)
     examples: Any = ArrayExamples(
-        features=rng.normal(size=(500, 3)), labels=rng.normal(size=500), adjacency=Adjacency.replace,
+        features=rng.normal(size=(500, 3)),
+        labels=rng.normal(size=500),
+        adjacency=Adjacency.replace,
         public_count=500,
-    )  # fmt: skip
+    )
     if chunked:
         examples = Chunked(examples)
 

@@ -29,16 +29,21 @@ SCHEMA = Schema(
 )
 ORDER = Order.keyed_hash("id", key=b"k" * 16, neighbours_keep_identifier=True)
 ROWS = LabelledRows(
-    encoder=Encoder(SCHEMA, ["x", "z"], intercept=False), target="ill",
+    encoder=Encoder(SCHEMA, ["x", "z"], intercept=False),
+    target="ill",
     coding=ClassLabels.of_column(SCHEMA["ill"]),
-)  # fmt: skip
+)
 
 
 def course(records: int, *, penalty: float = 0.1, **changed: Any) -> Pass:
     made = Pass(
-        problem=Problem(loss=Logistic(), dimension=2, penalty=penalty), adjacency=Adjacency.replace,
-        records=records, batch=3, passes=2, schedule="strongly_convex" if penalty else "constant",
-    )  # fmt: skip
+        problem=Problem(loss=Logistic(), dimension=2, penalty=penalty),
+        adjacency=Adjacency.replace,
+        records=records,
+        batch=3,
+        passes=2,
+        schedule="strongly_convex" if penalty else "constant",
+    )
     return replace(made, **changed)
 
 
@@ -53,8 +58,11 @@ def trained(averaged: Averaged, rows: Table) -> Any:
 
 
 @given(
-    n=st.integers(2, 40), parts=st.integers(1, 8), seed=st.integers(0, 999), penalty=st.sampled_from([0.0, 0.05, 1.0])
-)  # fmt: skip
+    n=st.integers(2, 40),
+    parts=st.integers(1, 8),
+    seed=st.integers(0, 999),
+    penalty=st.sampled_from([0.0, 0.05, 1.0]),
+)
 def test_a_record_moves_the_average_no_further_than_its_bound(
     n: int, parts: int, seed: int, penalty: float
 ) -> None:

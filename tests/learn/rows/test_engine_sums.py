@@ -170,10 +170,15 @@ class TestStatistics:
             with open_table(postgres_server.url(f"one row {number}"), schema, way="sql") as table:
                 total = table.sums(
                     GradientSum(
-                        rows=rows, loss=Logistic(), weights=np.array([30.0, -9.0, 4.0]), form=root.T @ root,
-                        clip=0.25, bound=3.0, margin=1e-12,
+                        rows=rows,
+                        loss=Logistic(),
+                        weights=np.array([30.0, -9.0, 4.0]),
+                        form=root.T @ root,
+                        clip=0.25,
+                        bound=3.0,
+                        margin=1e-12,
                     )
-                )  # fmt: skip
+                )
             longest = max(longest, float(np.linalg.norm(root @ total)))
         assert longest == pytest.approx(0.25, rel=1e-6)  # reached, and never passed
 

@@ -61,10 +61,12 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(0)
     age = rng.uniform(0, 100, ROWS)
     frame = {
-        "age": age, "weight": rng.uniform(0, 200, ROWS), "town": rng.choice(["a", "b", "c"], ROWS),
+        "age": age,
+        "weight": rng.uniform(0, 200, ROWS),
+        "town": rng.choice(["a", "b", "c"], ROWS),
         "ill": np.where(age + rng.normal(0, 20, ROWS) > 50, "yes", "no"),
         "who": [f"u{place // 2}" for place in range(ROWS)],
-    }  # fmt: skip
+    }
     made = tmp_path_factory.mktemp("rows") / "rows.parquet"
     parquet.write_table(pa.table(frame), made)
     return made
@@ -80,8 +82,11 @@ def schema(*more: Any, **terms: Any) -> Schema:
 def held(n: int = 100, d: int = 3) -> ArrayExamples:
     rng = np.random.default_rng(n)
     return ArrayExamples(
-        features=rng.normal(size=(n, d)), labels=rng.normal(size=n), adjacency=Adjacency.replace, public_count=n
-    )  # fmt: skip
+        features=rng.normal(size=(n, d)),
+        labels=rng.normal(size=n),
+        adjacency=Adjacency.replace,
+        public_count=n,
+    )
 
 
 def bits(chunks: Iterator[Chunk]) -> list[tuple[bytes, bytes]]:

@@ -70,9 +70,13 @@ def stored(folder: Path, frame: dict[str, Any] | None = None, declared: Schema |
 
 def streamed(table: Table, public_count: int = ROWS) -> TableExamples:
     return TableExamples(
-        table=table, encoder=Encoder(table.schema, ["age", "weight"], intercept=False), target="ill",
-        coding=ClassLabels.of_column(table.schema["ill"]), public_count=public_count, intercept=0.5,
-    )  # fmt: skip
+        table=table,
+        encoder=Encoder(table.schema, ["age", "weight"], intercept=False),
+        target="ill",
+        coding=ClassLabels.of_column(table.schema["ill"]),
+        public_count=public_count,
+        intercept=0.5,
+    )
 
 
 def held(n: int = 100, d: int = 3) -> ArrayExamples:
@@ -95,9 +99,13 @@ def in_any_order(rows: Floats) -> Floats:
 
 def course(**changes: Any) -> Pass:
     told: dict[str, Any] = {
-        "problem": Problem(loss=Logistic(), dimension=3, row_norm=1.2, penalty=1e-3), "adjacency": Adjacency.replace,
-        "records": ROWS, "batch": 7, "passes": 4, "schedule": "strongly_convex",
-    }  # fmt: skip
+        "problem": Problem(loss=Logistic(), dimension=3, row_norm=1.2, penalty=1e-3),
+        "adjacency": Adjacency.replace,
+        "records": ROWS,
+        "batch": 7,
+        "passes": 4,
+        "schedule": "strongly_convex",
+    }
     return Pass(**(told | changes))
 
 

@@ -43,9 +43,13 @@ def potential_of(
 def plan_of(potential: Potential, *, eta: float = 0.0, half_side: float = math.inf) -> SamplingPlan:
     """Public numbers only."""
     return SamplingPlan(
-        dimension=potential.dimension, inverse_temperature=potential.inverse_temperature, penalty=potential.penalty,
-        smoothness=potential.problem.smoothness, total_variation=eta, half_side=half_side,
-    )  # fmt: skip
+        dimension=potential.dimension,
+        inverse_temperature=potential.inverse_temperature,
+        penalty=potential.penalty,
+        smoothness=potential.problem.smoothness,
+        total_variation=eta,
+        half_side=half_side,
+    )
 
 
 def proximal_draws(
@@ -85,10 +89,12 @@ def marginal(
         across = np.array([-direction[1], direction[0]])
         points = (along[:, None, None] * direction + along[None, :, None] * across).reshape(-1, 2)
     k = potential.inverse_temperature
-    heights = np.concatenate([
-        -k * (potential.values(part) + 0.5 * potential.penalty * np.sum(part**2, axis=1))
-        for part in np.array_split(points, max(1, len(points) // 4096))
-    ])  # fmt: skip
+    heights = np.concatenate(
+        [
+            -k * (potential.values(part) + 0.5 * potential.penalty * np.sum(part**2, axis=1))
+            for part in np.array_split(points, max(1, len(points) // 4096))
+        ]
+    )
     density = np.exp(heights - heights.max()).reshape(nodes, -1).sum(axis=1)
     total = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
     return lambda at: np.asarray(np.interp(at, along, total / total[-1]))

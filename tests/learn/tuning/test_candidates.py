@@ -149,9 +149,13 @@ def test_the_choice_has_the_odds_of_the_exponential_mechanism(adjacency: str, od
     for seed in range(800):
         account = Account(PureDP(1.0), adjacency=adjacency, seed=seed)
         chosen = choose_on_parts(
-            [right_but_for(0), right_but_for(1)], rows, account=account, score=OneWrong(), holdout=0.5,
+            [right_but_for(0), right_but_for(1)],
+            rows,
+            account=account,
+            score=OneWrong(),
+            holdout=0.5,
             arithmetic="idealised",
-        )  # fmt: skip
+        )
         wins += chosen.index == 0
     share = odds / (1 + odds)
     assert wins / 800 == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 800))
@@ -286,9 +290,11 @@ def test_random_stopping_chooses_well_and_spends_its_limit(limit: Any, currency:
         account = Account(limit, currency=currency, seed=seed)
         start = account.remaining()
         chosen = choose_by_random_stopping(
-            CANDIDATES, examples_of(features, labels), account=account,
+            CANDIDATES,
+            examples_of(features, labels),
+            account=account,
             stopping=RandomStopping(eta=1.0, gamma=0.1),
-        )  # fmt: skip
+        )
         right += chosen.index == 1
         assert account.spent().within(start)
         assert account.spent().epsilon(1e-6) == pytest.approx(start.epsilon(1e-6), rel=1e-6)
@@ -305,9 +311,12 @@ def test_every_run_gets_its_share_and_no_more() -> None:
     features, labels = classes(100)
     account = Account(PureDP(2.0), seed=5)
     choose_by_random_stopping(
-        [Candidate(name="a", train=train)], examples_of(features, labels), account=account, score_share=0.58,
+        [Candidate(name="a", train=train)],
+        examples_of(features, labels),
+        account=account,
+        score_share=0.58,
         stopping=RandomStopping(eta=0.0, gamma=0.05),
-    )  # fmt: skip
+    )
     assert seen == pytest.approx([0.42] * len(seen), rel=1e-9)
     with pytest.raises(BudgetExceeded):
         account.release(Laplace(scale=1e6, l1_sensitivity=1.0), [0.0])

@@ -106,8 +106,12 @@ def test_two_methods_of_different_currencies_find_one_that_pays_for_both(one: st
 
 def test_a_rehearsal_sees_no_row_and_leaves_the_account_alone() -> None:
     real = ArrayExamples(
-        features=X, labels=SCORES, adjacency=Adjacency.add_remove, public_count=ROWS + 7, unit=Account(PureDP(1.0)).unit
-    )  # fmt: skip
+        features=X,
+        labels=SCORES,
+        adjacency=Adjacency.add_remove,
+        public_count=ROWS + 7,
+        unit=Account(PureDP(1.0)).unit,
+    )
     account = Account(PureDP(1.0), adjacency="add_remove")
     seen: list[Any] = []
 

@@ -113,9 +113,14 @@ def test_random_stopping(delta: float, monkeypatch: pytest.MonkeyPatch) -> None:
     if delta:
         account = Account(ApproxDP(4.0, delta), adjacency="replace", currency="renyi", seed=5)
     search = PrivateSearch(
-        logistic(), GRID, epsilon=4.0, delta=delta, strategy="random_stopping",
-        stopping=RandomStopping(eta=1.0, gamma=0.05), random_state=None if delta else 5,
-    ).fit(X, y, account=account)  # fmt: skip
+        logistic(),
+        GRID,
+        epsilon=4.0,
+        delta=delta,
+        strategy="random_stopping",
+        stopping=RandomStopping(eta=1.0, gamma=0.05),
+        random_state=None if delta else 5,
+    ).fit(X, y, account=account)
     assert {count for count, _ in seen} == {2000}
     assert max(epsilon for _, epsilon in seen) < 2.0
     assert search.release_.guarantee.curve.epsilon(delta) <= 4.0 + 1e-9

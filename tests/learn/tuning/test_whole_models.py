@@ -131,9 +131,11 @@ def test_parts_are_disjoint_and_a_rehearsal_sees_no_row(monkeypatch: pytest.Monk
 def test_random_stopping_and_one_charge() -> None:
     account = Account(PureDP(6.0), adjacency="replace", seed=5)
     search = PrivateSearch(
-        SCALED, {"model__penalty": [0.01, 1e-7]}, strategy="random_stopping",
+        SCALED,
+        {"model__penalty": [0.01, 1e-7]},
+        strategy="random_stopping",
         stopping=RandomStopping(eta=1.0, gamma=0.2),
-    ).fit(X, Y, account=account)  # fmt: skip
+    ).fit(X, Y, account=account)
     assert len(account.journal.entries) == 1
     left = account.remaining().as_pure()
     assert left is not None

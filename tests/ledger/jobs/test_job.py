@@ -184,9 +184,14 @@ def test_however_often_it_fails_it_is_paid_once_or_said_to_be_gone(
                 planted_at(stage, planted)
                 try:
                     made = once(
-                        ledger, "d", key="june", make=keyed if can_go_on else drawn, limit=PureDP(0.5),
-                        write=wanted if stage != "write" else Wanted(OSError(28, "full")), again=True,
-                    )  # fmt: skip
+                        ledger,
+                        "d",
+                        key="june",
+                        make=keyed if can_go_on else drawn,
+                        limit=PureDP(0.5),
+                        write=wanted if stage != "write" else Wanted(OSError(28, "full")),
+                        again=True,
+                    )
                 except (Planted, NotWritten, LedgerError):
                     pass
                 else:

@@ -13,8 +13,18 @@ from holdfast.cli.app import app
 from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger, create_key
 
-NAMES = ("officer", "officer.pem", "officer.key", "officer.pub", "officer.PUB", "officer.Pub", "officer.v1.pem",
-         "officer.v1", "boss.pem", "boss.pub")  # fmt: skip
+NAMES = (
+    "officer",
+    "officer.pem",
+    "officer.key",
+    "officer.pub",
+    "officer.PUB",
+    "officer.Pub",
+    "officer.v1.pem",
+    "officer.v1",
+    "boss.pem",
+    "boss.pub",
+)
 
 
 def _contents(folder: Path) -> dict[str, tuple[bool, bytes]]:

@@ -139,11 +139,23 @@ def _keys(account: Account) -> list[str | None]:
 
 @pytest.mark.parametrize(
     ("key", "keys"),
-    [(None, ["1", "2", "0/1", "0/2", "1/1", "1/named", None]), ("job", [
-        "job/0", "job/1", "job/0/0", "job/0/1", "job/1/0", "job/1/named", "job/2",
-    ])],
+    [
+        (None, ["1", "2", "0/1", "0/2", "1/1", "1/named", None]),
+        (
+            "job",
+            [
+                "job/0",
+                "job/1",
+                "job/0/0",
+                "job/0/1",
+                "job/1/0",
+                "job/1/named",
+                "job/2",
+            ],
+        ),
+    ],
     ids=["without a key", "with a key"],
-)  # fmt: skip
+)
 def test_the_keys_that_ledgers_hold_are_as_they_were(key: str | None, keys: list[str | None]) -> None:
     account, noise = Account(ZCDP(10.0), seed=1), Gaussian(sigma=2.0, l2_sensitivity=1.0)
     job = ResumableAccount.of(account, key)

@@ -197,10 +197,13 @@ def test_no_copy_and_no_fork_is_given_a_share() -> None:
 @pytest.mark.parametrize(
     ("told", "match"),
     [
-        ({"fits": 0}, "fits"), ({"fits": True}, "fits"), ({"fits": 2.5}, "fits"),
-        ({"fits": 3, "scores": 0.0}, "scores"), ({"fits": 3, "scores": 1.0}, "scores"),
+        ({"fits": 0}, "fits"),
+        ({"fits": True}, "fits"),
+        ({"fits": 2.5}, "fits"),
+        ({"fits": 3, "scores": 0.0}, "scores"),
+        ({"fits": 3, "scores": 1.0}, "scores"),
     ],
-)  # fmt: skip
+)
 def test_bad_shares_are_refused(told: Any, match: str) -> None:
     with pytest.raises(HoldfastError, match=match):
         whole().shared_by(told.pop("fits"), **told)

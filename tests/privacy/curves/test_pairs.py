@@ -254,10 +254,15 @@ def test_divergences_add_up_order_by_order() -> None:
 
 _HUGE = [1e-320, 1e-300, 1e-30, 1e8, 1e9, 1e10, 1e100, 1e200, 1e308, 10**400]
 _MAKERS: dict[str, Callable[[float], PrivacyCurve]] = {
-    "pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP, "laplace": LaplaceCurve,
-    "mixed": lambda x: compose([PureDP(x), GaussianDP(1.0)]), "repeated": lambda x: LaplaceCurve(x).repeat(5),
-    "beside": lambda x: compose([ZCDP(x), PureDP(1.0)]), "replaced": lambda x: to_replace(GaussianDP(x)),
-}  # fmt: skip
+    "pure": PureDP,
+    "zcdp": ZCDP,
+    "gdp": GaussianDP,
+    "laplace": LaplaceCurve,
+    "mixed": lambda x: compose([PureDP(x), GaussianDP(1.0)]),
+    "repeated": lambda x: LaplaceCurve(x).repeat(5),
+    "beside": lambda x: compose([ZCDP(x), PureDP(1.0)]),
+    "replaced": lambda x: to_replace(GaussianDP(x)),
+}
 
 
 @pytest.mark.parametrize("place", range(len(_HUGE)))

@@ -111,9 +111,10 @@ def test_gamma_norm_noise_has_the_length_of_its_dimension() -> None:
 
 
 @given(
-    st.lists(st.floats(-50, 50), min_size=2, max_size=6), st.lists(st.floats(-1, 1), min_size=6, max_size=6),
+    st.lists(st.floats(-50, 50), min_size=2, max_size=6),
+    st.lists(st.floats(-1, 1), min_size=6, max_size=6),
     st.booleans(),
-)  # fmt: skip
+)
 def test_choices_stay_within_their_range_for_all_neighbours(
     scores: list[float], moves: list[float], monotone: bool
 ) -> None:

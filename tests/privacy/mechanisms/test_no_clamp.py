@@ -146,8 +146,10 @@ def test_how_a_sum_is_held_depends_on_the_sum_alone(centre: int, noise: int, oth
 
 def test_what_is_beyond_the_largest_double_is_the_largest() -> None:
     assert multiples(np.array([2**1100, -(2**1100), 3], dtype=object), Fraction(1)).tolist() == [
-        LARGEST, -LARGEST, 3.0,
-    ]  # fmt: skip
+        LARGEST,
+        -LARGEST,
+        3.0,
+    ]
 
 
 # Scores.
@@ -217,10 +219,19 @@ def test_values_are_taken_as_they_are(value: Any, wanted: Any) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        [2**1001], [-(2**2000), 1], [2**1025, 0.5], [1, float("inf"), 2**60], np.array([np.longdouble("1e4000")]),
-        [Decimal(1)], ["1"], [None, 2**70], [True, 2**70], np.array([1j]), [],
+        [2**1001],
+        [-(2**2000), 1],
+        [2**1025, 0.5],
+        [1, float("inf"), 2**60],
+        np.array([np.longdouble("1e4000")]),
+        [Decimal(1)],
+        ["1"],
+        [None, 2**70],
+        [True, 2**70],
+        np.array([1j]),
+        [],
     ],
-)  # fmt: skip
+)
 def test_what_is_no_finite_real_number_is_refused_before_anything_is_charged(value: Any) -> None:
     account = Account(RenyiDP((2.0,), (1e300,)))
     for mechanism in (*_noise(1.0, 1), *_on_grid(1.0, 0.5, 1), *_on_grid(1.0, None, 1)):

@@ -70,9 +70,17 @@ def test_nothing_about_single_rows_leaves(internal: EvaluationReport) -> None:
 def test_the_summary_says_all_measures(internal: EvaluationReport) -> None:
     told = internal.summary()
     for word in (
-        "one-way tables", "largest error", "correlations differ", "boosted trees", "sex=F", "closest real row",
-        "no privacy measure", "nearer to a member", "AUC", "certificate",
-    ):  # fmt: skip
+        "one-way tables",
+        "largest error",
+        "correlations differ",
+        "boosted trees",
+        "sex=F",
+        "closest real row",
+        "no privacy measure",
+        "nearer to a member",
+        "AUC",
+        "certificate",
+    ):
         assert word in told
     assert repr(internal) == told
 

@@ -96,8 +96,10 @@ def test_tables_too_large_for_the_model_are_no_candidates() -> None:
 def test_users_are_protected_by_the_factored_way_and_refused_by_the_dense() -> None:
     schema = Schema(
         [Column("x0", ["0", "1"]), Column("x1", ["0", "1"]), Identifier("who")],
-        unit=PrivacyUnit.user("who", max_rows=2), adjacency="add_remove", n_public=50,
-    )  # fmt: skip
+        unit=PrivacyUnit.user("who", max_rows=2),
+        adjacency="add_remove",
+        n_public=50,
+    )
     frame = {"x0": ["0", "1"] * 50, "x1": ["1", "1"] * 50, "who": [str(i // 2) for i in range(100)]}
     data = ExactCounts(open_table(frame, schema))
     opened = Account(ApproxDP(1.0, 1e-6), adjacency="add_remove", unit=data.unit, currency="zcdp", seed=1)

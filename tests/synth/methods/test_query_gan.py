@@ -125,9 +125,13 @@ def test_the_certificate_covers_the_released_rows(study: Study) -> None:
     missed = printed = 0
     for seed in range(runs):
         made = Synthesizer(
-            2.0, 1e-6, method="query_gan", workload=marginals(3, 2), random_state=seed,
+            2.0,
+            1e-6,
+            method="query_gan",
+            workload=marginals(3, 2),
+            random_state=seed,
             options={"components": 20, "most_steps": 20},
-        ).fit(data.table)  # fmt: skip
+        ).fit(data.table)
         true = evaluate(lambda columns: data(*columns), made._rows, marginals(3, 2)).max_error
         claim = made.certificate_
         assert claim is not None

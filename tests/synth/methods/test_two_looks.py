@@ -128,9 +128,13 @@ def test_every_charge_has_its_place_and_all_is_spent() -> None:
     made = two_looks(data, pairs(data), account=opened)
     labels = [entry.charge.label for entry in opened.journal.entries]
     assert labels == [
-        "first look", "tables to look at", "a look at the forest", "mean errors of two models", "tables to look at",
+        "first look",
+        "tables to look at",
+        "a look at the forest",
+        "mean errors of two models",
+        "tables to look at",
         "second look: few tables",
-    ]  # fmt: skip
+    ]
     left, limit = opened.remaining().as_gdp(), opened.promised.as_gdp()
     assert left is not None
     assert limit is not None
@@ -148,9 +152,14 @@ def test_a_forest_joins_every_column_once() -> None:
     choices: dict[tuple[str, ...], float] = dict.fromkeys(combinations(data.domain, 2), 1.0)
     looks = Looks(data, pairs(data), account(data, ApproxDP(50.0, 1e-6), currency="gdp"))
     forest = choose_tables(
-        data, choices, looks.tree([]), times=3, apart=True, noise_std=1.0,
+        data,
+        choices,
+        looks.tree([]),
+        times=3,
+        apart=True,
+        noise_std=1.0,
         account=account(data, ApproxDP(50.0, 1e-6), currency="gdp", seed=3),
-    )  # fmt: skip
+    )
     assert len(forest) == 3
     assert sum("x3" in columns for columns in forest) == 1
 
@@ -195,9 +204,11 @@ def test_a_look_through_much_noise_changes_next_to_nothing() -> None:
 def ask(**changes: Any) -> SynthesisTask:
     names = [f"x{place}" for place in range(30)]
     asked: dict[str, Any] = {
-        "domain": dict.fromkeys(names, 2), "workload": Workload.of(list(combinations(names, 2))),
-        "limit": ApproxDP(0.1, 1e-9), "rows": 20_000,
-    }  # fmt: skip
+        "domain": dict.fromkeys(names, 2),
+        "workload": Workload.of(list(combinations(names, 2))),
+        "limit": ApproxDP(0.1, 1e-9),
+        "rows": 20_000,
+    }
     return SynthesisTask(**(asked | changes))
 
 

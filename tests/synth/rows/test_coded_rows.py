@@ -92,9 +92,15 @@ def test_frames_keep_nulls_as_nulls_and_have_none_elsewhere(kind: str) -> None:
     codes = np.array([[0, 0], [3, 1], [2, 0]])
     frame = as_frame(decode_rows(CodedRows(domain=schema.domain, codes=codes), schema, Source(seed=0)), kind)
     assert frame_kind(frame) == kind
-    back = frame if kind == "arrow" else pyarrow.table(frame) if kind == "dict" else pyarrow.table(
-        {name: pyarrow.array(frame[name].to_list(), from_pandas=True) for name in ("n", "c")}
-    )  # fmt: skip
+    back = (
+        frame
+        if kind == "arrow"
+        else pyarrow.table(frame)
+        if kind == "dict"
+        else pyarrow.table(
+            {name: pyarrow.array(frame[name].to_list(), from_pandas=True) for name in ("n", "c")}
+        )
+    )
     assert back["c"].null_count == 0
     assert np.array_equal(reread(back, schema), codes)
 

@@ -22,8 +22,9 @@ from holdfast.synth.rows.impossible_rows import read_impossible
 
 DAYS = Schema(
     [Identifier("who"), *(DateTime(name, "2020-01-01", "2023-12-31") for name in ("admitted", "discharged"))],
-    unit=PrivacyUnit("who", max_rows=5), adjacency="add_remove",
-)  # fmt: skip
+    unit=PrivacyUnit("who", max_rows=5),
+    adjacency="add_remove",
+)
 PLAIN = DAYS.select("admitted", "discharged")
 
 
@@ -31,9 +32,10 @@ def stays(patients: int = 400) -> dict[str, Any]:
     draw = np.random.default_rng(0)
     first = np.datetime64("2020-01-01") + draw.integers(0, 1400, 5 * patients).astype("timedelta64[D]")
     return {
-        "who": np.repeat(np.arange(patients), 5), "admitted": first,
+        "who": np.repeat(np.arange(patients), 5),
+        "admitted": first,
         "discharged": first + draw.integers(0, 31, 5 * patients).astype("timedelta64[D]"),
-    }  # fmt: skip
+    }
 
 
 def lengths(rows: Any) -> Any:
@@ -86,9 +88,12 @@ def test_what_is_not_lost_is_not_told(ordered: Synthesizer) -> None:
 
 
 @given(
-    seed=st.integers(0, 10**6), least=st.integers(-8, 4), width=st.integers(0, 12),
-    bins=st.tuples(*[st.one_of(st.none(), st.integers(1, 7))] * 2), backwards=st.booleans(),
-)  # fmt: skip
+    seed=st.integers(0, 10**6),
+    least=st.integers(-8, 4),
+    width=st.integers(0, 12),
+    bins=st.tuples(*[st.one_of(st.none(), st.integers(1, 7))] * 2),
+    backwards=st.booleans(),
+)
 @settings(max_examples=60, deadline=None)
 def test_values_keep_to_it_inside_their_cells(
     seed: int, least: int, width: int, bins: tuple[int | None, int | None], backwards: bool
@@ -154,9 +159,13 @@ def test_without_an_order_nothing_moves() -> None:
 )
 def test_what_cannot_be_an_order_is_refused(given: dict[str, Any], told: str) -> None:
     schema = Schema(
-        [*PLAIN.columns, Categorical("ward", ["a", "b"]), Numeric("age", 0, 90, integer=True),
-         Numeric("fine", 0, 99_999, bins=50_000, integer=True)]
-    )  # fmt: skip
+        [
+            *PLAIN.columns,
+            Categorical("ward", ["a", "b"]),
+            Numeric("age", 0, 90, integer=True),
+            Numeric("fine", 0, 99_999, bins=50_000, integer=True),
+        ]
+    )
     with pytest.raises(HoldfastError, match=told):
         Zeros.in_order(schema, **given)
 

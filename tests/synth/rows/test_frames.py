@@ -70,10 +70,18 @@ def test_what_is_decoded_is_read_back_into_its_cell(seed: int) -> None:
 
 
 TYPES = {
-    "whole": pa.int8(), "gap": pa.uint16(), "single": pa.float32(), "exact": pa.decimal128(6, 2),
-    "size": pa.dictionary(pa.int32(), pa.string(), True), "town": pa.large_string(), "flag": pa.bool_(),
-    "code": pa.int16(), "day": pa.timestamp("ns"), "seen": pa.timestamp("ms", "Europe/Berlin"), "month": pa.date64(),
-}  # fmt: skip
+    "whole": pa.int8(),
+    "gap": pa.uint16(),
+    "single": pa.float32(),
+    "exact": pa.decimal128(6, 2),
+    "size": pa.dictionary(pa.int32(), pa.string(), True),
+    "town": pa.large_string(),
+    "flag": pa.bool_(),
+    "code": pa.int16(),
+    "day": pa.timestamp("ns"),
+    "seen": pa.timestamp("ms", "Europe/Berlin"),
+    "month": pa.date64(),
+}
 
 
 @given(st.integers(0, 2**32))
@@ -127,9 +135,11 @@ def test_a_gap_does_not_make_whole_numbers_floating() -> None:
 
 def test_polars_types_survive() -> None:
     frame = pl.from_pandas(pandas_frame().drop(columns=["month"])).with_columns(
-        pl.col("size").cast(pl.String).cast(pl.Enum(SIZES)), pl.col("day").cast(pl.Date),
-        pl.col("seen").cast(pl.Datetime("ms", "Asia/Tokyo")), pl.col("exact").cast(pl.Decimal(8, 2)),
-    )  # fmt: skip
+        pl.col("size").cast(pl.String).cast(pl.Enum(SIZES)),
+        pl.col("day").cast(pl.Date),
+        pl.col("seen").cast(pl.Datetime("ms", "Asia/Tokyo")),
+        pl.col("exact").cast(pl.Decimal(8, 2)),
+    )
     schema = SCHEMA.select(*frame.columns)
     made = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(frame, schema).sample()
     assert made.schema == frame.schema
@@ -138,13 +148,19 @@ def test_polars_types_survive() -> None:
 def test_declared_types_are_in_the_release(tmp_path: Any) -> None:
     """A file has no types to keep: the schema says them, and a release that is loaded has them."""
     columns: list[Any] = [
-        Numeric("age", 0, 120, integer=True, dtype="int8"), Numeric("paid", 0, 9, bins=3, dtype="decimal(5, 2)"),
+        Numeric("age", 0, 120, integer=True, dtype="int8"),
+        Numeric("paid", 0, 9, bins=3, dtype="decimal(5, 2)"),
         Categorical("size", SIZES, dtype="dictionary"),
         DateTime("day", "2024-01-01", "2024-02-01", dtype="timestamp[s]"),
         Categorical("ordered", SIZES, ordered=True),
-    ]  # fmt: skip
-    rows = {"age": [1, 2, 200] * 50, "paid": ["1.5", "8", "x"] * 50, "size": ["small", "large", "?"] * 50,
-            "day": ["2024-01-03"] * 150, "ordered": SIZES * 50}  # fmt: skip
+    ]
+    rows = {
+        "age": [1, 2, 200] * 50,
+        "paid": ["1.5", "8", "x"] * 50,
+        "size": ["small", "large", "?"] * 50,
+        "day": ["2024-01-03"] * 150,
+        "ordered": SIZES * 50,
+    }
     fitted = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(rows, Schema(columns))
     fitted.save(tmp_path / "made.holdfast")
     made = Synthesizer.load(tmp_path / "made.holdfast").sample()

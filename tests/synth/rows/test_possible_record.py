@@ -135,9 +135,13 @@ def test_constraints_that_would_make_a_model_too_large_are_kept_by_its_rows(
     rng = np.random.default_rng(0)
     rows = {name: rng.integers(0, 6, 60) for name in domain}
     made = Synthesizer(
-        epsilon=1.0, delta=1e-6, method=method, constraints=zeros, workload=Workload.of([("c0", "c1")]),
+        epsilon=1.0,
+        delta=1e-6,
+        method=method,
+        constraints=zeros,
+        workload=Workload.of([("c0", "c1")]),
         random_state=1,
-    ).fit(rows, schema)  # fmt: skip
+    ).fit(rows, schema)
     assert isinstance(made.model_, GraphicalModel)
     assert made.model_.tree.cells < 6**4
     codes = np.stack([made.sample()[name] for name in domain], axis=1)
@@ -159,7 +163,7 @@ def test_whatever_is_possible_is_synthesised(case: tuple[Domain, list[Zeros]], d
     method = data.draw(st.sampled_from(["auto", *(method.name for method in METHODS)]))
     made = Synthesizer(
         epsilon=1.0, delta=1e-6, method=method, constraints=zeros, random_state=1, rows=15
-    ).fit(rows, schema)  # fmt: skip
+    ).fit(rows, schema)
     assert possible(made._rows.codes, list(domain), domain, zeros).all()
 
 

@@ -42,7 +42,7 @@ def opened(rows: np.ndarray, adjacency: str = "replace") -> Any:
     schema = Schema(
         [Categorical(name, [str(k) for k in range(size)]) for name, size in zip(NAMES, CELLS, strict=True)],
         adjacency=adjacency,
-    )  # fmt: skip
+    )
     return open_table({name: rows[:, k].astype(str) for k, name in enumerate(NAMES)}, schema)
 
 
@@ -124,7 +124,7 @@ def test_the_certificate_of_a_class_without_joint_cells(tmp_path: Path) -> None:
     net = OneLayer.random(names, (2,) * 40, functions=300, seed=5)
     made = Synthesizer(
         2.0, 1e-6, method="independent", certified=Workload([net, Conjunctions(("x0", "x1"))]), random_state=3
-    ).fit(frame, schema)  # fmt: skip
+    ).fit(frame, schema)
     sample = made.sample()
     released = np.column_stack([np.asarray(sample[name]).astype(int) for name in names])
     true = net.summed(rows) / len(rows) - net.summed(released) / len(released)

@@ -19,6 +19,11 @@ ATTRIBUTE_ATTACKS: tuple[AttributeAttack, ...] = (
 )
 """The first that can be made is the one that figures are told of; fixed here, never chosen by its success."""
 REGISTRY = Registry(
-    group="holdfast.attribute_attacks", noun="attack", own=ATTRIBUTE_ATTACKS, kind=AttributeAttack, calls=("score",),
-    states=("paper", "tasks"), promise="sees no answers",
-)  # fmt: skip
+    group="holdfast.attribute_attacks",
+    noun="attack",
+    own=ATTRIBUTE_ATTACKS,
+    kind=AttributeAttack,
+    calls=("score",),
+    states=("paper", "tasks"),
+    promise="sees no answers",
+)

@@ -102,9 +102,17 @@ def attribute_risk(
     random = np.random.default_rng(random_state)
     chosen = find_attacks(attacks, REGISTRY)
     game = _arranged(
-        model, table, fresh, target, train=train, schema=schema, classes=classes, prepare=prepare, targets=targets,
+        model,
+        table,
+        fresh,
+        target,
+        train=train,
+        schema=schema,
+        classes=classes,
+        prepare=prepare,
+        targets=targets,
         random=random,
-    )  # fmt: skip
+    )
     proof = game.seen.guarantee if proved is None else proved
     curve, notes = _comparable(proof, Adjacency.of(adjacency))
     whose = words_about(chosen, REGISTRY)
@@ -120,14 +128,26 @@ def attribute_risk(
         found = _outcomes(case, truth, game.members.count, _sizes(sizes, game), chosen)
         made.append(
             AttributeRisk(
-                sensitive=secret.name, knows=known, kinds=secret.count, imputer=found.imputer, attacks=found.attacks,
-                surest_k=min(surest, game.members.count, game.fresh.count), skipped=found.skipped,
+                sensitive=secret.name,
+                knows=known,
+                kinds=secret.count,
+                imputer=found.imputer,
+                attacks=found.attacks,
+                surest_k=min(surest, game.members.count, game.fresh.count),
+                skipped=found.skipped,
                 notes=notes | whose,
-                groups=_groups(found, game.fresh, known if groups is None else groups, groups is None, confidence),
-                game=game.coins, adjacency=Adjacency.of(adjacency), proved=curve, confidence=confidence,
-                seconds=time.perf_counter() - start, seed=random_state, disclosure=None if made else whole_people,
+                groups=_groups(
+                    found, game.fresh, known if groups is None else groups, groups is None, confidence
+                ),
+                game=game.coins,
+                adjacency=Adjacency.of(adjacency),
+                proved=curve,
+                confidence=confidence,
+                seconds=time.perf_counter() - start,
+                seed=random_state,
+                disclosure=None if made else whole_people,
             )
-        )  # fmt: skip
+        )
     return AttributeReport(risks=tuple(made))
 
 
@@ -138,10 +158,13 @@ def _disclosure(game: _Arranged, confidence: float, seed: Seed | None) -> Disclo
         return None
     names = list(schema.names)
     return synthetic_disclosure(
-        game.seen.rows, members={name: game.members.raw[name] for name in names},
+        game.seen.rows,
+        members={name: game.members.raw[name] for name in names},
         control={name: game.fresh.raw[name] for name in names},
-        schema=schema, confidence=confidence, random_state=seed or 0,
-    )  # fmt: skip
+        schema=schema,
+        confidence=confidence,
+        random_state=seed or 0,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,9 +183,18 @@ class _Arranged:
 
 
 def _arranged(
-    model: Any, table: Any, fresh: Any, target: str | None, *, train: Any, schema: Schema | None, classes: Any,
-    prepare: Any, targets: int, random: np.random.Generator,
-) -> _Arranged:  # fmt: skip
+    model: Any,
+    table: Any,
+    fresh: Any,
+    target: str | None,
+    *,
+    train: Any,
+    schema: Schema | None,
+    classes: Any,
+    prepare: Any,
+    targets: int,
+    random: np.random.Generator,
+) -> _Arranged:
     if fresh is None:
         return _coins(model, table, target, train, schema, classes, prepare, targets, random)
     seen = ReleaseSeen.of(model, schema=schema, classes=classes, prepare=prepare)
@@ -179,17 +211,28 @@ def _arranged(
     others = order[own : own + targets]
     require(own >= 10 and others.size >= 10, "fresh", outside.count, "30 people or more")
     return _Arranged(
-        seen=seen, own=outside.take(order[:own]), fresh=outside.take(others),
+        seen=seen,
+        own=outside.take(order[:own]),
+        fresh=outside.take(others),
         members=inside.take(random.permutation(inside.count)[:targets]),
-        target=predicted, trained_on=inside.count, coins="given",
+        target=predicted,
+        trained_on=inside.count,
+        coins="given",
         left_out=given - inside.count - outside.count,
-    )  # fmt: skip
+    )
 
 
 def _coins(
-    model: Any, table: Any, target: str | None, train: Any, schema: Schema | None, classes: Any, prepare: Any,
-    targets: int, random: np.random.Generator,
-) -> _Arranged:  # fmt: skip
+    model: Any,
+    table: Any,
+    target: str | None,
+    train: Any,
+    schema: Schema | None,
+    classes: Any,
+    prepare: Any,
+    targets: int,
+    random: np.random.Generator,
+) -> _Arranged:
     everybody = People.of(table, schema)
     given = everybody.count
     if target is not None and target in everybody.schema.names:
@@ -202,10 +245,15 @@ def _coins(
     made = _trained(model, train, inside, target)
     seen = ReleaseSeen.of(made, schema=schema, classes=classes, prepare=prepare)
     return _Arranged(
-        seen=seen, own=own, members=inside.take(np.arange(min(targets, third))),
-        fresh=outside.take(np.arange(min(targets, third))), target=_predicted(target, seen, everybody),
-        trained_on=third, coins="flipped", left_out=given - everybody.count,
-    )  # fmt: skip
+        seen=seen,
+        own=own,
+        members=inside.take(np.arange(min(targets, third))),
+        fresh=outside.take(np.arange(min(targets, third))),
+        target=_predicted(target, seen, everybody),
+        trained_on=third,
+        coins="flipped",
+        left_out=given - everybody.count,
+    )
 
 
 def _trained(model: Any, train: Any, people: People, target: str | None) -> Any:
@@ -260,9 +308,11 @@ def _secrets(sensitive: Any, game: _Arranged) -> list[tuple[str, ...]]:
     found = [(one,) if isinstance(one, str) else tuple(one) for one in names]
     require(len(found) >= 1, "sensitive", sensitive, "one column or more")
     require(
-        game.target is None or all(game.target not in one for one in found), "sensitive", game.target,
+        game.target is None or all(game.target not in one for one in found),
+        "sensitive",
+        game.target,
         "a column that the model reads, not the one that it predicts",
-    )  # fmt: skip
+    )
     return found
 
 
@@ -282,17 +332,24 @@ def _sizes(sizes: Sequence[int], game: _Arranged) -> tuple[int, ...]:
 
 
 def _case(
-    game: _Arranged, secret: Secret, known: tuple[str, ...], chosen: tuple[AttributeAttack, ...],
-    response: Known, error: float | None, learner: Any,
+    game: _Arranged,
+    secret: Secret,
+    known: tuple[str, ...],
+    chosen: tuple[AttributeAttack, ...],
+    response: Known,
+    error: float | None,
+    learner: Any,
     random: np.random.Generator,
-) -> tuple[AttributeCase, Any]:  # fmt: skip
+) -> tuple[AttributeCase, Any]:
     """What the attacker has, and the truth about members and fresh people, which is no part of it."""
     people = game.own.join(game.members).join(game.fresh)
     codes = secret.codes(people)
     base: dict[str, Any] = {
-        "kinds": secret.count, "own_values": codes[: game.own.count], "known": people.features(known),
+        "kinds": secret.count,
+        "own_values": codes[: game.own.count],
+        "known": people.features(known),
         "learner": lambda: learner_of(learner),
-    }  # fmt: skip
+    }
     if game.seen.target is None:
         rows = People.of(game.seen.rows, people.schema)
         values = secret.codes(rows)
@@ -316,11 +373,14 @@ def _case(
     )
     return (
         AttributeCase(
-            **base, response=said, answers=game.seen.answers(people, secret, columns, drawn), inside=inside,
+            **base,
+            response=said,
+            answers=game.seen.answers(people, secret, columns, drawn),
+            inside=inside,
             labels_only=game.seen.target.labels_only or (said.codes is not None and response == "label"),
         ),
         codes[own:],
-    )  # fmt: skip
+    )
 
 
 def _drawn(own: People, hidden: Sequence[str], count: int, random: np.random.Generator) -> Mapping[str, Any]:

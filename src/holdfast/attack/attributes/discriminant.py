@@ -110,15 +110,15 @@ class _Moments:
         apart = features - around
         members = np.zeros((kinds, len(codes)))
         members[codes, np.arange(len(codes))] = 1.0
-        return cls(
-            centre=around, counts=members.sum(axis=1), sums=members @ apart, products=apart.T @ apart
-        )  # fmt: skip
+        return cls(centre=around, counts=members.sum(axis=1), sums=members @ apart, products=apart.T @ apart)
 
     def without(self, part: _Moments) -> _Moments:
         return _Moments(
-            centre=self.centre, counts=self.counts - part.counts, sums=self.sums - part.sums,
+            centre=self.centre,
+            counts=self.counts - part.counts,
+            sums=self.sums - part.sums,
             products=self.products - part.products,
-        )  # fmt: skip
+        )
 
     def lines(self, shrinks: tuple[float, ...]) -> list[_Line]:
         """Discriminants, one for each share of the covariance that is made diagonal."""
@@ -171,7 +171,9 @@ def learner_of(given: Any) -> GuessingLearner:
     if given is None:
         return Discriminant()
     require(
-        hasattr(given, "fit") and hasattr(given, "predict_proba"), "learner", type(given).__name__,
+        hasattr(given, "fit") and hasattr(given, "predict_proba"),
+        "learner",
+        type(given).__name__,
         "None or a scikit-learn classifier with predict_proba",
-    )  # fmt: skip
+    )
     return WrappedClassifier(given)

@@ -195,9 +195,12 @@ def inside_of(model: Any, *, trained_on: int, classes: int) -> dict[str, Any] | 
         penalty = 1.0 / (float(model.C) * trained_on) if hasattr(model, "C") else 0.0
     noise = getattr(getattr(model, "model_", None), "noise_std", None)
     return {
-        "weights": weights, "loss": "squared" if squared else "logistic", "penalty": penalty,
-        "noise_std": float(noise or 0.0), "trained_on": trained_on,
-    }  # fmt: skip
+        "weights": weights,
+        "loss": "squared" if squared else "logistic",
+        "penalty": penalty,
+        "noise_std": float(noise or 0.0),
+        "trained_on": trained_on,
+    }
 
 
 LINEAR_WEIGHTS = AttributeAttack(

@@ -43,7 +43,10 @@ def _truth(case: AttributeCase) -> Codes:
 
 
 CSMIA = AttributeAttack(
-    name="csmia", score=confidence_score, paper="MDKDKBLB22", needs=("model", "confidences"),
+    name="csmia",
+    score=confidence_score,
+    paper="MDKDKBLB22",
+    needs=("model", "confidences"),
     tasks=("classification",),
-)  # fmt: skip
+)
 LOMIA = AttributeAttack(name="lomia", score=label_only, paper="MDKDKBLB22", tasks=("classification",))

@@ -173,9 +173,11 @@ class Surest:
             coins = random.permutation(inside)
             ahead += int(ranked[coins][:k].sum()) - int(ranked[~coins][:k].sum()) >= members - fresh
         return cls(
-            k=k, fresh=Rate.of(fresh, k, confidence=confidence), members=members / k,
+            k=k,
+            fresh=Rate.of(fresh, k, confidence=confidence),
+            members=members / k,
             p_value=ahead / (PERMUTATIONS + 1),
-        )  # fmt: skip
+        )
 
 
 def _precision(right: Bools, sure: Floats, k: int) -> int:

@@ -217,10 +217,14 @@ def schema_from_values(table: Any) -> Schema:
                 )
                 columns.append(
                     Numeric(
-                        name, float(known.min()), float(known.max()), integer=whole, taken_from_data=True,
+                        name,
+                        float(known.min()),
+                        float(known.max()),
+                        integer=whole,
+                        taken_from_data=True,
                         null="category" if lacking else "midpoint",
                     )
-                )  # fmt: skip
+                )
                 continue
         # As a schema reads them: truth values and moments have texts of their own.
         words = sorted(word for word in set(texts(kinds).to_pylist()) if word is not None)
@@ -255,10 +259,12 @@ class Secret:
         edges = {name: made for name in chosen if (made := _tenths(own, name)) is not None}
         cells, first = np.unique(_cells(own, chosen, edges), axis=0, return_index=True)
         values = tuple(
-            {name: _representative(own, name, edges, cells[place, column], int(first[place]))
-             for column, name in enumerate(chosen)}
+            {
+                name: _representative(own, name, edges, cells[place, column], int(first[place]))
+                for column, name in enumerate(chosen)
+            }
             for place in range(len(cells))
-        )  # fmt: skip
+        )
         return cls(columns=chosen, edges=edges, cells=cells, values=values)
 
     @property

@@ -65,9 +65,12 @@ class ReleaseSeen:
         known = getattr(first_step(target.model), "schema", None)  # of an Encoder
         read = schema or (Schema.from_dict(stored) if stored is not None else known)
         return cls(
-            target=target, columns=columns_read(target.model), prepare=prepare, schema=read,
+            target=target,
+            columns=columns_read(target.model),
+            prepare=prepare,
+            schema=read,
             guarantee=target.guarantee,
-        )  # fmt: skip
+        )
 
     def with_columns(self, names: Sequence[str], target: str) -> tuple[str, ...]:
         """The columns that the model is asked with: its own, or all but the one that it predicts."""
@@ -134,9 +137,12 @@ class ReleaseSeen:
         labels = response.numbers if response.codes is None else response.codes.astype(np.float64)
         assert labels is not None
         return LinearInside(
-            own_design=own_design, designs=np.stack(designs), labels=labels,
-            fits=self.kept.setdefault("fits", {}), **found,
-        )  # fmt: skip
+            own_design=own_design,
+            designs=np.stack(designs),
+            labels=labels,
+            fits=self.kept.setdefault("fits", {}),
+            **found,
+        )
 
     def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
         """What a linear model makes of people, with a constant."""

@@ -278,16 +278,21 @@ class AttributeRisk:
                 "gain": _numbers(self.gain()),
                 "gap": {**_numbers(gap), "bound": self.bound()},
                 "surest": {
-                    "k": surest.k, "fresh": float(surest.fresh), "low": surest.fresh.low, "high": surest.fresh.high,
-                    "members": surest.members, "p_value": surest.p_value,
+                    "k": surest.k,
+                    "fresh": float(surest.fresh),
+                    "low": surest.fresh.low,
+                    "high": surest.fresh.high,
+                    "members": surest.members,
+                    "p_value": surest.p_value,
                 },
                 "groups": [
                     {"group": one.group, "people": one.people, **_numbers(one.gain)}
-                    for one in self.groups if one.at_risk
+                    for one in self.groups
+                    if one.at_risk
                 ],
                 "unlimited": UNLIMITED,
             },
-        }  # fmt: skip
+        }
 
 
 def _numbers(one: Gain | MemberGap) -> dict[str, float]:

@@ -187,9 +187,12 @@ class Domain:
             tuple(np.quantile(numbers[codes == cell], INNER, method="nearest").tolist()) for cell in kept
         )
         return cls(
-            name=name, values=values, labels=labels, codes=np.searchsorted(kept, codes).astype(np.int64),
+            name=name,
+            values=values,
+            labels=labels,
+            codes=np.searchsorted(kept, codes).astype(np.int64),
             inner=inner,
-        )  # fmt: skip
+        )
 
     @property
     def size(self) -> int:

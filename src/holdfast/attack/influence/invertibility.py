@@ -101,19 +101,34 @@ def invertibility(
         if domain.size >= 2:
             found.append(
                 column_invertibility(
-                    target, shows, judged, own, domain, schema=schema, knowledge=knowledge, confidence=share,
+                    target,
+                    shows,
+                    judged,
+                    own,
+                    domain,
+                    schema=schema,
+                    knowledge=knowledge,
+                    confidence=share,
                     random=random,
                 )
-            )  # fmt: skip
+            )
     require(len(found) >= 1, "columns", names, "some with two values or more")
     found.sort(key=lambda each: -each.advantage.value)
     return InvertibilityReport(columns=tuple(found), shows=shows, knowledge=knowledge, confidence=confidence)
 
 
 def column_invertibility(
-    target: Target, shows: Shown, judged: Any, own: Any, domain: Domain, *, schema: Schema | None,
-    knowledge: float = 1.0, confidence: float = 0.95, random: np.random.Generator,
-) -> ColumnInvertibility:  # fmt: skip
+    target: Target,
+    shows: Shown,
+    judged: Any,
+    own: Any,
+    domain: Domain,
+    *,
+    schema: Schema | None,
+    knowledge: float = 1.0,
+    confidence: float = 0.95,
+    random: np.random.Generator,
+) -> ColumnInvertibility:
     """One column, played for everybody who has one of its values."""
     keep = np.flatnonzero(domain.codes >= 0)
     require(keep.size >= 1, "people", domain.name, "some with a value of the declared ones in this column")
@@ -126,9 +141,13 @@ def column_invertibility(
     advantage = game.play(show, people, confidence=confidence)
     codes = output_codes(every_output(show, people, domain))
     return ColumnInvertibility(
-        column=domain.name, labels=domain.labels, influence=float(np.mean(influences(codes))), people=keep.size,
-        advantage=advantage, confidence=confidence,
-    )  # fmt: skip
+        column=domain.name,
+        labels=domain.labels,
+        influence=float(np.mean(influences(codes))),
+        people=keep.size,
+        advantage=advantage,
+        confidence=confidence,
+    )
 
 
 def inversion_game(

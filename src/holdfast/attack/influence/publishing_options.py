@@ -111,9 +111,14 @@ class PublishingOptions:
         for place, each in enumerate(self.options):
             value, (low, high) = each.found.advantage.value, each.found.advantage.limits
             axes.errorbar(
-                each.loss, value, yerr=[[value - low], [high - value]], fmt="o", color="#0072b2", capsize=2,
+                each.loss,
+                value,
+                yerr=[[value - low], [high - value]],
+                fmt="o",
+                color="#0072b2",
+                capsize=2,
                 markersize=5,
-            )  # fmt: skip
+            )
             side = 1 if place % 2 == 0 else -1
             axes.annotate(
                 each.name, (each.loss, value), xytext=(7, 7 * side), textcoords="offset points", fontsize=8.5
@@ -253,9 +258,13 @@ def _averaged(target: Target, domain: Domain, groups: Codes, own: Any, schema: S
 
 
 def _trained(
-    train: Callable[[Any, Any], Any], training: tuple[Any, Any], domain: Domain, groups: Codes, schema: Schema | None,
+    train: Callable[[Any, Any], Any],
+    training: tuple[Any, Any],
+    domain: Domain,
+    groups: Codes,
+    schema: Schema | None,
     classes: Sequence[Any] | None,
-) -> Target:  # fmt: skip
+) -> Target:
     """The model trained again on data in which every value of a group is the group's first."""
     features, labels = training
     first = {group: int(np.flatnonzero(groups == group)[0]) for group in np.unique(groups).tolist()}

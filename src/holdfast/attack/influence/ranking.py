@@ -111,13 +111,24 @@ class InvertibilityReport:
             blind, gain = each.advantage.simulated_gain, each.advantage.gain
             axes.plot([blind, gain], [place, place], color="#9aa5b1", linewidth=2.5, zorder=1)
             axes.errorbar(
-                gain, place, xerr=[[gain - gain.low], [gain.high - gain]], color="#0072b2", fmt="o", markersize=6,
-                capsize=2, label="with what the model shows" if place == 0 else None,
-            )  # fmt: skip
+                gain,
+                place,
+                xerr=[[gain - gain.low], [gain.high - gain]],
+                color="#0072b2",
+                fmt="o",
+                markersize=6,
+                capsize=2,
+                label="with what the model shows" if place == 0 else None,
+            )
             axes.plot(
-                blind, place, color="#e69f00", marker="D", linestyle="none", markersize=5.5,
+                blind,
+                place,
+                color="#e69f00",
+                marker="D",
+                linestyle="none",
+                markersize=5.5,
                 label="without the model" if place == 0 else None,
-            )  # fmt: skip
+            )
         axes.set_yticks(range(len(self.columns)), [str(each.column) for each in reversed(self.columns)])
         axes.set(xlim=(0, 1.02), xlabel="share of people whose value is guessed")
         axes.set_title("What the model gives away, column by column (internal)", loc="left", fontsize=10)

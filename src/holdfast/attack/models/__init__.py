@@ -21,6 +21,11 @@ ATTACKS: tuple[Attack, ...] = (
     rmia.ONLINE,
 )
 REGISTRY = Registry(
-    group="holdfast.attacks", noun="attack", own=ATTACKS, kind=Attack, calls=("score",), states=("paper", "tasks"),
+    group="holdfast.attacks",
+    noun="attack",
+    own=ATTACKS,
+    kind=Attack,
+    calls=("score",),
+    states=("paper", "tasks"),
     promise="sees no answers",
-)  # fmt: skip
+)

@@ -43,9 +43,12 @@ def require_numbers(values: Floats) -> None:
     """Refuse NaN and infinity: an attack would take them for no opinion."""
     bad = int(values.size - np.isfinite(values).sum())
     require(
-        bad == 0, "the model's answer", f"{bad} of {values.size} numbers are NaN or infinite", "finite",
+        bad == 0,
+        "the model's answer",
+        f"{bad} of {values.size} numbers are NaN or infinite",
+        "finite",
         "look at what the model does with these rows",
-    )  # fmt: skip
+    )
 
 
 def ask(model: Callable[[Any], Any], features: Any) -> Any:
@@ -117,9 +120,13 @@ def _deciding(model: Any, classes: Sequence[Any] | None, task: Task | None) -> A
     """A classifier that shows decisions only."""
     names = np.asarray(model.classes_)
     return (
-        lambda features: (np.asarray(ask(model.predict, features))[:, None] == names[None, :]).astype(np.float64),
-        "classification", _names(model), True,
-    )  # fmt: skip
+        lambda features: (np.asarray(ask(model.predict, features))[:, None] == names[None, :]).astype(
+            np.float64
+        ),
+        "classification",
+        _names(model),
+        True,
+    )
 
 
 def _predicting(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:

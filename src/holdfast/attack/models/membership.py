@@ -80,9 +80,14 @@ def membership(
         require(models >= 4, "models", models, ">= 4", "or leave out the attacks with reference models")
         start = time.perf_counter()
         made = reference_models(
-            train, case.records, models=models, classes=target.classes or None, random_state=random_state,
-            jobs=jobs, views=views(chosen, target),
-        )  # fmt: skip
+            train,
+            case.records,
+            models=models,
+            classes=target.classes or None,
+            random_state=random_state,
+            jobs=jobs,
+            views=views(chosen, target),
+        )
         case, spent = replace(case, references=made), time.perf_counter() - start
     games = {attack.name: _arranged(attack, case, inside.count, random_state) for attack in chosen}
     skipped = {attack.name: why for attack in chosen if (why := attack.obstacle(games[attack.name][0]))}
@@ -100,14 +105,20 @@ def membership(
         scores = attack.scores(arranged)
         seconds = time.perf_counter() - start + (spent if "references" in attack.needs else 0.0)
         result = AttackResult(
-            attack=attack.name, member_scores=scores[is_member], non_member_scores=scores[~is_member],
-            tried=len(run), proved=curve, seconds=seconds,
-        )  # fmt: skip
+            attack=attack.name,
+            member_scores=scores[is_member],
+            non_member_scores=scores[~is_member],
+            tried=len(run),
+            proved=curve,
+            seconds=seconds,
+        )
         results.append(result)
     return MembershipReport(
-        results=tuple(results), skipped=skipped, models=case.references.models if case.references else 0,
+        results=tuple(results),
+        skipped=skipped,
+        models=case.references.models if case.references else 0,
         notes=unlike | words_about(run, REGISTRY),
-    )  # fmt: skip
+    )
 
 
 def _arranged(attack: Attack, case: Case, members: int, seed: Seed | None) -> tuple[Case, NDArray[np.bool_]]:

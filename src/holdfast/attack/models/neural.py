@@ -109,9 +109,13 @@ def learned_scores(lessons: Lessons, features: Floats) -> Floats:
         return np.asarray(np.clip((values - centre) / scale, -FAR, FAR))
 
     network = MLPClassifier(
-        hidden_layer_sizes=(HIDDEN,), max_iter=EPOCHS, batch_size=min(BATCH, len(known)), learning_rate_init=RATE,
-        alpha=DECAY, random_state=0,
-    )  # fmt: skip
+        hidden_layer_sizes=(HIDDEN,),
+        max_iter=EPOCHS,
+        batch_size=min(BATCH, len(known)),
+        learning_rate_init=RATE,
+        alpha=DECAY,
+        random_state=0,
+    )
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a few epochs are meant to be few
         network.fit(standard(known), lessons.included)

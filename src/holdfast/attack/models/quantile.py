@@ -50,9 +50,13 @@ def _fitted(rows: NDArray[np.float64], signal: Floats, level: float) -> Any:
     from threadpoolctl import threadpool_limits
 
     trees = HistGradientBoostingRegressor(
-        loss="quantile", quantile=level, max_iter=TREES, max_leaf_nodes=LEAVES, min_samples_leaf=LEAST_ROWS,
+        loss="quantile",
+        quantile=level,
+        max_iter=TREES,
+        max_leaf_nodes=LEAVES,
+        min_samples_leaf=LEAST_ROWS,
         early_stopping=False,
-    )  # fmt: skip
+    )
     # Threads on few rows wait for each other: on a busy machine, thirty times longer than the work takes.
     with threadpool_limits(1 if len(rows) < ROWS_FOR_THREADS else None, user_api="openmp"):
         return trees.fit(rows, signal)

@@ -116,9 +116,16 @@ def reference_models(
         return signal, [view(target, lessons).astype(np.float32) for view in seen.values()]
 
     included, observed = observe_models(
-        train, records, observe, models=models, classes=classes, random_state=random_state, draw=draw, base=base,
+        train,
+        records,
+        observe,
+        models=models,
+        classes=classes,
+        random_state=random_state,
+        draw=draw,
+        base=base,
         jobs=jobs,
-    )  # fmt: skip
+    )
     return References(
         included=included,
         signals=np.stack([signal for signal, _ in observed]),

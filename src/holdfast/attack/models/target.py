@@ -76,9 +76,13 @@ class Target:
             if fits(fitted):
                 outputs, task, names, labels_only = adapt(fitted, classes, task)
                 return cls(
-                    outputs=outputs, task=task, classes=names, model=fitted, guarantee=guarantee,
+                    outputs=outputs,
+                    task=task,
+                    classes=names,
+                    model=fitted,
+                    guarantee=guarantee,
                     labels_only=labels_only,
-                )  # fmt: skip
+                )
         raise ParameterError(
             f"model must predict: an estimator, a callable, a Release or a path, got {type(model).__name__}"
         )
@@ -139,17 +143,21 @@ class Target:
         """One row per record, one column per class."""
         values = answers_as_numbers(self.outputs(records.features))
         require(
-            values.shape == (records.count, len(self.classes)), "the model's answer", values.shape,
+            values.shape == (records.count, len(self.classes)),
+            "the model's answer",
+            values.shape,
             f"of the shape {(records.count, len(self.classes))}: one probability for each row and class",
             f"its classes are {_listed(self.classes)}",
-        )  # fmt: skip
+        )
         require_numbers(values)
         require(
             bool(np.all((values >= -_SLACK) & (values <= 1.0 + _SLACK)))
             and bool(np.all(np.abs(values.sum(axis=1) - 1.0) <= _SLACK)),
-            "the model's answer", "numbers outside [0, 1], or rows that do not sum to 1",
-            "probabilities", "of logits the softmax is: attack Target.of_logits(model, classes=...)",
-        )  # fmt: skip
+            "the model's answer",
+            "numbers outside [0, 1], or rows that do not sum to 1",
+            "probabilities",
+            "of logits the softmax is: attack Target.of_logits(model, classes=...)",
+        )
         return np.clip(values, 0.0, 1.0)
 
     def own(self, records: Records) -> NDArray[np.intp]:
@@ -191,9 +199,12 @@ class Target:
         """What a regression's prediction lacks: y minus prediction."""
         predicted = answers_as_numbers(self.outputs(records.features))
         require(
-            predicted.shape == (records.count,), "the model's answer", predicted.shape, "one number per row",
+            predicted.shape == (records.count,),
+            "the model's answer",
+            predicted.shape,
+            "one number per row",
             "name the labels with classes= if it gives probabilities",
-        )  # fmt: skip
+        )
         require_numbers(predicted)
         with withholding(
             "NumPy", "read the labels y as numbers; name them with classes= if they are classes"

@@ -133,8 +133,14 @@ def from_shadow(
     records = Records.of(reference, "reference")
     require(not attack.needs, "attack", attack.name, "an attack that needs nothing but the model's outputs")
     included, observed = observe_models(
-        train, records, lambda target, rows: attack.scores(Case(target=target, records=rows)), models=models,
-        random_state=random_state, classes=classes, draw=draw, jobs=jobs,
-    )  # fmt: skip
+        train,
+        records,
+        lambda target, rows: attack.scores(Case(target=target, records=rows)),
+        models=models,
+        random_state=random_state,
+        classes=classes,
+        draw=draw,
+        jobs=jobs,
+    )
     scores = np.stack(observed)
     return Threshold(value=best_cut(scores[included], scores[~included]), rule=f"{models} shadow models")

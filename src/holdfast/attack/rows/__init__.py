@@ -12,6 +12,11 @@ ROWS_ATTACKS: tuple[RowsAttack, ...] = (
     distance_based.NEAREST_ROW,
 )
 REGISTRY = Registry(
-    group="holdfast.rows_attacks", noun="attack", own=ROWS_ATTACKS, kind=RowsAttack, calls=("score",),
-    states=("paper",), promise="sees no answers",
-)  # fmt: skip
+    group="holdfast.rows_attacks",
+    noun="attack",
+    own=ROWS_ATTACKS,
+    kind=RowsAttack,
+    calls=("score",),
+    states=("paper",),
+    promise="sees no answers",
+)

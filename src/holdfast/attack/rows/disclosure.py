@@ -202,9 +202,14 @@ LINKABILITY = DisclosureAttack(name="linkability", make=link, paper="GBWT23")
 INFERENCE = DisclosureAttack(name="inference", make=infer, paper="GBWT23")
 DISCLOSURES: tuple[DisclosureAttack, ...] = (SINGLING_OUT, LINKABILITY, INFERENCE)
 DISCLOSURE_REGISTRY = Registry(
-    group="holdfast.disclosures", noun="attack", own=DISCLOSURES, kind=DisclosureAttack, calls=("make",),
-    states=("paper",), promise="sees no answers",
-)  # fmt: skip
+    group="holdfast.disclosures",
+    noun="attack",
+    own=DISCLOSURES,
+    kind=DisclosureAttack,
+    calls=("make",),
+    states=("paper",),
+    promise="sees no answers",
+)
 
 
 @checked
@@ -279,9 +284,11 @@ def _halves(halves: Sequence[Sequence[str]] | None, names: Sequence[str]) -> Any
     if halves is None:
         return None
     require(
-        len(halves) == 2 and not any(isinstance(one, str) for one in halves), "halves", halves,
+        len(halves) == 2 and not any(isinstance(one, str) for one in halves),
+        "halves",
+        halves,
         "two lists of columns",
-    )  # fmt: skip
+    )
     first, second = (_places(one, names, "halves") for one in halves)
     both = sorted({names[place] for place in first} & {names[place] for place in second})
     require(not both, "halves", both, "without a column in both: it would link everybody")

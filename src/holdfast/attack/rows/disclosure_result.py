@@ -137,9 +137,15 @@ class DisclosureReport:
             for shift, (group, (colour, marker)) in enumerate(looks.items()):
                 rate = result.rate(group)  # type: ignore[arg-type]
                 axes.errorbar(
-                    rate, place + 0.18 - 0.18 * shift, xerr=[[rate - rate.low], [rate.high - rate]], color=colour,
-                    fmt=marker, markersize=5, capsize=2, label=group if place == 0 else None,
-                )  # fmt: skip
+                    rate,
+                    place + 0.18 - 0.18 * shift,
+                    xerr=[[rate - rate.low], [rate.high - rate]],
+                    color=colour,
+                    fmt=marker,
+                    markersize=5,
+                    capsize=2,
+                    label=group if place == 0 else None,
+                )
         axes.set_yticks(range(len(self.results)), [result.attack for result in reversed(self.results)])
         axes.set(xlim=(-0.02, 1.02), xlabel="share of attacks that come true")
         axes.set_title("What the rows give away beyond the population (internal)", loc="left", fontsize=10)

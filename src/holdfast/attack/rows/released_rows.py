@@ -38,9 +38,11 @@ class ReleasedRows:
     def __post_init__(self) -> None:
         require(len(self.numbers) == len(self.cells) >= 1, "rows", len(self.cells), "one row or more")
         require(
-            sum(self.widths or (1,) * self.numbers.shape[1]) == self.numbers.shape[1], "widths", self.widths,
+            sum(self.widths or (1,) * self.numbers.shape[1]) == self.numbers.shape[1],
+            "widths",
+            self.widths,
             "numbers that add up to the width of the rows",
-        )  # fmt: skip
+        )
 
     def places(self, column: int) -> slice:
         """Where the numbers of a column stand."""

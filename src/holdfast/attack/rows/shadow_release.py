@@ -88,12 +88,17 @@ def shadow_release(
                 views[trial, place] = set_shares(read(synthesise(data.features)).cells, cells, sets)
     inside, outside = _learned(views[: trials // 2], views[trials // 2 :])
     return AttackResult(
-        attack="shadow_release", member_scores=inside, non_member_scores=outside, game="flipped", adjacency=relation,
+        attack="shadow_release",
+        member_scores=inside,
+        non_member_scores=outside,
+        game="flipped",
+        adjacency=relation,
         proved=None if proved is None else proved_curve(proved, relation),
-        audited=audited_curve(inside, outside, confidence=confidence), confidence=confidence,
+        audited=audited_curve(inside, outside, confidence=confidence),
+        confidence=confidence,
         audited_at=lambda sure: audited_curve(inside, outside, confidence=sure),
         seconds=time.perf_counter() - start,
-    )  # fmt: skip
+    )
 
 
 def set_shares(rows: Codes, target: Codes, sets: list[tuple[int, ...]]) -> Floats:

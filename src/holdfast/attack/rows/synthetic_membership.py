@@ -66,9 +66,13 @@ def synthetic_membership(
         arranged, is_member = _arranged(attack, case, inside.count, random_state)
         scores = attack.scores(arranged)
         result = AttackResult(
-            attack=attack.name, member_scores=scores[is_member], non_member_scores=scores[~is_member],
-            tried=len(chosen), proved=curve, seconds=time.perf_counter() - start,
-        )  # fmt: skip
+            attack=attack.name,
+            member_scores=scores[is_member],
+            non_member_scores=scores[~is_member],
+            tried=len(chosen),
+            proved=curve,
+            seconds=time.perf_counter() - start,
+        )
         results.append(result)
     notes = {attack.name: attack.note for attack in chosen if attack.note is not None}
     notes |= words_about(chosen, REGISTRY)

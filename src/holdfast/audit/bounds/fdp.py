@@ -207,9 +207,11 @@ class RefutedCurve(TradeOff):
         inner = ndtr(middle - half)
         miss = ndtr(-middle - half)
         return cls(
-            np.concatenate([[0.0], inner, [1.0]]), np.concatenate([[1.0], miss, [0.0]]),
-            claim="audited", confidence=confidence,
-        )  # fmt: skip
+            np.concatenate([[0.0], inner, [1.0]]),
+            np.concatenate([[1.0], miss, [0.0]]),
+            claim="audited",
+            confidence=confidence,
+        )
 
     def contradicts(self, proved: TradeOff, *, tolerance: float = 1e-12) -> bool:
         """Whether the proof implies the refuted curve: it lies on or above it at every false-alarm rate."""

@@ -46,9 +46,12 @@ def p_value(
     require(method == "formula", "method", method, "'exact', 'formula' or 'hoeffding'")
     tail = float(upper_tail(guesses, correct, epsilon))
     require(
-        tail <= 0.5, "method", method, "'exact' where the binomial tail exceeds 1/2",
+        tail <= 0.5,
+        "method",
+        method,
+        "'exact' where the binomial tail exceeds 1/2",
         "the closed formula is no upper bound there",
-    )  # fmt: skip
+    )
     return _formula(guesses, correct, canaries=canaries, epsilon=epsilon, delta=delta)
 
 

@@ -120,8 +120,10 @@ def guess(scores: ArrayLike, *, include: int, exclude: int) -> Guesses:
     )
     require(
         min(include, exclude) >= 0 and include + exclude <= score.size,
-        "include + exclude", include + exclude, f"between 0 and the {score.size} canaries",
-    )  # fmt: skip
+        "include + exclude",
+        include + exclude,
+        f"between 0 and the {score.size} canaries",
+    )
     ranked = np.argsort(-score, kind="stable")
     turn = np.concatenate([2 * np.arange(include), 2 * np.arange(exclude) + 1])
     in_turns = np.argsort(turn, kind="stable")

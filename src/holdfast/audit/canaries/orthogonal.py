@@ -57,8 +57,13 @@ class HadamardCanaries:
     @property
     def public(self) -> Mapping[str, int | float | str]:
         """Design, shape, norm and seed."""
-        return {"design": "hadamard", "count": self.count, "dimension": self.dimension,
-                "row_norm": self.row_norm, "seed": self.seed}  # fmt: skip
+        return {
+            "design": "hadamard",
+            "count": self.count,
+            "dimension": self.dimension,
+            "row_norm": self.row_norm,
+            "seed": self.seed,
+        }
 
     @cached_property
     def _squares(self) -> tuple[tuple[int, int, float], ...]:
@@ -186,6 +191,9 @@ def _parity(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _at_most_dimension(count: int, dimension: int) -> None:
     require(
-        count <= dimension, "count", count, f"at most dimension={dimension} for orthogonal canaries",
+        count <= dimension,
+        "count",
+        count,
+        f"at most dimension={dimension} for orthogonal canaries",
         "use RademacherCanaries, which may be more than the dimension",
-    )  # fmt: skip
+    )

@@ -110,9 +110,12 @@ class PlantedRecords:
         )
         if self.adjacency is Adjacency.zero_out:
             require(
-                self.null is not None, "null", None, "a record (x, y) that the method counts as absent",
+                self.null is not None,
+                "null",
+                None,
+                "a record (x, y) that the method counts as absent",
                 "audit the same method under 'add_remove' or 'replace', or say what its null record is",
-            )  # fmt: skip
+            )
 
     @property
     def count(self) -> int:

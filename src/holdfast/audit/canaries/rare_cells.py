@@ -45,9 +45,12 @@ class RareCells:
     def __post_init__(self) -> None:
         require(self.seed >= 0, "seed", self.seed, ">= 0")
         require(
-            1 <= self.count <= self.domain, "count", self.count, f"from 1 to the {self.domain} cells of the schema",
+            1 <= self.count <= self.domain,
+            "count",
+            self.count,
+            f"from 1 to the {self.domain} cells of the schema",
             "declare more columns or finer bins",
-        )  # fmt: skip
+        )
 
     @property
     def domain(self) -> int:

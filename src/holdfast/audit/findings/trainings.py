@@ -159,9 +159,12 @@ class AnytimeGuesses(FromEpsilon):
 
     def _check(self, delta: float) -> None:
         require(
-            self.trainings or delta == 0.0, "delta", delta, "0 for guesses within one training",
+            self.trainings or delta == 0.0,
+            "delta",
+            delta,
+            "0 for guesses within one training",
             "use one training for each guess, or kind 'one-run'",
-        )  # fmt: skip
+        )
 
     def method(self) -> str:
         """How the bound is computed, in words."""

@@ -88,9 +88,12 @@ def _replaced(mechanism: Any, field: str, value: Any) -> Mechanism:
 
 def _halved(example: Mechanism) -> Subject:
     return of_mechanism(
-        example, sample=quieter(example).sample, name=f"noise_halved {subject_label(example)}",
-        broken="half the declared noise is drawn", draws=1600,
-    )  # fmt: skip
+        example,
+        sample=quieter(example).sample,
+        name=f"noise_halved {subject_label(example)}",
+        broken="half the declared noise is drawn",
+        draws=1600,
+    )
 
 
 def _under(fault: PlantedFault) -> Subject:

@@ -51,16 +51,24 @@ class FreshnessTrial:
             seen = recorded(self.case, world, seed=int(source.words(1)[0] >> np.uint64(1)))
             if seen.error or not seen.transcript.steps:
                 return Outcome(
-                    test="freshness", what=self.case.name, statistic=math.inf, bound=-math.log10(error), error=error,
+                    test="freshness",
+                    what=self.case.name,
+                    statistic=math.inf,
+                    bound=-math.log10(error),
+                    error=error,
                     detail=seen.error or "nothing was drawn",
-                )  # fmt: skip
+                )
             runs.append([normal_scores(step, random) for step in seen.transcript.steps])
         what, p = worst(runs)
         return Outcome(
-            test="freshness", what=self.case.name, statistic=-math.log10(max(p, 1e-300)),
-            bound=-math.log10(error), error=error, p_value=p,
+            test="freshness",
+            what=self.case.name,
+            statistic=-math.log10(max(p, 1e-300)),
+            bound=-math.log10(error),
+            error=error,
+            p_value=p,
             detail=f"{what}, p = {p:.2g}; {sum(row.size for run in runs for row in run)} numbers of {len(runs)} runs",
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +95,14 @@ class MechanismFreshness:
             runs.append([normal_scores(step, random) for step in steps])
         what, p = worst(runs)
         return Outcome(
-            test="freshness", what="draws one after the other", statistic=-math.log10(max(p, 1e-300)),
-            bound=-math.log10(error), error=error, p_value=p,
+            test="freshness",
+            what="draws one after the other",
+            statistic=-math.log10(max(p, 1e-300)),
+            bound=-math.log10(error),
+            error=error,
+            p_value=p,
             detail=f"{what}, p = {p:.2g}; {self.steps * self.runs} draws",
-        )  # fmt: skip
+        )
 
 
 def normal_scores(step: Draw, random: np.random.Generator) -> Floats:

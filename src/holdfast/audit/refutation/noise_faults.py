@@ -29,11 +29,20 @@ MADE_OF_METHODS = (
 HALVED = (
     ("adassp replace", "gaussian:Gaussian.sample", "sigma=sigma, size", "sigma=sigma / 2, size"),
     ("functional replace", "laplace:Laplace.sample", "scale=self.scale,", "scale=self.scale / 2,"),
-    ("bst14 replace", "gaussian:Gaussian.sample", "float(self.sigma) * noise", "0.5 * float(self.sigma) * noise"),
-    ("bolt_on replace", "vector_laplace:VectorLaplace.sample", "source, **self._stand_in(value.size)",
-     "source, **{name: one / 2 if name == 'scale' else one for name, one in self._stand_in(value.size).items()}"),
+    (
+        "bst14 replace",
+        "gaussian:Gaussian.sample",
+        "float(self.sigma) * noise",
+        "0.5 * float(self.sigma) * noise",
+    ),
+    (
+        "bolt_on replace",
+        "vector_laplace:VectorLaplace.sample",
+        "source, **self._stand_in(value.size)",
+        "source, **{name: one / 2 if name == 'scale' else one for name, one in self._stand_in(value.size).items()}",
+    ),
     ("objective replace", "objective:_Perturbed.sample", "minimise(linear,", "minimise(linear / 2,"),
-)  # fmt: skip
+)
 """Where a sampler draws, and what makes its noise half of what it was."""
 
 

@@ -52,6 +52,10 @@ class PriceTrial:
             epsilon, delta = point if point is not None else (1.0, account.limit.delta(1.0))
             share = whole.delta(float(epsilon)) / float(delta)
         return Outcome(
-            test="analysis", what=f"{self.case.name}: charges composed again, over the promise", statistic=share,
-            bound=1.0 + SLACK, error=0.0, detail=f"{sum(uses.values())} uses of {len(uses)} mechanisms",
-        )  # fmt: skip
+            test="analysis",
+            what=f"{self.case.name}: charges composed again, over the promise",
+            statistic=share,
+            bound=1.0 + SLACK,
+            error=0.0,
+            detail=f"{sum(uses.values())} uses of {len(uses)} mechanisms",
+        )

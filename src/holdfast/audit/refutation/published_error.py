@@ -123,9 +123,13 @@ def bolt_on_showcase(
         enough = float(Gaussian.within(limit, l2_sensitivity=wide).sigma)
         hidden, _ = _one_run(trained, labels, enough, source)
         return PublishedClaim(
-            claimed=epsilon, printed=many(pure(printed)), sound=many(pure(sound)),
-            one_run_printed=exposed, curve_printed=curve, one_run_sound=hidden,
-        )  # fmt: skip
+            claimed=epsilon,
+            printed=many(pure(printed)),
+            sound=many(pure(sound)),
+            one_run_printed=exposed,
+            curve_printed=curve,
+            one_run_sound=hidden,
+        )
 
     return Showcase(
         rows=tuple(row(epsilon) for epsilon in epsilons),

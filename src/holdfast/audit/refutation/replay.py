@@ -79,8 +79,14 @@ class Setup:
     ) -> Setup:
         """Tried on all that these neighbours have to offer."""
         return cls(
-            name=name, open=open, run=run, pairs=near.pairs, vary=near.vary, plain=near.plain, touched=near.touched
-        )  # fmt: skip
+            name=name,
+            open=open,
+            run=run,
+            pairs=near.pairs,
+            vary=near.vary,
+            plain=near.plain,
+            touched=near.touched,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -42,13 +42,23 @@ class ReplayTrial:
         parts = ", ".join(f"{kind} {best:.3f}" for kind, best in kinds.items())
         if found:
             return Outcome(
-                test="replay", what=self.case.name, statistic=max(reached, found.largest), bound=1.0 + TOLERANCE,
-                error=0.0, detail=f"{found.disagreement}; {search.tried} replays", reached=kinds,
-            )  # fmt: skip
+                test="replay",
+                what=self.case.name,
+                statistic=max(reached, found.largest),
+                bound=1.0 + TOLERANCE,
+                error=0.0,
+                detail=f"{found.disagreement}; {search.tried} replays",
+                reached=kinds,
+            )
         return Outcome(
-            test="replay", what=self.case.name, statistic=reached, bound=1.0 + TOLERANCE, error=0.0,
-            detail=f"{search.tried} replays, farthest: {parts or 'nothing was released'}", reached=kinds,
-        )  # fmt: skip
+            test="replay",
+            what=self.case.name,
+            statistic=reached,
+            bound=1.0 + TOLERANCE,
+            error=0.0,
+            detail=f"{search.tried} replays, farthest: {parts or 'nothing was released'}",
+            reached=kinds,
+        )
 
 
 class _Search:

@@ -49,10 +49,14 @@ class SamplingTrial:
         p = min(1.0, least * len(tests))
         rate = float(np.mean([drawn.mean() for drawn, _ in found]))
         return Outcome(
-            test="sampling", what=self.case.name, statistic=-math.log10(max(p, 1e-300)), bound=-math.log10(error),
-            error=error, p_value=p,
+            test="sampling",
+            what=self.case.name,
+            statistic=-math.log10(max(p, 1e-300)),
+            bound=-math.log10(error),
+            error=error,
+            p_value=p,
             detail=f"{name}, p = {p:.2g}; drawn with rate {rate:.4f}, declared {_rate(found[0][1][0]):.4f}",
-        )  # fmt: skip
+        )
 
     def _drawn(self, seed: int) -> tuple[Drawn, list[Draw]]:
         world = self.case.plain(self.rows)

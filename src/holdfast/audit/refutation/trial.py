@@ -114,9 +114,13 @@ class Analysis:
     def run(self, source: Source, *, error: float) -> Outcome:
         """Compute the value and compare."""
         return Outcome(
-            test="analysis", what=self.what, statistic=self.value(), bound=self.claimed, error=0.0,
+            test="analysis",
+            what=self.what,
+            statistic=self.value(),
+            bound=self.claimed,
+            error=0.0,
             detail=self.detail,
-        )  # fmt: skip
+        )
 
 
 # By draws.
@@ -207,9 +211,13 @@ class Neighbours:
         detail = f"largest of {len(shares)} pairs, observed / claimed"
         if largest < self.least:
             return Outcome(
-                test="neighbours", what=self.what, statistic=self.least / max(largest, 1e-300), bound=1.0,
-                error=0.0, detail=f"no pair comes within {self.least:.2f} of the claim: the test is blind",
-            )  # fmt: skip
+                test="neighbours",
+                what=self.what,
+                statistic=self.least / max(largest, 1e-300),
+                bound=1.0,
+                error=0.0,
+                detail=f"no pair comes within {self.least:.2f} of the claim: the test is blind",
+            )
         return Outcome(
             test="neighbours", what=self.what, statistic=largest, bound=1.0, error=0.0, detail=detail
         )

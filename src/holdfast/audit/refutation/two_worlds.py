@@ -112,10 +112,14 @@ class TwoWorlds:
         without, present = self.without(source, self.draws), self.present(source, self.draws)
         event = worst_event(self.claim.trade_off(), without, present, error=error)
         return Outcome(
-            test="audit", what=self.what, statistic=event.detection, bound=event.allowed + 1e-9, error=error,
+            test="audit",
+            what=self.what,
+            statistic=event.detection,
+            bound=event.allowed + 1e-9,
+            error=error,
             detail=f"found at {event.false_alarm:.3f} false alarms, 2 x {self.draws} releases; "
             f"epsilon >= {event.epsilon_lower:.2f}",
-        )  # fmt: skip
+        )
 
 
 def calls(sample: Sample, value: Any, *, score: Callable[[Any], float] | None = None) -> Draw:

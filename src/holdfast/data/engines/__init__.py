@@ -113,9 +113,14 @@ ENGINES = (
 )
 
 REGISTRY = Registry(
-    group="holdfast.engines", noun="engine", own=ENGINES, kind=Engine, calls=("accepts", "connect"),
-    states=("takes",), promise="reads every row once",
-)  # fmt: skip
+    group="holdfast.engines",
+    noun="engine",
+    own=ENGINES,
+    kind=Engine,
+    calls=("accepts", "connect"),
+    states=("takes",),
+    promise="reads every row once",
+)
 
 
 def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
@@ -210,9 +215,14 @@ def open_table(
             f"options must be those of the engine {chosen.name!r}, got {', '.join(strange_names)}"
         )
     opened = chosen.connect(
-        source, schema, table=table, adjacency=resolved, n_public=n_public,
-        entropy=Source() if entropy is None else entropy, **options,
-    )  # fmt: skip
+        source,
+        schema,
+        table=table,
+        adjacency=resolved,
+        n_public=n_public,
+        entropy=Source() if entropy is None else entropy,
+        **options,
+    )
     if not any(chosen is one for one in ENGINES):
         require(
             isinstance(opened, Table),

@@ -130,9 +130,14 @@ def _carried(dtype: Any) -> Any:
         plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
         return pa.decimal128(plain.precision, plain.scale) if plain.precision <= 38 else pa.null()
     forms = {
-        Kind.integer: pa.int64(), Kind.floating: pa.float64(), Kind.boolean: pa.bool_(), Kind.date: pa.date32(),
-        Kind.text: pa.large_string(), Kind.timestamp: pa.timestamp("us"), Kind.zoned: pa.timestamp("us", "UTC"),
-    }  # fmt: skip
+        Kind.integer: pa.int64(),
+        Kind.floating: pa.float64(),
+        Kind.boolean: pa.bool_(),
+        Kind.date: pa.date32(),
+        Kind.text: pa.large_string(),
+        Kind.timestamp: pa.timestamp("us"),
+        Kind.zoned: pa.timestamp("us", "UTC"),
+    }
     return forms.get(kind, pa.null())
 
 

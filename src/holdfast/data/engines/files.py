@@ -18,9 +18,13 @@ WRITTEN = (".parquet", ".csv", ".arrow")
 
 
 def read_table(
-    path: Path, *, name: str = "file", kinds: Sequence[str] = TABLES, csv: CsvFormat | None = None,
+    path: Path,
+    *,
+    name: str = "file",
+    kinds: Sequence[str] = TABLES,
+    csv: CsvFormat | None = None,
     numbers: Sequence[str] = (),
-) -> Any:  # fmt: skip
+) -> Any:
     """A file as an Arrow table; `name` is what the caller calls it.
 
     All columns of a CSV file are texts; those of `numbers` have a decimal point, whatever the file writes.

@@ -52,9 +52,12 @@ def _check_spacing(column: Any) -> None:
         require(inside, "smallest", least, "above 0 and within the bounds")
         object.__setattr__(column, "smallest", float(least))
     require(
-        column.low > 0 or least is not None, "smallest", least, "declared, because low is not above 0",
+        column.low > 0 or least is not None,
+        "smallest",
+        least,
+        "declared, because low is not above 0",
         "a logarithm has no end at 0: say from which size on amounts are told apart",
-    )  # fmt: skip
+    )
 
 
 def geometric_edges(low: float, high: float, smallest: float | None, bins: int) -> tuple[float, ...]:

@@ -81,11 +81,13 @@ def pattern_of(form: str) -> tuple[str, dict[str, int]]:
     dated = ("m" in parts) != ("b" in parts) and ("Y" in parts) != ("y" in parts)
     once = len(set(parts)) == len(parts)
     require(
-        good and once and dated and clock in _CLOCKS and (clock == "" or "d" in parts), "format", form,
+        good and once and dated and clock in _CLOCKS and (clock == "" or "d" in parts),
+        "format",
+        form,
         "'iso', or a month (%m, or %b by its name) of a year (%Y or %y), possibly with a day (%d) and a time "
         f"(%H, %M, %S, or %I, %M, %S, %p) and the signs {_SIGNS!r} between them",
         "such as '%d.%m.%Y', '%m/%d/%Y %I:%M %p' or '%b %Y'",
-    )  # fmt: skip
+    )
     if form.startswith("%Y-%d"):
         raise ParameterError(
             f"format must not write a day as other people write a month, got {form!r}; use '%Y-%m-%d'"
@@ -221,9 +223,14 @@ def unit_numbers(packed: Floats, unit: str) -> Floats:
             shifted = year - (month <= 2)
             place = month + np.where(month <= 2, 9, -3)
             days = (
-                365 * shifted + np.floor(shifted / 4) - np.floor(shifted / 100) + np.floor(shifted / 400)
-                + np.floor((153 * place + 2) / 5) + day - 719469
-            )  # fmt: skip
+                365 * shifted
+                + np.floor(shifted / 4)
+                - np.floor(shifted / 100)
+                + np.floor(shifted / 400)
+                + np.floor((153 * place + 2) / 5)
+                + day
+                - 719469
+            )
             made = _of_seconds(days, hour * 3600 + minute * 60 + second, unit)
     return np.where(good, made, np.nan)
 

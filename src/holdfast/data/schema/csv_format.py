@@ -56,9 +56,12 @@ class CsvFormat:
         require(self.decimal in (".", ","), "decimal", self.decimal, "'.' or ','")
         taken = "," if self.delimiter is None else self.delimiter
         require(
-            self.decimal != taken, "decimal", self.decimal, "another character than the delimiter",
+            self.decimal != taken,
+            "decimal",
+            self.decimal,
+            "another character than the delimiter",
             "files with decimal commas are delimited by ';' or a tab",
-        )  # fmt: skip
+        )
         require(
             isinstance(self.quoted_newlines, bool), "quoted_newlines", self.quoted_newlines, "a truth value"
         )
@@ -94,7 +97,9 @@ def _known(name: str) -> str:
     except (LookupError, TypeError, ValueError):
         found = ""
     require(
-        found in (*_UNICODE, *_DOUBLE) or re.fullmatch(_SINGLE, found) is not None, "encoding", name,
+        found in (*_UNICODE, *_DOUBLE) or re.fullmatch(_SINGLE, found) is not None,
+        "encoding",
+        name,
         f"one of {(*_UNICODE, *_DOUBLE)} or an encoding of one byte per letter, such as 'latin-1' or 'cp1252'",
-    )  # fmt: skip
+    )
     return found

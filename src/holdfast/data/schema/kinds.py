@@ -43,6 +43,11 @@ KINDS: dict[str, type[Numeric] | type[Categorical] | type[Identifier]] = {
     column.kind: column for column in (Numeric, Categorical, Identifier, DateTime, Hierarchy)
 }
 REGISTRY: Registry[Any] = Registry(
-    group="holdfast.columns", noun="column kind", own=tuple(KINDS.values()), kind=(Numeric, Categorical),
-    classes=True, label="kind", promise="reads each row by itself",
-)  # fmt: skip
+    group="holdfast.columns",
+    noun="column kind",
+    own=tuple(KINDS.values()),
+    kind=(Numeric, Categorical),
+    classes=True,
+    label="kind",
+    promise="reads each row by itself",
+)

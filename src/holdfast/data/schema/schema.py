@@ -62,8 +62,12 @@ class Schema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         for kind in {type(column) for column in self.columns} - set(KINDS.values()):
-            require(issubclass(kind, Numeric | Categorical), "columns", kind.__name__,
-                    "a list of Numeric, Categorical and Identifier, or of kinds below the first two")  # fmt: skip
+            require(
+                issubclass(kind, Numeric | Categorical),
+                "columns",
+                kind.__name__,
+                "a list of Numeric, Categorical and Identifier, or of kinds below the first two",
+            )
             REGISTRY.admit(kind)
         seen: set[str] = set()
         for column in self.columns:

@@ -98,7 +98,9 @@ def check_type(dtype: object) -> None:
     """Refuse what is no type that a column of synthetic values can have."""
     good = isinstance(dtype, str) and _TYPES.fullmatch(dtype) is not None
     require(
-        good, "dtype", dtype,
+        good,
+        "dtype",
+        dtype,
         "an Arrow type: int8 ... uint64, float32, float64, decimal(10, 2), bool, string, large_string, dictionary, "
         "date, timestamp[us] or timestamp[us, UTC]",
-    )  # fmt: skip
+    )

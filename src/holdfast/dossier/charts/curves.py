@@ -142,9 +142,12 @@ def drawn_trade_offs(points: TradeOffPoints, *, log: bool = False, void: bool = 
     return frame(
         "What an attacker can achieve" + (" (log scale)" if log else ""),
         f"{'The shaded region was claimed to be' if void else 'The shaded region is'} out of reach. {words}.",
-        x, y, body, key=series,
+        x,
+        y,
+        body,
+        key=series,
         facts=f' data-left="{LEFT}" data-right="{WIDTH - RIGHT}" data-low="{low}"',
-    )  # fmt: skip
+    )
 
 
 def trade_off_chart(curves: Sequence[tuple[str, TradeOff]], *, log: bool = False) -> str:

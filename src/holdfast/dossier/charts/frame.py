@@ -180,9 +180,11 @@ def frame(
         f'<rect class="frame" x="{left}" y="{TOP}" width="{WIDTH - left - RIGHT}" height="{floor - TOP}"/>',
         below,
         f'<text transform="translate(14,{(TOP + floor) / 2}) rotate(-90)" text-anchor="middle">'
-        f"{escape(y.label)}</text>" if y.label else "",
+        f"{escape(y.label)}</text>"
+        if y.label
+        else "",
         listed,
-    ]  # fmt: skip
+    ]
     drop -= _LINE
     bottom = drop + (end if key else height + deep - _LINE)
     return (

@@ -176,9 +176,13 @@ class EpsilonComparison:
         for name in self.methods:
             points = self.of(name)
             axis.errorbar(
-                [p.epsilon for p in points], [p.score for p in points], fmt="o-", capsize=3, label=name,
+                [p.epsilon for p in points],
+                [p.score for p in points],
+                fmt="o-",
+                capsize=3,
+                label=name,
                 yerr=[self.quantile * p.error for p in points],
-            )  # fmt: skip
+            )
         axis.axhline(self.without_privacy.score, color="#1c2733", linestyle="--", label="without privacy")
         axis.axhline(self.constant.score, color="#55626f", linestyle=":", label=self.constant.method)
         for one in self.answers[:1]:
@@ -197,10 +201,16 @@ class EpsilonComparison:
 
         drawn = epsilon_chart(
             self.caption,
-            {name: [(p.epsilon, p.score, self.quantile * p.error) for p in self.of(name)] for name in self.methods},
-            ceiling=self.without_privacy.score, floor=self.constant.score, measure=self.measure,
-            floor_name=self.constant.method, asked=self.answers[0].accuracy if self.answers else None,
-        )  # fmt: skip
+            {
+                name: [(p.epsilon, p.score, self.quantile * p.error) for p in self.of(name)]
+                for name in self.methods
+            },
+            ceiling=self.without_privacy.score,
+            floor=self.constant.score,
+            measure=self.measure,
+            floor_name=self.constant.method,
+            asked=self.answers[0].accuracy if self.answers else None,
+        )
         said = visible(self.to_json())
         answers = [visible(one.summary()) for one in self.answers]
         return document(
@@ -319,11 +329,14 @@ def _which(method: str, points: Sequence[EpsilonPoint], accuracy: float, quantil
     reach = quantile * np.array([one.error for one in points])
     reached, likely = np.flatnonzero(means >= accuracy), means + reach >= accuracy
     return WhichEpsilon(
-        method=method, accuracy=accuracy, tried=float(epsilons[reached[0]]) if reached.size else None,
-        between=first_reached(epsilons, means, accuracy), low=first_reached(epsilons, means + reach, accuracy),
+        method=method,
+        accuracy=accuracy,
+        tried=float(epsilons[reached[0]]) if reached.size else None,
+        between=first_reached(epsilons, means, accuracy),
+        low=first_reached(epsilons, means + reach, accuracy),
         high=first_reached(epsilons, means - reach, accuracy),
         lasting=not likely.any() or bool(likely[np.argmax(likely) :].all()),
-    )  # fmt: skip
+    )
 
 
 def first_reached(epsilons: Floats, values: Floats, asked: float) -> float | None:

@@ -44,8 +44,9 @@ def evaluation_page(report: EvaluationReport, *, audience: str) -> str:
         charts["released"] = dot_chart(
             _most("Noisy tables", len(ranked)),
             [(one.name, one.total_variation, one.noise, 0.0) for one in ranked[:MOST_DOTS]],
-            label="total variation", names=("rows", "noise alone"),
-        )  # fmt: skip
+            label="total variation",
+            names=("rows", "noise alone"),
+        )
         if own.claim is not None:
             said["against_release"]["claim"] = own.claim.summary()
             words = f"of the rows: {own.claim.query_class} are off by no more, with confidence "
@@ -59,9 +60,15 @@ def evaluation_page(report: EvaluationReport, *, audience: str) -> str:
                 )
                 tiles += _tile(distance, words)
     return document(
-        "evaluation.html.j2", said=said, charts={name: Markup(one) for name, one in charts.items()},
-        tiles=visible(tiles), strengths=visible(strengths), one_way=one_way, small=SMALL, version=holdfast.__version__,
-    )  # fmt: skip
+        "evaluation.html.j2",
+        said=said,
+        charts={name: Markup(one) for name, one in charts.items()},
+        tiles=visible(tiles),
+        strengths=visible(strengths),
+        one_way=one_way,
+        small=SMALL,
+        version=holdfast.__version__,
+    )
 
 
 def _most(title: str, number: int) -> str:
@@ -119,9 +126,12 @@ def _prediction_chart(made: Predictions) -> str:
     ]
     dots.append(("no model", made.baseline.value, None, 1.96 * made.baseline.error))
     return dot_chart(
-        f"{made.measure} for {made.target} on real rows", dots, zero=False,
-        label=f"{made.measure}; whiskers are 95 % intervals", names=("trained on synthetic", "on real"),
-    )  # fmt: skip
+        f"{made.measure} for {made.target} on real rows",
+        dots,
+        zero=False,
+        label=f"{made.measure}; whiskers are 95 % intervals",
+        names=("trained on synthetic", "on real"),
+    )
 
 
 def _rows(values: Any) -> Sequence[Sequence[float]]:

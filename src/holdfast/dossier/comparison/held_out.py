@@ -103,17 +103,26 @@ class HeldOut:
 
         with warnings.catch_warnings():
             for told in (
-                AssumptionWarning, BudgetWarning, NotPrivateWarning, ConvergenceWarning, LinAlgWarning,
-            ):  # fmt: skip
+                AssumptionWarning,
+                BudgetWarning,
+                NotPrivateWarning,
+                ConvergenceWarning,
+                LinAlgWarning,
+            ):
                 warnings.simplefilter("ignore", told)
             table = open_table(self.train, self.schema)
             kind: dict[str, Any] = (
                 {"model": ADDITIVE} if method == ADDITIVE else {"model": None, "method": method}
             )
             model = estimator_of(
-                self.schema, self.target, epsilon=epsilon, delta=delta, adjacency=table.adjacency,
-                random_state=seed, **kind,
-            ).fit(table, target=self.target)  # fmt: skip
+                self.schema,
+                self.target,
+                epsilon=epsilon,
+                delta=delta,
+                adjacency=table.adjacency,
+                random_state=seed,
+                **kind,
+            ).fit(table, target=self.target)
             return self._scores_of(model)
 
     def _scores_of(self, model: Any) -> Scores:

@@ -36,8 +36,16 @@ from holdfast.ledger.signing.trust import Trust
 from holdfast.release import Release
 
 _REBUILT = (
-    "releases", "promise", "picture", "tried", "contradictions", "not_tested", "payments", "budgets", "doubts",
-)  # fmt: skip
+    "releases",
+    "promise",
+    "picture",
+    "tried",
+    "contradictions",
+    "not_tested",
+    "payments",
+    "budgets",
+    "doubts",
+)
 """Sections that follow from release, ledger and stored audits; the ledger that closed the page binds the rest."""
 _OF_AUDITS = ("tried", "contradictions", "not_tested")
 """Of these an older record is taken at its word."""
@@ -284,12 +292,16 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
     older = record.format in OLDER
     tried = (*made.tried, *(one for one in record.tried if older or one.kind == "attack"))
     made = replace(
-        made, format=record.format, holdfast=record.holdfast, renderer=record.renderer, tried=tried,
+        made,
+        format=record.format,
+        holdfast=record.holdfast,
+        renderer=record.renderer,
+        tried=tried,
         picture=_with_lines(made.picture, record.picture),
         contradictions=tuple(one.contradiction for one in tried if one.contradiction is not None),
         not_tested=record.not_tested if older else not_tested(tried, also_run=record.also_run),
         audits=record.audits if older else made.audits,
-    )  # fmt: skip
+    )
     if older:
         told = zip(made.releases, record.releases, strict=True)
         made = replace(

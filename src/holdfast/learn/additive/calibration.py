@@ -47,9 +47,11 @@ def calibrate_scores(
     # Rounding towards zero keeps each gradient within its bound; sums of whole numbers are exact.
     sensitivity = sum_l2(bound * (1.0 + NORM_SLACK), task.account.adjacency, task.account.unit)
     mechanism = gaussian_for(
-        square / CALIBRATION_STEPS, l2_sensitivity=sensitivity, adjacency=task.account.adjacency,
+        square / CALIBRATION_STEPS,
+        l2_sensitivity=sensitivity,
+        adjacency=task.account.adjacency,
         arithmetic=task.arithmetic,
-    )  # fmt: skip
+    )
     table, constant = design.lookup(weights), weights[:, 0]
     at = np.concatenate([[SCORE_UNIT], np.zeros(task.outputs)])
     start, mean, rate = at, np.zeros_like(at), RATE / task.evenness

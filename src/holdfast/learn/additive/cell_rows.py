@@ -125,8 +125,14 @@ class CellRows:
         total = np.zeros((plan.total + 1, plan.outputs), dtype=np.int64)
         for codes, labels in self.chunks():
             total += plan.gradient(
-                codes, labels, loss=loss, table=table, constant=constant, clip=clip, steps_per_unit=steps_per_unit
-            )  # fmt: skip
+                codes,
+                labels,
+                loss=loss,
+                table=table,
+                constant=constant,
+                clip=clip,
+                steps_per_unit=steps_per_unit,
+            )
         return np.asarray(total / steps_per_unit)
 
 

@@ -160,9 +160,11 @@ def descend(
         residual = task.residual(explained)
         clip = task.clip(design.effective_dimension, residual)
         mechanism = gaussian_for(
-            square / steps, l2_sensitivity=gradient_sensitivity(task, clip, design),
-            adjacency=task.account.adjacency, arithmetic=task.arithmetic,
-        )  # fmt: skip
+            square / steps,
+            l2_sensitivity=gradient_sensitivity(task, clip, design),
+            adjacency=task.account.adjacency,
+            arithmetic=task.arithmetic,
+        )
         spread = float(mechanism.sigma) / task.count
         sums = task.rows.gradient(
             design.plan, loss=task.loss, table=design.lookup(weights), constant=weights[:, 0], clip=clip

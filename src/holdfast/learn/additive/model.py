@@ -135,13 +135,16 @@ class AdditiveModel:
         """Plain JSON: cells, shapes and the rule that uses them; needs no holdfast to read."""
         shapes = [
             {
-                "column": cells.name, "edges": cells.edges.tolist() if cells.numeric else None,
-                "labels": list(cells.labels), "shape": shape.tolist(), "levels": level.tolist(),
+                "column": cells.name,
+                "edges": cells.edges.tolist() if cells.numeric else None,
+                "labels": list(cells.labels),
+                "shape": shape.tolist(),
+                "levels": level.tolist(),
             }
             for cells, shape, level in zip(
                 self.cells, self.split(self.shapes), self.split(np.asarray(self.levels)), strict=True
             )
-        ]  # fmt: skip
+        ]
         pairs = [
             {"columns": [self.columns[a], self.columns[b]], "shape": part.tolist()}
             for (a, b), part in zip(
@@ -150,11 +153,20 @@ class AdditiveModel:
         ]
         return json.dumps(
             {
-                "format": FORMAT, "rule": RULE, "model": self.model, "constant": self.constant.tolist(),
-                "classes": self.classes, "columns": shapes, "pairs": pairs,
-            } | ({} if self.positive is None else {POSITIVE: self.positive}) | more,
-            indent=1, allow_nan=False, default=lambda value: value.item(),
-        )  # fmt: skip
+                "format": FORMAT,
+                "rule": RULE,
+                "model": self.model,
+                "constant": self.constant.tolist(),
+                "classes": self.classes,
+                "columns": shapes,
+                "pairs": pairs,
+            }
+            | ({} if self.positive is None else {POSITIVE: self.positive})
+            | more,
+            indent=1,
+            allow_nan=False,
+            default=lambda value: value.item(),
+        )
 
 
 def holds_additive(value: Any) -> bool:

@@ -76,15 +76,26 @@ def fit_additive(
     with one_thread():
         rows.regrid(affordable_grid(rows, account, square=square * HISTOGRAMS))
         seen = release_histograms(
-            rows, account, square=square * HISTOGRAMS, arithmetic=arithmetic,
+            rows,
+            account,
+            square=square * HISTOGRAMS,
+            arithmetic=arithmetic,
             classes=max(2, outputs) if classifier else None,
-        )  # fmt: skip
+        )
         moved = account.adjacency.gradient_factor * account.unit.max_rows
         task = AdditiveTask(
-            rows=rows, loss=loss, outputs=outputs, account=account, count=seen.rows,
-            told=max(math.sqrt(square) * seen.rows / moved, 1e-3), arithmetic=arithmetic,
-            mean=seen.mean, mean_square=seen.mean_square, square_noise=seen.square_noise, evenness=seen.evenness,
-        )  # fmt: skip
+            rows=rows,
+            loss=loss,
+            outputs=outputs,
+            account=account,
+            count=seen.rows,
+            told=max(math.sqrt(square) * seen.rows / moved, 1e-3),
+            arithmetic=arithmetic,
+            mean=seen.mean,
+            mean_square=seen.mean_square,
+            square_noise=seen.square_noise,
+            evenness=seen.evenness,
+        )
         design, found, levels = _phases(task, seen, descents, interactions=interactions, unpaired=unpaired)
         scale, shift = 1.0, np.zeros(outputs)
         if classifier:
@@ -92,15 +103,25 @@ def fit_additive(
     values = design.values(scale * found.weights)
     columns = len(rows.cells)
     return AdditiveFit(
-        constant=scale * found.weights[:, 0] + shift, shapes=tuple(values[:columns]), pairs=design.plan.pairs,
-        levels=levels, pair_shapes=tuple(values[columns:]), pair_levels=pair_levels(task.telling_rows),
-        shares=seen.shares, grid=rows.cells[0].grid,
+        constant=scale * found.weights[:, 0] + shift,
+        shapes=tuple(values[:columns]),
+        pairs=design.plan.pairs,
+        levels=levels,
+        pair_shapes=tuple(values[columns:]),
+        pair_levels=pair_levels(task.telling_rows),
+        shares=seen.shares,
+        grid=rows.cells[0].grid,
         parameters={
-            "effective_dimension": design.effective_dimension, "dimension": design.dimension,
-            "pairs": len(design.plan.pairs), "pair_levels": pair_levels(task.telling_rows), "scale": scale,
-            "clip": found.clip, "steps": FINAL_STEPS,
-        } | _rarest(seen),
-    )  # fmt: skip
+            "effective_dimension": design.effective_dimension,
+            "dimension": design.dimension,
+            "pairs": len(design.plan.pairs),
+            "pair_levels": pair_levels(task.telling_rows),
+            "scale": scale,
+            "clip": found.clip,
+            "steps": FINAL_STEPS,
+        }
+        | _rarest(seen),
+    )
 
 
 def _phases(

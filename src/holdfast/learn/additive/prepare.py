@@ -79,15 +79,24 @@ def additive_table(
             yield (batch, labels) if len(known) == len(labels) else (batch.take(known), labels[known])
 
     rows = CellRows(
-        cells=cells_of_columns([table.schema[column] for column in columns]), read=read, adjacency=table.adjacency,
-        unit=table.unit, public_count=count, file=_file(table, columns=len(columns), count=count),
+        cells=cells_of_columns([table.schema[column] for column in columns]),
+        read=read,
+        adjacency=table.adjacency,
+        unit=table.unit,
+        public_count=count,
+        file=_file(table, columns=len(columns), count=count),
         may_lack_targets=may_lack(table.schema[name]),
-    )  # fmt: skip
+    )
     return AdditiveInput(
-        rows=rows, coding=coded, schema=table.schema, columns=columns, declared=(*counted, *table.assumptions),
-        levels=levels, counted=CountedRows.of_table(table, name, None if counted else count),
+        rows=rows,
+        coding=coded,
+        schema=table.schema,
+        columns=columns,
+        declared=(*counted, *table.assumptions),
+        levels=levels,
+        counted=CountedRows.of_table(table, name, None if counted else count),
         count_is_public=not counted,
-    )  # fmt: skip
+    )
 
 
 def _file(table: Table, *, columns: int, count: int) -> PrivateFile | None:
@@ -115,9 +124,12 @@ def additive_arrays(
     count, counted = count_of_array(len(X), n_public, adjacency)
     read = (*read, *counted)
     rows = CellRows(
-        cells=cells_of_columns(list(schema.columns)), read=lambda: batches_of_matrix(schema, X, labels),
-        adjacency=adjacency, unit=schema.confirmed_unit, public_count=count,
-    )  # fmt: skip
+        cells=cells_of_columns(list(schema.columns)),
+        read=lambda: batches_of_matrix(schema, X, labels),
+        adjacency=adjacency,
+        unit=schema.confirmed_unit,
+        public_count=count,
+    )
     assumed = (FEATURES_ASSUMED,) if bounds is None else ()
     return AdditiveInput(
         rows=rows,

@@ -146,14 +146,20 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         useless = announce([influence(account.remaining(), number, noun=data.rows.unit.noun)])
         with closing(data.rows):
             fit = fit_additive(
-                data.rows, loss=loss, outputs=outputs, account=account, interactions=bool(self.interactions),
+                data.rows,
+                loss=loss,
+                outputs=outputs,
+                account=account,
+                interactions=bool(self.interactions),
                 unpaired=frozenset(data.columns.index(name) for name in directions),
-            )  # fmt: skip
+            )
         self._take(self._model(data, fit, directions))
         self.counted_ = data.counted
         PAYERS.paid(self, account)
         self.release_ = Release.of(
-            account, self.model_.value(), method=f"{type(self).__name__}, additive",
+            account,
+            self.model_.value(),
+            method=f"{type(self).__name__}, additive",
             parameters=plain_parameters(
                 dict(fit.parameters)
                 | ({} if data.levels is None else {"levels": data.levels})
@@ -161,9 +167,10 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
                 | data.coding.parameters
             ),
             schema_hash=None if data.from_arrays else data.schema.hash(),
-            assumptions=(*data.read, *data.declared, *chosen_by), theorem=THEOREM,
+            assumptions=(*data.read, *data.declared, *chosen_by),
+            theorem=THEOREM,
             prospects=useless,
-        )  # fmt: skip
+        )
         if said := self._untrusted():
             warn(said, ProbabilityWarning)
         return self
@@ -214,10 +221,14 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             X, y = validate_data(self, X, y, dtype=np.float64)
             named = tuple(str(name) for name in getattr(self, "feature_names_in_", ()))
             return additive_arrays(
-                X, self._targets(y), y, names=named or tuple(f"x{place}" for place in range(X.shape[1])),
-                bounds=self.bounds, n_public=self.n_public,
+                X,
+                self._targets(y),
+                y,
+                names=named or tuple(f"x{place}" for place in range(X.shape[1])),
+                bounds=self.bounds,
+                n_public=self.n_public,
                 adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
-            )  # fmt: skip
+            )
 
     def _directions(self, data: AdditiveInput) -> dict[str, int]:
         """Which columns must be monotone, and how; all of it declared."""
@@ -247,14 +258,23 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         cells = sum(len(shape) for shape in shapes)
         outputs = fit.constant.size
         return AdditiveModel(
-            model=type(self).__name__, schema=data.schema.to_dict(), columns=data.columns,
-            constant=origin + unit * fit.constant, shapes=np.concatenate(shapes), pairs=fit.pairs,
+            model=type(self).__name__,
+            schema=data.schema.to_dict(),
+            columns=data.columns,
+            constant=origin + unit * fit.constant,
+            shapes=np.concatenate(shapes),
+            pairs=fit.pairs,
             pair_levels=fit.pair_levels,
             pair_shapes=np.concatenate([np.zeros((0, outputs)), *(unit * part for part in fit.pair_shapes)]),
-            levels=np.concatenate(fit.levels).astype(np.int64) if fit.levels else np.zeros(cells, dtype=np.int64),
-            shares=np.concatenate(fit.shares), classes=getattr(data.coding, "names", None),
-            from_arrays=data.from_arrays, monotone=dict(directions) or None, grid=fit.grid,
-        )  # fmt: skip
+            levels=np.concatenate(fit.levels).astype(np.int64)
+            if fit.levels
+            else np.zeros(cells, dtype=np.int64),
+            shares=np.concatenate(fit.shares),
+            classes=getattr(data.coding, "names", None),
+            from_arrays=data.from_arrays,
+            monotone=dict(directions) or None,
+            grid=fit.grid,
+        )
 
     def _take(self, model: AdditiveModel) -> None:
         self.model_ = model

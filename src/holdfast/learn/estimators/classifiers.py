@@ -179,10 +179,21 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         random_state: Seed | None = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds, classes=classes,
-            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
-            arithmetic=arithmetic, random_state=random_state,
-        )  # fmt: skip
+            epsilon,
+            delta,
+            method=method,
+            options=options,
+            row_norm=row_norm,
+            bounds=bounds,
+            classes=classes,
+            fit_intercept=fit_intercept,
+            penalty=penalty,
+            radius=radius,
+            adjacency=adjacency,
+            n_public=n_public,
+            arithmetic=arithmetic,
+            random_state=random_state,
+        )
         self.multi_class = multi_class
 
     def _check_parameters(self, account: Any) -> None:
@@ -248,10 +259,21 @@ class PrivateLinearSVC(PrivateLinearClassifier):
         random_state: Seed | None = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds, classes=classes,
-            fit_intercept=fit_intercept, penalty=penalty, radius=radius, adjacency=adjacency, n_public=n_public,
-            arithmetic=arithmetic, random_state=random_state,
-        )  # fmt: skip
+            epsilon,
+            delta,
+            method=method,
+            options=options,
+            row_norm=row_norm,
+            bounds=bounds,
+            classes=classes,
+            fit_intercept=fit_intercept,
+            penalty=penalty,
+            radius=radius,
+            adjacency=adjacency,
+            n_public=n_public,
+            arithmetic=arithmetic,
+            random_state=random_state,
+        )
         self.loss = loss
 
     def _check_parameters(self, account: Any) -> None:

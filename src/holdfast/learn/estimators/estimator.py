@@ -198,8 +198,9 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
     def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> Prepared:
         told: dict[str, Any] = {
             "row_norm": None if self.row_norm is None else float(self.row_norm),
-            "fit_intercept": bool(self.fit_intercept), "intervals": self._wants_intervals(),
-        }  # fmt: skip
+            "fit_intercept": bool(self.fit_intercept),
+            "intervals": self._wants_intervals(),
+        }
         if isinstance(X, Table):
             require(y is None, "y", "...", "None where a Table is fitted", "name its column: target=...")
             require(
@@ -210,9 +211,13 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             )
             resolve_adjacency(self.adjacency, X.adjacency)
             prepared = of_table(
-                X, target, coding=self._column, n_public=self.n_public, **told,
+                X,
+                target,
+                coding=self._column,
+                n_public=self.n_public,
+                **told,
                 limit=limit_to_spend(self.epsilon, self.delta, account, count=X.n_public),
-            )  # fmt: skip
+            )
             self.n_features_in_ = len(prepared.columns or ())
             self.__dict__.pop("feature_names_in_", None)
         else:
@@ -220,10 +225,17 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             with numbers_only(X, y):
                 X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
                 prepared = of_arrays(
-                    X, self._targets(y), y, n_public=self.n_public, **told,
-                    adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
-                    names=getattr(self, "feature_names_in_", None), bounds=self.bounds,
-                )  # fmt: skip
+                    X,
+                    self._targets(y),
+                    y,
+                    n_public=self.n_public,
+                    **told,
+                    adjacency=resolve_adjacency(
+                        self.adjacency, None if account is None else account.adjacency
+                    ),
+                    names=getattr(self, "feature_names_in_", None),
+                    bounds=self.bounds,
+                )
         for assumption in prepared.read:
             warn(assumption, AssumptionWarning)
         return prepared
@@ -233,11 +245,14 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         radius = self._default_radius(prepared.row_norm) if self.radius is None else self.radius / unit
         norm = design_norm(prepared.row_norm, fit_intercept=self.fit_intercept)
         return Problem(
-            loss=self._loss(prepared.coding, prediction_bound=norm * radius), dimension=prepared.examples.dimension,
-            penalty=self.penalty or 0.0, radius=radius, row_norm=norm,
+            loss=self._loss(prepared.coding, prediction_bound=norm * radius),
+            dimension=prepared.examples.dimension,
+            penalty=self.penalty or 0.0,
+            radius=radius,
+            row_norm=norm,
             constant=intercept_value(prepared.row_norm, fit_intercept=self.fit_intercept),
             active=None if prepared.columns is None else len(prepared.columns) + self.fit_intercept,
-        )  # fmt: skip
+        )
 
     def _without_privacy(self, prepared: Prepared, problem: Problem) -> Fit:
         warn("epsilon=inf: this fit is not private", NotPrivateWarning)
@@ -294,9 +309,14 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         """All that is public of the fit, within what is left."""
         examples = prepared.examples
         return PublicFacts(
-            problem=problem, count=examples.public_count, limit=left, adjacency=examples.adjacency,
-            max_rows=examples.unit.max_rows, count_is_public=prepared.count_is_public, noun=examples.unit.noun,
-        )  # fmt: skip
+            problem=problem,
+            count=examples.public_count,
+            limit=left,
+            adjacency=examples.adjacency,
+            max_rows=examples.unit.max_rows,
+            count_is_public=prepared.count_is_public,
+            noun=examples.unit.noun,
+        )
 
     def _decide(
         self, prepared: Prepared, problem: Problem, left: PrivacyCurve
@@ -340,22 +360,33 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         intercept = origin + constant * weights[:, -1] if constant else np.full(len(weights), origin)
         std = fit.noise_std
         model = LinearModel(
-            model=type(self).__name__, coef=coef, intercept=intercept, row_norm=prepared.row_norm,
-            classes=getattr(prepared.coding, "names", None), feature_names=prepared.feature_names,
+            model=type(self).__name__,
+            coef=coef,
+            intercept=intercept,
+            row_norm=prepared.row_norm,
+            classes=getattr(prepared.coding, "names", None),
+            feature_names=prepared.feature_names,
             noise_std=None if std is None else unit * std,
             intercept_noise_std=None
             if std is None or not constant
             else unit * math.hypot(constant * std, fit.centre_noise_std),
             noise_quantile=None if std is None else quantile,
-            schema=prepared.schema, columns=prepared.columns, reference=prepared.reference or None,
-            choice=choice, link=self._link(prepared.coding),
+            schema=prepared.schema,
+            columns=prepared.columns,
+            reference=prepared.reference or None,
+            choice=choice,
+            link=self._link(prepared.coding),
             inference=None
             if fit.score is None
             else stored_score(
-                fit.score, unit=unit, origin=origin, constant=constant, row_norm=prepared.row_norm,
+                fit.score,
+                unit=unit,
+                origin=origin,
+                constant=constant,
+                row_norm=prepared.row_norm,
                 longest_row=prepared.longest_row,
             ),
-        )  # fmt: skip
+        )
         self._take(model)
         self.counted_ = prepared.counted
         return model

@@ -33,8 +33,12 @@ def stored_score(
     if constant:
         scales[-1], shifts[-1] = unit * constant, origin
     return {
-        "score": score.value(), "scales": scales, "shifts": shifts, "row_norm": row_norm, "longest_row": longest_row,
-    }  # fmt: skip
+        "score": score.value(),
+        "scales": scales,
+        "shifts": shifts,
+        "row_norm": row_norm,
+        "longest_row": longest_row,
+    }
 
 
 @checked

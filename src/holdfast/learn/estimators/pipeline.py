@@ -59,11 +59,14 @@ def pipeline_release(pipeline: Any) -> Release[Any]:
     guarantee, provenance = _together(paid)
     names = [name for name, _ in kept] + [last]
     made: Release[Any] = Release(
-        value={"format": FORMAT, "names": names, "steps": [*values, model.release_.value]}, guarantee=guarantee,
-        provenance=dataclasses.replace(provenance, method=f"Pipeline of {', '.join(names)}; {provenance.method}"),
+        value={"format": FORMAT, "names": names, "steps": [*values, model.release_.value]},
+        guarantee=guarantee,
+        provenance=dataclasses.replace(
+            provenance, method=f"Pipeline of {', '.join(names)}; {provenance.method}"
+        ),
         certificates=model.release_.certificates,
         prospects=tuple(dict.fromkeys(said for step in paid for said in step.release_.prospects)),
-    )  # fmt: skip
+    )
     account = PAYERS.account(model)
     if provenance.head and account is not None:
         # The ledger knows the model by itself; what is published is the pipeline, and it must know that one.

@@ -168,11 +168,21 @@ class PrivateRidge(PrivateLinearRegressor):
         random_state: Seed | None = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
-            target_bounds=target_bounds, fit_intercept=fit_intercept, penalty=penalty, radius=radius,
-            adjacency=adjacency, n_public=n_public,
-            arithmetic=arithmetic, random_state=random_state,
-        )  # fmt: skip
+            epsilon,
+            delta,
+            method=method,
+            options=options,
+            row_norm=row_norm,
+            bounds=bounds,
+            target_bounds=target_bounds,
+            fit_intercept=fit_intercept,
+            penalty=penalty,
+            radius=radius,
+            adjacency=adjacency,
+            n_public=n_public,
+            arithmetic=arithmetic,
+            random_state=random_state,
+        )
 
 
 @checked
@@ -212,11 +222,21 @@ class PrivateLasso(PrivateLinearRegressor):
         random_state: Seed | None = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
-            target_bounds=target_bounds, fit_intercept=fit_intercept, penalty=penalty, radius=radius,
-            adjacency=adjacency, n_public=n_public,
-            arithmetic=arithmetic, random_state=random_state,
-        )  # fmt: skip
+            epsilon,
+            delta,
+            method=method,
+            options=options,
+            row_norm=row_norm,
+            bounds=bounds,
+            target_bounds=target_bounds,
+            fit_intercept=fit_intercept,
+            penalty=penalty,
+            radius=radius,
+            adjacency=adjacency,
+            n_public=n_public,
+            arithmetic=arithmetic,
+            random_state=random_state,
+        )
 
     _l1 = True
 
@@ -266,11 +286,21 @@ class PrivateHuberRegression(PrivateLinearRegressor):
         random_state: Seed | None = None,
     ) -> None:
         super().__init__(
-            epsilon, delta, method=method, options=options, row_norm=row_norm, bounds=bounds,
-            target_bounds=target_bounds, fit_intercept=fit_intercept, penalty=penalty, radius=radius,
-            adjacency=adjacency, n_public=n_public,
-            arithmetic=arithmetic, random_state=random_state,
-        )  # fmt: skip
+            epsilon,
+            delta,
+            method=method,
+            options=options,
+            row_norm=row_norm,
+            bounds=bounds,
+            target_bounds=target_bounds,
+            fit_intercept=fit_intercept,
+            penalty=penalty,
+            radius=radius,
+            adjacency=adjacency,
+            n_public=n_public,
+            arithmetic=arithmetic,
+            random_state=random_state,
+        )
         self.width = width
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:

@@ -116,19 +116,30 @@ def coefficient_intervals(
     chosen = [names.index(name) for name in (names if parameters is None else parameters)]
     if method == "wald":
         parts = _wald(
-            score, chosen, names=names, level=level, shifts=shifts / scales, row_norm=stored.get("row_norm"),
+            score,
+            chosen,
+            names=names,
+            level=level,
+            shifts=shifts / scales,
+            row_norm=stored.get("row_norm"),
             longest_row=stored.get("longest_row"),
-        )  # fmt: skip
+        )
     else:
         parts = _inverted(score, chosen, level=level, shifts=shifts / scales)
     estimate, error, low, high, p_value = parts
     scale, shift = scales[chosen], shifts[chosen]
     return CoefficientIntervals(
-        names=tuple(names[place] for place in chosen), estimate=scale * estimate + shift, std_error=scale * error,
-        low=scale * low + shift, high=scale * high + shift, p_value=p_value, level=float(level),
-        method="wald" if method == "wald" else "test_inversion", rests_on=RESTS_ON[score.loss],
+        names=tuple(names[place] for place in chosen),
+        estimate=scale * estimate + shift,
+        std_error=scale * error,
+        low=scale * low + shift,
+        high=scale * high + shift,
+        p_value=p_value,
+        level=float(level),
+        method="wald" if method == "wald" else "test_inversion",
+        rests_on=RESTS_ON[score.loss],
         cut=" ".join(_cut(stored)),
-    )  # fmt: skip
+    )
 
 
 def _cut(stored: Mapping[str, Any]) -> tuple[str, ...]:

@@ -84,9 +84,13 @@ class NoisyScore:
     def __post_init__(self) -> None:
         d, k, many = self.dimension, self.weights.size, self.target.shape[:-1]
         shapes = {
-            "curvature": (*many, d, d), "target": (*many, d), "centres": (*many, k, d), "weights": (k,),
-            "gradient_noise": (k,), "curvature_noise": (k,),
-        }  # fmt: skip
+            "curvature": (*many, d, d),
+            "target": (*many, d),
+            "centres": (*many, k, d),
+            "weights": (k,),
+            "gradient_noise": (k,),
+            "curvature_noise": (k,),
+        }
         if self.tilt is not None:
             shapes["tilt"] = (*many, d)
         for name, shape in shapes.items():

@@ -42,6 +42,10 @@ METHODS: tuple[Learner, ...] = (
     ssp.METHOD,
 )
 REGISTRY = Registry(
-    group="holdfast.methods", noun="method", own=METHODS, kind=Learner, calls=("run",),
+    group="holdfast.methods",
+    noun="method",
+    own=METHODS,
+    kind=Learner,
+    calls=("run",),
     states=("paper", "adjacencies", "outputs", "currency"),
-)  # fmt: skip
+)

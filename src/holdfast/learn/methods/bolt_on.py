@@ -117,9 +117,12 @@ def square_root(course: StepCourse) -> Floats:
 def strongly_convex(course: StepCourse) -> Floats:
     """min(1/beta, 1/(penalty t)) (Wu et al. 2017, Algorithm 2)."""
     require(
-        course.penalty > 0, "penalty", course.penalty, "> 0 for schedule='strongly_convex'",
+        course.penalty > 0,
+        "penalty",
+        course.penalty,
+        "> 0 for schedule='strongly_convex'",
         "use schedule='constant'",
-    )  # fmt: skip
+    )
     return np.asarray(np.minimum(course.largest, 1.0 / (course.penalty * course.times)))
 
 
@@ -182,10 +185,15 @@ class Pass:
     def steps(self) -> Floats:
         """Their sizes; never above what the contraction proof allows."""
         course = StepCourse(
-            steps=self.count, records=self.records, smoothness=self.problem.smoothness, penalty=self.problem.penalty,
-            cap=largest_stable_step(self.problem, self.adjacency), step=self.step, offset_power=self.offset_power,
+            steps=self.count,
+            records=self.records,
+            smoothness=self.problem.smoothness,
+            penalty=self.problem.penalty,
+            cap=largest_stable_step(self.problem, self.adjacency),
+            step=self.step,
+            offset_power=self.offset_power,
             travel=self.travel,
-        )  # fmt: skip
+        )
         return SCHEDULES[self.schedule](course)
 
     @property
@@ -194,16 +202,25 @@ class Pass:
         problem, steps = self.problem, self.steps
         ranked = self.adjacency.count_is_public
         moved = psgd_sensitivity(
-            steps, batch=self.batch, passes=self.passes, penalty=problem.penalty,
+            steps,
+            batch=self.batch,
+            passes=self.passes,
+            penalty=problem.penalty,
             gradient_change=gradient_change(problem, self.adjacency),
             smoothness=problem.smoothness if ranked else OVERFULL * problem.smoothness,
-            averaging_weights=averaging_from(self.average_from, steps=self.count) if self.average_from else None,
-        )  # fmt: skip
+            averaging_weights=averaging_from(self.average_from, steps=self.count)
+            if self.average_from
+            else None,
+        )
         rounded = rounding_slack(
-            steps, dimension=problem.weights, batch=OVERFULL * self.batch + problem.predictions,
+            steps,
+            dimension=problem.weights,
+            batch=OVERFULL * self.batch + problem.predictions,
             lipschitz=OVERFULL * problem.lipschitz,
-            smoothness=OVERFULL * problem.smoothness, penalty=problem.penalty, radius=problem.radius,
-        )  # fmt: skip
+            smoothness=OVERFULL * problem.smoothness,
+            penalty=problem.penalty,
+            radius=problem.radius,
+        )
         return moved + rounded
 
     def train(self, examples: Examples, source: Source) -> Floats:
@@ -268,10 +285,17 @@ class Pass:
     def _options(self, *, batch: int, steps: Floats, penalty: float) -> SgdOptions:
         loss = self.problem.loss
         return SgdOptions(
-            dimension=self.problem.dimension, batch=batch, loss=loss.name, row_norm=self.problem.row_norm,
-            penalty=penalty, radius=self.problem.radius, steps=steps, average_from=self.average_from,
-            width=getattr(loss, "width", 0.1), label_bound=getattr(loss, "target_bound", 1.0),
-        )  # fmt: skip
+            dimension=self.problem.dimension,
+            batch=batch,
+            loss=loss.name,
+            row_norm=self.problem.row_norm,
+            penalty=penalty,
+            radius=self.problem.radius,
+            steps=steps,
+            average_from=self.average_from,
+            width=getattr(loss, "width", 0.1),
+            label_bound=getattr(loss, "target_bound", 1.0),
+        )
 
 
 def largest_stable_step(problem: Problem, adjacency: Adjacency) -> float:
@@ -344,13 +368,24 @@ def bolt_on(
     batch, travel, enough = min(batch, examples.public_count), None, PASSES
     if schedule == "constant" and problem.penalty == 0 and step is None:
         travel, enough = stopping(
-            problem, limit=account.remaining(), adjacency=account.adjacency, count=examples.public_count, batch=batch
-        )  # fmt: skip
+            problem,
+            limit=account.remaining(),
+            adjacency=account.adjacency,
+            count=examples.public_count,
+            batch=batch,
+        )
     course = Pass(
-        problem=problem, adjacency=account.adjacency, records=examples.public_count, batch=batch,
-        passes=enough if passes is None else passes, schedule=schedule, step=step, offset_power=offset_power,
-        average_from=_first_averaged(average), travel=travel,
-    )  # fmt: skip
+        problem=problem,
+        adjacency=account.adjacency,
+        records=examples.public_count,
+        batch=batch,
+        passes=enough if passes is None else passes,
+        schedule=schedule,
+        step=step,
+        offset_power=offset_power,
+        average_from=_first_averaged(average),
+        travel=travel,
+    )
     run = in_parts(course, examples)
     sensitivity = run.l2_sensitivity
     noise = noise_within(
@@ -358,19 +393,23 @@ def bolt_on(
     )
     centre = run.train(examples, account.source)
     return Fit(
-        weights=at.restored(
-            problem.of_weights(account.release(noise.mechanism, centre, label="bolt_on"))
-        ),
+        weights=at.restored(problem.of_weights(account.release(noise.mechanism, centre, label="bolt_on"))),
         theorem=THEOREM,
         parameters={
-            "l2_sensitivity": sensitivity, "passes": course.passes, "batch": course.batch, "schedule": course.schedule,
-            "average": average, "penalty": problem.penalty, "arithmetic": arithmetic,
-            "parts": getattr(run, "parts", 1), **at.parameters,
+            "l2_sensitivity": sensitivity,
+            "passes": course.passes,
+            "batch": course.batch,
+            "schedule": course.schedule,
+            "average": average,
+            "penalty": problem.penalty,
+            "arithmetic": arithmetic,
+            "parts": getattr(run, "parts", 1),
+            **at.parameters,
         },
         assumptions=pulled(problem) if problem.penalty > 0 else (),
         noise_std=noise.deviation,
         centre_noise_std=at.noise_std,
-    )  # fmt: skip
+    )
 
 
 METHOD = Learner(

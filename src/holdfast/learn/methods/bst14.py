@@ -89,9 +89,13 @@ def noise_for(
 
     def mechanism(multiplier: float) -> FixedSizeGaussian:
         return FixedSizeGaussian(
-            sigma=multiplier * iota, l2_sensitivity=iota, batch=batch, population=population,
-            adjacency=account.adjacency, arithmetic=arithmetic,
-        )  # fmt: skip
+            sigma=multiplier * iota,
+            l2_sensitivity=iota,
+            batch=batch,
+            population=population,
+            adjacency=account.adjacency,
+            arithmetic=arithmetic,
+        )
 
     if account.currency.name != "renyi":
         raise ParameterError(

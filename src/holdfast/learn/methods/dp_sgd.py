@@ -112,9 +112,12 @@ class Sgd:
         noise = noise_multiplier(limit, rate=self.rate, steps=self.steps)
         sensitivity = self.l2_sensitivity(most)
         return SubsampledGaussian(
-            sigma=as_written(noise) * as_written(sensitivity), l2_sensitivity=sensitivity, rate=self.rate,
-            adjacency=adjacency, arithmetic=arithmetic,
-        )  # fmt: skip
+            sigma=as_written(noise) * as_written(sensitivity),
+            l2_sensitivity=sensitivity,
+            rate=self.rate,
+            adjacency=adjacency,
+            arithmetic=arithmetic,
+        )
 
     def batch_gradient(self, weights: Floats, examples: Examples, source: Source) -> Floats:
         """The sum of clipped gradients over a fresh secret sample; private before noise."""
@@ -184,9 +187,15 @@ def dp_sgd(
     if planned is not None:
         rate, steps = planned[0].rate, planned[1]
     sgd = Sgd.of(
-        problem, count=examples.public_count, rate=rate, steps=steps, clip=clip,
-        step=step, momentum=momentum, average=average,
-    )  # fmt: skip
+        problem,
+        count=examples.public_count,
+        rate=rate,
+        steps=steps,
+        clip=clip,
+        step=step,
+        momentum=momentum,
+        average=average,
+    )
     most, assumptions = examples.largest_count(count_bound)
     if planned is None:
         _require_price(account)
@@ -205,19 +214,29 @@ def dp_sgd(
     with one_thread():
         # The divisor is public: the expected size of a batch, never the size of this one.
         weights = noisy_descent(
-            lambda at: sgd.batch_gradient(at, examples, account.source), problem,
-            no_whitening(problem.dimension), sgd.schedule, permit, step=sgd.step, divisor=sgd.rate * sgd.count,
+            lambda at: sgd.batch_gradient(at, examples, account.source),
+            problem,
+            no_whitening(problem.dimension),
+            sgd.schedule,
+            permit,
+            step=sgd.step,
+            divisor=sgd.rate * sgd.count,
             name="dp_sgd",
-        )  # fmt: skip
+        )
     return Fit(
         weights=problem.of_weights(weights),
         theorem=THEOREM,
         parameters={
-            "rate": sgd.rate, "steps": sgd.steps, "clip": sgd.clip, "step": sgd.step, "momentum": sgd.momentum,
-            "average": sgd.average, "noise_multiplier": float(mechanism.sigma) / float(mechanism.l2_sensitivity),
+            "rate": sgd.rate,
+            "steps": sgd.steps,
+            "clip": sgd.clip,
+            "step": sgd.step,
+            "momentum": sgd.momentum,
+            "average": sgd.average,
+            "noise_multiplier": float(mechanism.sigma) / float(mechanism.l2_sensitivity),
         },
         assumptions=assumptions,
-    )  # fmt: skip
+    )
 
 
 def _planned(account: Account) -> tuple[SubsampledGaussian, int] | None:

@@ -132,9 +132,12 @@ def frank_wolfe(
     shape = weights_shape(problem)
     if vertices is None and l1_radius is None:
         require(
-            math.isfinite(problem.radius), "radius", problem.radius, "finite for frank_wolfe",
+            math.isfinite(problem.radius),
+            "radius",
+            problem.radius,
+            "finite for frank_wolfe",
             "give radius=..., or the option l1_radius",
-        )  # fmt: skip
+        )
     polytope: Polytope = (
         L1Ball(radius=problem.radius if l1_radius is None else l1_radius, dimension=math.prod(shape))
         if vertices is None
@@ -146,10 +149,16 @@ def frank_wolfe(
     bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
     plan = PLANS[sampling](
         Asked(
-            rows=AdmissibleRows(examples, problem, bounds), bounds=bounds, weights=math.prod(shape),
-            corners=polytope.corners, account=account, steps=steps, batch=batch, arithmetic=arithmetic,
+            rows=AdmissibleRows(examples, problem, bounds),
+            bounds=bounds,
+            weights=math.prod(shape),
+            corners=polytope.corners,
+            account=account,
+            steps=steps,
+            batch=batch,
+            arithmetic=arithmetic,
         )
-    )  # fmt: skip
+    )
     w = polytope.centre()
     for t in progress(range(plan.steps), desc="frank_wolfe"):
         total = _gradient(plan.rows(), w.reshape(shape), problem, bounds)
@@ -157,9 +166,11 @@ def frank_wolfe(
         chosen = plan.choose(t, -polytope.products(gradient))
         w = w + 2.0 / (t + 2.0) * (polytope.corner(chosen) - w)
     parameters: dict[str, Any] = {
-        "steps": plan.steps, "score_sensitivity": plan.score_change, "epsilon_per_choice": plan.epsilon,
+        "steps": plan.steps,
+        "score_sensitivity": plan.score_change,
+        "epsilon_per_choice": plan.epsilon,
         "corners": polytope.corners,
-    }  # fmt: skip
+    }
     if sampling == "full":
         parameters["excess_risk_bound"] = bounds.excess_risk(
             steps=plan.steps, gumbel_scale=2.0 * plan.score_change / plan.epsilon, corners=polytope.corners

@@ -256,10 +256,15 @@ def full(asked: Asked) -> RowSampling:
 
     epsilon, choose = asked.composed(mechanism, steps=steps)
     return RowSampling(
-        steps=steps, divisor=divisor, rows=asked.rows.chunks, choose=choose, score_change=change, epsilon=epsilon,
+        steps=steps,
+        divisor=divisor,
+        rows=asked.rows.chunks,
+        choose=choose,
+        score_change=change,
+        epsilon=epsilon,
         theorem="exponential mechanism, composed over all steps (Talwar, Thakurta and Zhang 2015; zCDP)",
         assumptions=asked.assumptions,
-    )  # fmt: skip
+    )
 
 
 def disjoint(asked: Asked) -> RowSampling:
@@ -278,11 +283,15 @@ def disjoint(asked: Asked) -> RowSampling:
     )
     batches = disjoint_batches(asked.rows, asked.account.source, size=size, count=steps)
     return RowSampling(
-        steps=steps, divisor=float(size), rows=lambda: next(batches),
-        choose=lambda t, scores: int(accounts[t].release(mechanism, scores)), score_change=change, epsilon=epsilon,
+        steps=steps,
+        divisor=float(size),
+        rows=lambda: next(batches),
+        choose=lambda t, scores: int(accounts[t].release(mechanism, scores)),
+        score_change=change,
+        epsilon=epsilon,
         theorem="exponential mechanism on disjoint batches (parallel composition)",
         assumptions=asked.assumptions,
-    )  # fmt: skip
+    )
 
 
 def poisson_rows(asked: Asked) -> RowSampling:
@@ -308,12 +317,15 @@ def poisson_rows(asked: Asked) -> RowSampling:
 
     epsilon, choose = asked.composed(mechanism, steps=steps, rate=rate)
     return RowSampling(
-        steps=steps, divisor=divisor,
+        steps=steps,
+        divisor=divisor,
         rows=lambda: poisson_sample(asked.rows, asked.account.source, rate=Fraction(rate)),
-        choose=choose, score_change=change, epsilon=epsilon,
+        choose=choose,
+        score_change=change,
+        epsilon=epsilon,
         theorem="exponential mechanism on Poisson samples (Balle, Barthe and Gaboardi 2018), composed",
         assumptions=asked.assumptions,
-    )  # fmt: skip
+    )
 
 
 PLANS: dict[str, Callable[[Asked], RowSampling]] = {

@@ -84,12 +84,17 @@ def gibbs_sampling(
         weights=at.restored(weights),
         theorem=type(mechanism).theorem,
         parameters={
-            "k": plan.inverse_temperature, "mu": plan.penalty, "sampler": "direct" if plan.is_direct else "proximal",
-            "rounds": plan.rounds, "eta": plan.total_variation, "mechanism": mechanism.to_json(),
-            "arithmetic": arithmetic, **at.parameters,
+            "k": plan.inverse_temperature,
+            "mu": plan.penalty,
+            "sampler": "direct" if plan.is_direct else "proximal",
+            "rounds": plan.rounds,
+            "eta": plan.total_variation,
+            "mechanism": mechanism.to_json(),
+            "arithmetic": arithmetic,
+            **at.parameters,
         },
         assumptions=(ROUNDING, *assumed, *pulled(problem)),
-    )  # fmt: skip
+    )
 
 
 class _Recipe:
@@ -107,9 +112,12 @@ class _Recipe:
     ) -> tuple[RegularisedExponential, SamplingPlan]:
         """Directly, with all of delta, where the public bound allows; else in rounds, which cost a tenth of it."""
         require(
-            math.isinf(self._problem.radius), "radius", self._problem.radius, "infinite for gibbs with delta > 0",
+            math.isinf(self._problem.radius),
+            "radius",
+            self._problem.radius,
+            "infinite for gibbs with delta > 0",
             "the density is over the whole space; give diameter=... for a guess of its size",
-        )  # fmt: skip
+        )
         exact = self._constants(_gaussian_mu(left, 1.0))
         if sampler == "direct" or (sampler == "auto" and self._plan(exact, 1e-9).admits_direct):
             return self._mechanism(exact, None), self._plan(exact, 0.0)
@@ -120,9 +128,12 @@ class _Recipe:
                 f"currency='basic', or with a WithSlack limit, got {left!r}; sampler='direct' is exact, for few columns"
             )
         require(
-            self._problem.dimension <= MOST_COLUMNS, "dimension", self._problem.dimension, f"<= {MOST_COLUMNS}",
+            self._problem.dimension <= MOST_COLUMNS,
+            "dimension",
+            self._problem.dimension,
+            f"<= {MOST_COLUMNS}",
             "use method='objective' or 'auto'",
-        )  # fmt: skip
+        )
         constants = self._constants(_gaussian_mu(left, 1.0 - SLACK_SHARE))
         return self._mechanism(constants, slack), self._plan(constants, slack)
 
@@ -142,9 +153,12 @@ class _Recipe:
 
         def at(k: float) -> BoxExponential:
             return BoxExponential(
-                inverse_temperature=k, half_side=half, gradient_change=self._change, dimension=d,
+                inverse_temperature=k,
+                half_side=half,
+                gradient_change=self._change,
+                dimension=d,
                 adjacency=self._account.adjacency,
-            )  # fmt: skip
+            )
 
         k = epsilon / float(at(1.0).curve.epsilon(0.0)) * SAFE
         plan = SamplingPlan(
@@ -172,17 +186,23 @@ class _Recipe:
         from holdfast.learn.sampling.rounds import SamplingPlan
 
         return SamplingPlan(
-            dimension=self._problem.dimension, inverse_temperature=constants[0], penalty=constants[1],
-            smoothness=self._smoothness, total_variation=slack,
-        )  # fmt: skip
+            dimension=self._problem.dimension,
+            inverse_temperature=constants[0],
+            penalty=constants[1],
+            smoothness=self._smoothness,
+            total_variation=slack,
+        )
 
     def _mechanism(self, constants: tuple[float, float], slack: float | None) -> RegularisedExponential:
         from holdfast.privacy.mechanisms.gibbs import RegularisedExponential
 
         return RegularisedExponential(
-            inverse_temperature=constants[0], penalty=constants[1], gradient_change=self._change,
-            total_variation=slack, adjacency=self._account.adjacency,
-        )  # fmt: skip
+            inverse_temperature=constants[0],
+            penalty=constants[1],
+            gradient_change=self._change,
+            total_variation=slack,
+            adjacency=self._account.adjacency,
+        )
 
 
 def _gaussian_mu(left: PrivacyCurve, share: float) -> float:
@@ -230,9 +250,11 @@ def _released(
     from holdfast.learn.sampling.sampled_risk import SampledRisk
 
     potential = Potential(
-        rows=kept_rows(examples, problem), problem=problem, inverse_temperature=plan.inverse_temperature,
+        rows=kept_rows(examples, problem),
+        problem=problem,
+        inverse_temperature=plan.inverse_temperature,
         penalty=plan.penalty,
-    )  # fmt: skip
+    )
     value = mechanism.check(SampledRisk(potential=potential, plan=plan))
     point = account.remaining().as_approximate()
     delta = round_down(point[1]) if point is not None and point[1] > 0 else None

@@ -233,13 +233,16 @@ class Learner:
         checks = (
             (not self.takes(problem), "takes one prediction" if several else "is for several classes"),
             (facts.pure and not self.pure, "needs delta > 0"),
-            (facts.adjacency.value not in self.adjacencies, f"is not proved for adjacency {facts.adjacency.value}"),
+            (
+                facts.adjacency.value not in self.adjacencies,
+                f"is not proved for adjacency {facts.adjacency.value}",
+            ),
             (facts.max_rows > 1 and self.single_rows, "protects single rows, not units of several"),
             ("lipschitz" in self.needs and not bounded, "needs a bounded gradient"),
             ("smooth" in self.needs and not math.isfinite(problem.smoothness), "needs a smooth loss"),
             ("strongly_convex" in self.needs and problem.penalty <= 0, "needs penalty > 0"),
             (self.losses and problem.loss.name not in self.losses, self.only),
-        )  # fmt: skip
+        )
         return next((text for objected, text in checks if objected), "")
 
     def _smooths(self, problem: Problem, *, pure: bool) -> bool:

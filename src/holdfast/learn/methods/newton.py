@@ -64,9 +64,10 @@ class JointScore:
         """A unit of c rows moves it by c times as much."""
         factor = adjacency.gradient_factor
         return cls(
-            lift=math.sqrt(10.0 * factor) / row_norm, tilt_lift=3.0 / row_norm**2,
+            lift=math.sqrt(10.0 * factor) / row_norm,
+            tilt_lift=3.0 / row_norm**2,
             l2_sensitivity=factor * rows_per_unit * row_norm,
-        )  # fmt: skip
+        )
 
     def at(
         self, theta: Floats, passes: ClippedBlocks, problem: Problem, along: Floats | None = None
@@ -166,11 +167,15 @@ def newton_steps(
         gradient, triangle, tilt = np.split(noisy, [d, d + d * (d + 1) // 2])
         steps.append(
             NewtonStep(
-                point=theta, gradient=gradient, curvature=from_upper_triangle(triangle, d) / joint.lift,
-                share=share / 100, gradient_noise=sigma, curvature_noise=sigma / joint.lift,
+                point=theta,
+                gradient=gradient,
+                curvature=from_upper_triangle(triangle, d) / joint.lift,
+                share=share / 100,
+                gradient_noise=sigma,
+                curvature_noise=sigma / joint.lift,
                 tilt=None if along is None else tilt / joint.tilt_lift,
             )
-        )  # fmt: skip
+        )
         theta = _stepped(steps[-TOGETHER:], problem, penalties=penalties)
     return steps, theta
 
@@ -199,14 +204,19 @@ def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
     used, before = steps[ESTIMATED], steps[PILOTS]
     weights, tilts = pooled(used), [one.tilt for one in used if one.tilt is not None]
     return NoisyScore(
-        loss="logistic", curvature=mean_curvature(used),
+        loss="logistic",
+        curvature=mean_curvature(used),
         target=np.tensordot(weights, [one.curvature @ one.point - one.gradient for one in used], axes=1),
-        centres=np.stack([one.point for one in used]), weights=weights,
+        centres=np.stack([one.point for one in used]),
+        weights=weights,
         gradient_noise=np.array([one.gradient_noise for one in used]),
-        curvature_noise=np.array([one.curvature_noise for one in used]), count=count,
-        pilot=mean_curvature(before), pilot_noise=pooled_noise(before), bend=bend,
+        curvature_noise=np.array([one.curvature_noise for one in used]),
+        count=count,
+        pilot=mean_curvature(before),
+        pilot_noise=pooled_noise(before),
+        bend=bend,
         tilt=np.tensordot(weights, tilts, axes=1) if len(tilts) == len(used) else None,
-    )  # fmt: skip
+    )
 
 
 def pooled(steps: list[NewtonStep]) -> Floats:

@@ -69,25 +69,45 @@ def noisy_gd(
     rule's answer, where the caller has asked it already; single settings change it.
     """
     found = whitened_descent(
-        examples, problem, account, schedule=schedule,
+        examples,
+        problem,
+        account,
+        schedule=schedule,
         changes={
-            "preconditioner": preconditioner, "unit_share": unit_share, "share": share, "floor": floor,
-            "ridge": ridge, "clip": clip, "steps": steps, "step": step, "momentum": momentum, "average": average,
+            "preconditioner": preconditioner,
+            "unit_share": unit_share,
+            "share": share,
+            "floor": floor,
+            "ridge": ridge,
+            "clip": clip,
+            "steps": steps,
+            "step": step,
+            "momentum": momentum,
+            "average": average,
         },
-        factor=account.adjacency.gradient_factor * examples.unit.max_rows, count_bound=count_bound,
-        arithmetic=arithmetic, name="noisy_gd", moment="noisy_gd: second moment",
-    )  # fmt: skip
+        factor=account.adjacency.gradient_factor * examples.unit.max_rows,
+        count_bound=count_bound,
+        arithmetic=arithmetic,
+        name="noisy_gd",
+        moment="noisy_gd: second moment",
+    )
     setting = found.schedule
     return Fit(
         weights=found.weights[0],
         theorem=THEOREM,
         parameters={
-            "preconditioner": setting.preconditioner, "share": setting.moment_share, "ridge": setting.ridge,
-            "clip": found.clip, "steps": setting.steps, "step": setting.step, "momentum": setting.momentum,
-            "average": setting.average, "gradient_noise_std": found.gradient_noise,
+            "preconditioner": setting.preconditioner,
+            "share": setting.moment_share,
+            "ridge": setting.ridge,
+            "clip": found.clip,
+            "steps": setting.steps,
+            "step": setting.step,
+            "momentum": setting.momentum,
+            "average": setting.average,
+            "gradient_noise_std": found.gradient_noise,
         },
         assumptions=found.assumptions,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -134,9 +154,15 @@ def whitened_descent(
         passes, whitening = ClippedBlocks(examples, problem), no_whitening(problem.dimension)
         if schedule.preconditioner != "none":
             releases = MomentReleases(
-                passes=passes, problem=problem, account=account, square=square, count=count, most=most,
-                arithmetic=arithmetic, label=moment,
-            )  # fmt: skip
+                passes=passes,
+                problem=problem,
+                account=account,
+                square=square,
+                count=count,
+                most=most,
+                arithmetic=arithmetic,
+                label=moment,
+            )
             whitening = release_whitener(releases, schedule)
         clip = gradient_clip(problem, schedule, whitening, signal=math.sqrt(square) * count / factor)
         gradients = ClippedGradients(problem=problem, passes=passes, whitening=whitening, clip=clip)
@@ -144,18 +170,31 @@ def whitened_descent(
             account.adjacency, rows_per_unit=examples.unit.max_rows, most=most
         )
         mechanism = gaussian_for(
-            square * schedule.gradient_part / schedule.steps, l2_sensitivity=sensitivity,
-            adjacency=account.adjacency, arithmetic=arithmetic,
-        )  # fmt: skip
+            square * schedule.gradient_part / schedule.steps,
+            l2_sensitivity=sensitivity,
+            adjacency=account.adjacency,
+            arithmetic=arithmetic,
+        )
         permit = account.permit(mechanism, times=schedule.steps, label=f"{name}: gradients")
         weights = noisy_descent(
-            gradients.at, problem, whitening, schedule, permit, step=step_length(problem, schedule),
-            divisor=count, name=name, noise=float(mechanism.sigma),
-        )  # fmt: skip
+            gradients.at,
+            problem,
+            whitening,
+            schedule,
+            permit,
+            step=step_length(problem, schedule),
+            divisor=count,
+            name=name,
+            noise=float(mechanism.sigma),
+        )
     return Descended(
-        weights=weights, schedule=schedule, clip=clip, l2_sensitivity=sensitivity,
-        gradient_noise=float(mechanism.sigma), assumptions=assumptions,
-    )  # fmt: skip
+        weights=weights,
+        schedule=schedule,
+        clip=clip,
+        l2_sensitivity=sensitivity,
+        gradient_noise=float(mechanism.sigma),
+        assumptions=assumptions,
+    )
 
 
 def _settings(facts: PublicFacts) -> Settings:

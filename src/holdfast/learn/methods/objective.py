@@ -154,9 +154,13 @@ def objective_perturbation(
         at = centred(examples, problem, account, arithmetic=arithmetic or "strict")
         examples, problem = at.examples, at.problem
         chosen = objective_mechanism(
-            problem, limit=account.remaining(), adjacency=account.adjacency, public_count=examples.public_count,
-            penalty_factor=penalty_factor, arithmetic=arithmetic,
-        )  # fmt: skip
+            problem,
+            limit=account.remaining(),
+            adjacency=account.adjacency,
+            public_count=examples.public_count,
+            penalty_factor=penalty_factor,
+            arithmetic=arithmetic,
+        )
     else:  # a plan pays for this mechanism and for nothing else
         at, chosen = Centred(examples=examples, problem=problem), mechanism
         for name in ("lipschitz", "smoothness"):
@@ -194,12 +198,14 @@ def _perturbed(
         weights=weights,
         theorem=type(chosen).theorem,
         parameters={
-            "mechanism": chosen.to_json(), "sum_penalty": float(chosen.penalty), "arithmetic": chosen.arithmetic,
+            "mechanism": chosen.to_json(),
+            "sum_penalty": float(chosen.penalty),
+            "arithmetic": chosen.arithmetic,
         },
         assumptions=()
         if chosen.arithmetic == "strict"
         else ("noise inside the objective is analysed as real numbers",),
-    )  # fmt: skip
+    )
 
 
 def _admit_mapping(preconditioner: str | None, problem: Problem, account: Account, mechanism: object) -> None:
@@ -229,11 +235,17 @@ def _admit_mapping(preconditioner: str | None, problem: Problem, account: Accoun
 def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, arithmetic: Arithmetic) -> Fit:
     """The perturbed objective of mapped rows, with what is left: a plain sum of two pure costs."""
     chosen = objective_mechanism(
-        rows.problem, limit=account.remaining(), adjacency=account.adjacency,
-        public_count=rows.examples.public_count, penalty_factor=penalty_factor, arithmetic=arithmetic,
-        l1_factor=rows.reach, effective_dimension=rows.turned.effective_dimension, curvature=rows.curvature,
+        rows.problem,
+        limit=account.remaining(),
+        adjacency=account.adjacency,
+        public_count=rows.examples.public_count,
+        penalty_factor=penalty_factor,
+        arithmetic=arithmetic,
+        l1_factor=rows.reach,
+        effective_dimension=rows.turned.effective_dimension,
+        curvature=rows.curvature,
         weight_size=rows.weight_size,
-    )  # fmt: skip
+    )
     fit = _perturbed(rows.examples, rows.problem, account, chosen, origin=rows.origin)
     how = "by Laplace-noised moments of columns and clipped" if rows.turned.units else "publicly and clipped"
     return dataclasses.replace(
@@ -300,18 +312,25 @@ def objective_mechanism(
                 Adjacency.of(adjacency).gradient_factor,
             )
             least = noise_ridge(
-                epsilon, deviation=spread * problem.gradient_change(adjacency) / weight_size,
+                epsilon,
+                deviation=spread * problem.gradient_change(adjacency) / weight_size,
                 determinants=lambda penalty: math.log1p(problem.smoothness / penalty),
-                effective_dimension=wide, count=public_count, curvature=curvature or problem.loss.curvature,
-                least=least, signal=epsilon * public_count / (factor * wide),
-            )  # fmt: skip
+                effective_dimension=wide,
+                count=public_count,
+                curvature=curvature or problem.loss.curvature,
+                least=least,
+                signal=epsilon * public_count / (factor * wide),
+            )
     else:
         times = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
         least = times * problem.smoothness / -math.expm1(-epsilon)
     recipe = _Recipe(
-        problem=problem, adjacency=Adjacency.of(adjacency), public_count=public_count,
-        penalty=max(least, public_count * problem.penalty), l1_factor=l1_factor,
-    )  # fmt: skip
+        problem=problem,
+        adjacency=Adjacency.of(adjacency),
+        public_count=public_count,
+        penalty=max(least, public_count * problem.penalty),
+        l1_factor=l1_factor,
+    )
     if pure is not None:
         return recipe.pure(epsilon=round_down(pure), arithmetic=chosen)
     if point is not None:

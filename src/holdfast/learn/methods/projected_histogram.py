@@ -141,9 +141,11 @@ def projected_histogram(
     """
     norm = problem.norm_bound
     cells = HistogramCells(
-        problem=problem, bins=bins, label_bins=label_bins,
+        problem=problem,
+        bins=bins,
+        label_bins=label_bins,
         reach=norm * min(1.0, 2.0 / math.sqrt(problem.dimension)) if reach is None else reach,
-    )  # fmt: skip
+    )
     require(columns is None or columns >= 1, "columns", columns, "a whole number >= 1")
     require(0 < share < 1, "share", share, "in (0, 1)")
     many = min(problem.dimension, columns or cells.affordable(examples.public_count))
@@ -151,9 +153,12 @@ def projected_histogram(
     width = many if named is None else len(named)
     size = bins**width * cells.label_cells
     require(
-        size <= MOST_CELLS, "columns", width, f"few enough for at most {MOST_CELLS} cells, not {size}",
+        size <= MOST_CELLS,
+        "columns",
+        width,
+        f"few enough for at most {MOST_CELLS} cells, not {size}",
         "give fewer columns or bins",
-    )  # fmt: skip
+    )
     assumptions: tuple[str, ...] = ()
     if named is None:
         first, account = account.split(*fractions_of_rest(account, share, 1.0 - share))
@@ -175,11 +180,16 @@ def projected_histogram(
         weights=problem.of_weights(weights),
         theorem=THEOREM,
         parameters={
-            "columns": [int(place) for place in named], "cells": size, "reach": cells.reach, "bins": bins,
-            "count_noise_std": deviation, "sum_penalty": penalty, "arithmetic": arithmetic,
+            "columns": [int(place) for place in named],
+            "cells": size,
+            "reach": cells.reach,
+            "bins": bins,
+            "count_noise_std": deviation,
+            "sum_penalty": penalty,
+            "arithmetic": arithmetic,
         },
         assumptions=assumptions,
-    )  # fmt: skip
+    )
 
 
 def _named(places: tuple[int, ...] | None, dimension: int) -> list[int] | None:
@@ -211,11 +221,14 @@ def _chosen(
     scores = np.linalg.norm(total, axis=0)
     permit = account.permit(
         Exponential(
-            epsilon=selection_epsilon(account, many), adjacency=account.adjacency, arithmetic=arithmetic,
+            epsilon=selection_epsilon(account, many),
+            adjacency=account.adjacency,
+            arithmetic=arithmetic,
             sensitivity=score_sensitivity(examples, problem, account, most=most),
         ),
-        times=many, label="columns",
-    )  # fmt: skip
+        times=many,
+        label="columns",
+    )
     left, chosen = list(range(problem.dimension)), []
     for _ in range(many):
         chosen.append(left.pop(int(permit.release(scores[left]))))

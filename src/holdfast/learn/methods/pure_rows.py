@@ -197,18 +197,23 @@ def pure_rows(
     if directions is not None:
         most = problem.dimension - 1
         require(
-            isinstance(directions, int) and 1 <= directions <= most and problem.constant > 0, "directions", directions,
+            isinstance(directions, int) and 1 <= directions <= most and problem.constant > 0,
+            "directions",
+            directions,
             f"a whole number of at least 1 and at most {most}, for rows with an intercept",
-        )  # fmt: skip
+        )
     classes = None
     if problem.constant > 0 and (problem.outputs == "several" or problem.loss.name in SIGNED):
         classes = release_shares(
             examples, problem, account, share=CLASS_SHARE, arithmetic=arithmetic, label="objective: classes"
         )
     plan = row_plan(
-        problem, epsilon=float(left), adjacency=account.adjacency, count=examples.public_count,
+        problem,
+        epsilon=float(left),
+        adjacency=account.adjacency,
+        count=examples.public_count,
         evenness=classes.evenness if classes is not None and problem.outputs == "one" else 1.0,
-    )  # fmt: skip
+    )
     kind = preconditioner or plan.preconditioner
     few = plan.directions if directions is None else directions
     most_rows, assumptions = examples.largest_count(count_bound)
@@ -232,9 +237,16 @@ def pure_rows(
         inner = dataclasses.replace(inner, loss=SmoothHuber(width=width))
         assumptions = (*assumptions, SMOOTHED.format(width=width))
     return PureRows(
-        examples=rows.kept(), problem=inner, turned=turned, norm=norm, reach=reach, constant=problem.constant,
-        assumptions=assumptions, classes=classes, target_bound=bound,
-    )  # fmt: skip
+        examples=rows.kept(),
+        problem=inner,
+        turned=turned,
+        norm=norm,
+        reach=reach,
+        constant=problem.constant,
+        assumptions=assumptions,
+        classes=classes,
+        target_bound=bound,
+    )
 
 
 def smooth_width(signal: float) -> float:

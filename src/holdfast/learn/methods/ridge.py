@@ -187,9 +187,12 @@ def _moved(facts: PublicFacts) -> float:
     """
     problem = facts.problem
     bounds = RidgeBounds(
-        row_norm=problem.norm_bound, target_bound=squared_loss(problem).target_bound,
-        ridge=problem.penalty * facts.count, count_bound=facts.count * facts.max_rows, radius=problem.radius,
-    )  # fmt: skip
+        row_norm=problem.norm_bound,
+        target_bound=squared_loss(problem).target_bound,
+        ridge=problem.penalty * facts.count,
+        count_bound=facts.count * facts.max_rows,
+        radius=problem.radius,
+    )
     return facts.adjacency.gradient_factor * facts.max_rows * bounds.one_row
 
 

@@ -56,9 +56,12 @@ def scs13(
     batches = math.ceil(examples.public_count / batch)
     # Soundness, section 6: one record moves one averaged gradient of each pass, by G / b.
     mechanism = step_noise(
-        account.remaining(), passes=passes, l2_sensitivity=problem.gradient_change(account.adjacency) / batch,
-        arithmetic=arithmetic, adjacency=account.adjacency,
-    )  # fmt: skip
+        account.remaining(),
+        passes=passes,
+        l2_sensitivity=problem.gradient_change(account.adjacency) / batch,
+        arithmetic=arithmetic,
+        adjacency=account.adjacency,
+    )
     if account.adjacency.count_is_public:
         require_public_count(examples)
     permit = account.permit(mechanism, times=passes, parts=batches, label="scs13")
@@ -76,10 +79,14 @@ def scs13(
         weights=problem.of_weights(w),
         theorem=THEOREM,
         parameters={
-            "passes": passes, "batch": batch, "step": step, "penalty": problem.penalty, "arithmetic": arithmetic
+            "passes": passes,
+            "batch": batch,
+            "step": step,
+            "penalty": problem.penalty,
+            "arithmetic": arithmetic,
         },
         assumptions=() if arithmetic == "strict" else ("noise inside training is analysed as real numbers",),
-    )  # fmt: skip
+    )
 
 
 def step_noise(limit: PrivacyCurve, *, passes: int, l2_sensitivity: float, **options: Any) -> Mechanism:

@@ -74,19 +74,29 @@ def _descent(
     """Preconditioned by a private second moment (soundness, section 20)."""
     loss = problem.loss
     found = whitened_descent(
-        examples, problem, account, schedule=None, changes=changes,
-        factor=account.adjacency.gradient_factor * examples.unit.max_rows, count_bound=None, arithmetic=arithmetic,
-        name=loss.name, moment="multiclass: second moment",
-    )  # fmt: skip
+        examples,
+        problem,
+        account,
+        schedule=None,
+        changes=changes,
+        factor=account.adjacency.gradient_factor * examples.unit.max_rows,
+        count_bound=None,
+        arithmetic=arithmetic,
+        name=loss.name,
+        moment="multiclass: second moment",
+    )
     return Fit(
         weights=found.weights,
         theorem="Noisy gradient descent on stacked class gradients: composed Gaussian mechanisms",
         parameters={
-            "engine": "noisy_gd", "steps": found.schedule.steps, "preconditioner": found.schedule.preconditioner,
-            "gradient_sensitivity": found.l2_sensitivity, "gradient_noise_std": found.gradient_noise,
+            "engine": "noisy_gd",
+            "steps": found.schedule.steps,
+            "preconditioner": found.schedule.preconditioner,
+            "gradient_sensitivity": found.l2_sensitivity,
+            "gradient_noise_std": found.gradient_noise,
         },
         assumptions=found.assumptions,
-    )  # fmt: skip
+    )
 
 
 def _settings(facts: PublicFacts) -> Settings:

@@ -80,9 +80,16 @@ def log_determinant(problem: Problem, loss: Softmax, *, penalty: float) -> float
 
 
 def softmax_penalty(
-    problem: Problem, loss: Softmax, *, epsilon: float, adjacency: Adjacency, public_count: int,
-    arithmetic: Arithmetic = "strict", l1_factor: float | None = None, effective_dimension: float | None = None,
-) -> float:  # fmt: skip
+    problem: Problem,
+    loss: Softmax,
+    *,
+    epsilon: float,
+    adjacency: Adjacency,
+    public_count: int,
+    arithmetic: Arithmetic = "strict",
+    l1_factor: float | None = None,
+    effective_dimension: float | None = None,
+) -> float:
     """The least penalty on the sum of losses: `balanced_ridge`, where none was asked for.
 
     Never below 2 t / (1 - e^-epsilon), t = (1 - 1/K) X^2: determinants, at most t / penalty, take half of epsilon.
@@ -93,18 +100,28 @@ def softmax_penalty(
         return least
     spread = noise_spread(weights_of(problem, loss), l1_factor, arithmetic=arithmetic)
     return balanced_ridge(
-        epsilon, deviation=spread * problem.gradient_change(adjacency),
+        epsilon,
+        deviation=spread * problem.gradient_change(adjacency),
         determinants=lambda penalty: log_determinant(problem, loss, penalty=penalty),
-        effective_dimension=effective_dimension or float(problem.dimension), count=public_count,
+        effective_dimension=effective_dimension or float(problem.dimension),
+        count=public_count,
         # Of one class among K that are equally likely.
-        curvature=(loss.classes - 1) / loss.classes**2, least=least,
-    )  # fmt: skip
+        curvature=(loss.classes - 1) / loss.classes**2,
+        least=least,
+    )
 
 
 def softmax_mechanism(
-    problem: Problem, loss: Softmax, *, epsilon: float, penalty: float, adjacency: Adjacency, public_count: int,
-    arithmetic: Arithmetic = "strict", l1_factor: float | None = None,
-) -> PureObjectivePerturbation:  # fmt: skip
+    problem: Problem,
+    loss: Softmax,
+    *,
+    epsilon: float,
+    penalty: float,
+    adjacency: Adjacency,
+    public_count: int,
+    arithmetic: Arithmetic = "strict",
+    l1_factor: float | None = None,
+) -> PureObjectivePerturbation:
     """The least noise inside the objective that stays within epsilon.
 
     The mechanism's law counts ln(1 + smoothness / penalty) for determinants: it is told the smoothness for which that
@@ -113,9 +130,16 @@ def softmax_mechanism(
     ratio = math.expm1(log_determinant(problem, loss, penalty=penalty) * (1.0 + 1e-12))
     numbers, output = weights_of(problem, loss, l1=l1_factor is not None), OUTPUT_SHARE * epsilon
     made = PureObjectivePerturbation(
-        scale=1.0, output_epsilon=output, tolerance=1.0, arithmetic=arithmetic, lipschitz=problem.lipschitz,
-        smoothness=penalty * ratio * (1.0 + 1e-12), penalty=penalty, adjacency=adjacency, l1_factor=l1_factor,
-    )  # fmt: skip
+        scale=1.0,
+        output_epsilon=output,
+        tolerance=1.0,
+        arithmetic=arithmetic,
+        lipschitz=problem.lipschitz,
+        smoothness=penalty * ratio * (1.0 + 1e-12),
+        penalty=penalty,
+        adjacency=adjacency,
+        l1_factor=l1_factor,
+    )
     left = epsilon - made.log_determinants - output
     if left <= 0:
         raise ParameterError(
@@ -175,9 +199,13 @@ class SoftmaxLosses:
 
     def _risk(self, penalty: float, linear: Floats | None) -> MulticlassRisk:
         return MulticlassRisk(
-            examples=self.examples, problem=self.problem, loss=self.loss, penalty=penalty, linear=linear,
+            examples=self.examples,
+            problem=self.problem,
+            loss=self.loss,
+            penalty=penalty,
+            linear=linear,
             whole=self.whole,
-        )  # fmt: skip
+        )
 
 
 def softmax_objective(
@@ -207,11 +235,13 @@ def softmax_objective(
     remaining = account.remaining().as_pure()
     assert remaining is not None, "the account is pure, as checked above"
     told: dict[str, Any] = {
-        "epsilon": round_down(remaining), "adjacency": account.adjacency, "public_count": examples.public_count,
+        "epsilon": round_down(remaining),
+        "adjacency": account.adjacency,
+        "public_count": examples.public_count,
         "arithmetic": arithmetic,
         # The sizes of p - e_y add up to 2 at most, its length is sqrt(2) at most.
         "l1_factor": None if mapped is None else math.sqrt(2.0) * (1.0 + 1e-12) * mapped.reach,
-    }  # fmt: skip
+    }
     effective = None if mapped is None else mapped.turned.effective_dimension
     least = softmax_penalty(inner, loss, effective_dimension=effective, **told)
     penalty = max(least, examples.public_count * problem.penalty)
@@ -230,13 +260,16 @@ def softmax_objective(
         weights=weights if mapped is None else mapped.weights(weights),
         theorem=f"{THEOREM}{how}",
         parameters={
-            "engine": "objective", "mechanism": mechanism.to_json(), "sum_penalty": float(mechanism.penalty),
+            "engine": "objective",
+            "mechanism": mechanism.to_json(),
+            "sum_penalty": float(mechanism.penalty),
             "log_determinant": mechanism.log_determinants,
-            **({"preconditioner": "none"} if mapped is None else mapped.parameters), "arithmetic": arithmetic,
+            **({"preconditioner": "none"} if mapped is None else mapped.parameters),
+            "arithmetic": arithmetic,
             **at.parameters,
         },
         assumptions=(
             *(() if mapped is None else mapped.assumptions),
             *(() if arithmetic == "strict" else ("noise inside the objective is analysed as real numbers",)),
         ),
-    )  # fmt: skip
+    )

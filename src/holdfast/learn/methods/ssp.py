@@ -73,9 +73,13 @@ def ssp(
         # variance around the line is theirs.
         count = rows_with_targets(float(released[d - 1, d - 1]), problem.constant, most=count)
     score = squared_score(
-        released, omega=omega, noise_std=s, count=count,
-        pilot=from_upper_triangle(np.asarray(pilot), d), pilot_noise=float(first.sigma),
-    )  # fmt: skip
+        released,
+        omega=omega,
+        noise_std=s,
+        count=count,
+        pilot=from_upper_triangle(np.asarray(pilot), d),
+        pilot_noise=float(first.sigma),
+    )
     weights = solve_noisy(
         Moments(gram=score.curvature, cross=score.target),
         ridge=problem.penalties * examples.public_count,
@@ -113,11 +117,18 @@ def squared_score(
     """What a noisy joint moment says about the score, in the units of the problem's targets."""
     d = joint.shape[0] - 1
     return NoisyScore(
-        loss="squared", curvature=joint[:d, :d], target=joint[:d, d] / omega, centres=np.zeros((1, d)),
-        weights=np.ones(1), gradient_noise=np.array([noise_std / (math.sqrt(2.0) * omega)]),
-        curvature_noise=np.array([noise_std]), count=count, square=float(joint[d, d]) / omega**2, pilot=pilot,
+        loss="squared",
+        curvature=joint[:d, :d],
+        target=joint[:d, d] / omega,
+        centres=np.zeros((1, d)),
+        weights=np.ones(1),
+        gradient_noise=np.array([noise_std / (math.sqrt(2.0) * omega)]),
+        curvature_noise=np.array([noise_std]),
+        count=count,
+        square=float(joint[d, d]) / omega**2,
+        pilot=pilot,
         pilot_noise=pilot_noise,
-    )  # fmt: skip
+    )
 
 
 def joint_moment(examples: Examples, problem: Problem, *, bound: float, omega: float) -> Floats:

@@ -64,9 +64,12 @@ class HingeRisk:
             parts.append(rows * labels[:, None])
         rows = np.concatenate(parts)
         return cls(
-            rows=rows, share=1.0 / divisor, penalty=problem.penalty, norm=problem.norm_bound,
+            rows=rows,
+            share=1.0 / divisor,
+            penalty=problem.penalty,
+            norm=problem.norm_bound,
             ahead=1.0 if origin is None or not origin.any() else 1.0 - rows @ origin,
-        )  # fmt: skip
+        )
 
     def weights(self, alpha: Floats) -> Floats:
         """w(alpha)."""

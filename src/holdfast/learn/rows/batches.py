@@ -85,9 +85,13 @@ def partition(examples: Examples, source: Source, *, sizes: Sequence[int]) -> tu
     part = np.searchsorted(ends, places, side="right")
     return tuple(
         ArrayExamples(
-            features=features[part == number], labels=labels[part == number],
-            adjacency=examples.adjacency, public_count=size, unit=examples.unit, origin=records[part == number],
+            features=features[part == number],
+            labels=labels[part == number],
+            adjacency=examples.adjacency,
+            public_count=size,
+            unit=examples.unit,
+            origin=records[part == number],
             lacking=examples.may_lack_targets,
         )
         for number, size in enumerate(sizes)
-    )  # fmt: skip
+    )

@@ -130,10 +130,14 @@ class Averaged:
         for size, course in self.courses.items():
             moved = max(moved, course.l2_sensitivity * (size / self.course.records))
             slack = rounding_slack(
-                course.steps, dimension=problem.weights, batch=course.batch + problem.predictions - 1,
-                lipschitz=problem.lipschitz, smoothness=problem.smoothness, penalty=problem.penalty,
+                course.steps,
+                dimension=problem.weights,
+                batch=course.batch + problem.predictions - 1,
+                lipschitz=problem.lipschitz,
+                smoothness=problem.smoothness,
+                penalty=problem.penalty,
                 radius=problem.radius,
-            )  # fmt: skip
+            )
             rounded = max(rounded, slack)
         return moved * (1.0 + 2.0**-50) + rounded
 

@@ -219,14 +219,17 @@ class GramSum:
         if self.form is not None:
             length = f"sqrt(greatest(q + {number(self.margin)}, {number(0.0)}))"
             layers = (
-                *layers, (("q", features.quadratic(self.form)),),
+                *layers,
+                (("q", features.quadratic(self.form)),),
                 (("t", f"{number(self.norm)} / greatest({length}, {number(self.norm)})"),),
                 (("tt", "t * t"),),
-            )  # fmt: skip
+            )
             weight = "tt * "
         layer = (
-            ("s2", f"{weight}s * s"), ("sc", f"{weight}s * {constant}"), ("cc", f"{weight}{constant} * {constant}"),
-        )  # fmt: skip
+            ("s2", f"{weight}s * s"),
+            ("sc", f"{weight}s * {constant}"),
+            ("cc", f"{weight}{constant} * {constant}"),
+        )
         terms, pairs = features.product_terms("s2", "sc")
         if self.kind != "full":
             arrow = self.kind == "arrow"
@@ -278,9 +281,11 @@ class CrossSum:
         y = within("y", -self.target_bound, self.target_bound, row.dialect)
         weights = (("c", f"{y} * s"), ("d", f"{y} * {features.weight}"))
         return Spelling(
-            layers=(*features.layers, labelled, weights), terms=features.terms("c", "d"), bound=self.bound,
+            layers=(*features.layers, labelled, weights),
+            terms=features.terms("c", "d"),
+            bound=self.bound,
             assemble=features.spread,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -295,10 +300,15 @@ class EngineSums:
         """The clipped gradient sum at these weights (`GradientSum`)."""
         return self.table.sums(
             GradientSum(
-                rows=self.rows, loss=self.problem.loss, weights=weights, form=form, clip=clip, bound=largest,
+                rows=self.rows,
+                loss=self.problem.loss,
+                weights=weights,
+                form=form,
+                clip=clip,
+                bound=largest,
                 margin=form_margin(form, self.problem.norm_bound),
             )
-        )  # fmt: skip
+        )
 
     def gram(
         self,

@@ -62,7 +62,11 @@ def box_minimiser(potential: Potential, *, half_side: float) -> Floats:
         return value, gradient + potential.penalty * at
 
     found = minimize(
-        both, np.zeros(potential.dimension), jac=True, method="L-BFGS-B",
-        bounds=[(-half_side, half_side)] * potential.dimension, options={"maxiter": 500, "gtol": 1e-10, "ftol": 0.0},
-    )  # fmt: skip
+        both,
+        np.zeros(potential.dimension),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-half_side, half_side)] * potential.dimension,
+        options={"maxiter": 500, "gtol": 1e-10, "ftol": 0.0},
+    )
     return np.asarray(np.clip(found.x, -half_side, half_side))

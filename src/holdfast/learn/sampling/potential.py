@@ -90,6 +90,9 @@ def kept_rows(examples: Examples, problem: Problem) -> ArrayExamples:
     none = np.empty((0, problem.dimension)), np.empty(0)
     features, labels = (np.concatenate(part) for part in zip(none, *parts, strict=True))
     return ArrayExamples(
-        features=features, labels=labels, adjacency=examples.adjacency, public_count=examples.public_count,
+        features=features,
+        labels=labels,
+        adjacency=examples.adjacency,
+        public_count=examples.public_count,
         unit=examples.unit,
-    )  # fmt: skip
+    )

@@ -56,17 +56,23 @@ class SamplingPlan:
             if not self.admits_direct:
                 raise ParameterError(
                     f"a direct draw may need {self.direct_bound:.3g} proposals here, more than {DIRECT:g}; "
-                    + ("use fewer columns or rows, a smaller diameter or epsilon, or delta > 0"
-                       if math.isfinite(self.half_side) else "give delta > 0, or a larger penalty, or fewer columns")
-                )  # fmt: skip
+                    + (
+                        "use fewer columns or rows, a smaller diameter or epsilon, or delta > 0"
+                        if math.isfinite(self.half_side)
+                        else "give delta > 0, or a larger penalty, or fewer columns"
+                    )
+                )
         else:
             require(
                 math.isinf(self.half_side), "half_side", self.half_side, "infinite for the proximal sampler"
             )
             require(
-                self.rounds <= MOST_ROUNDS, "rounds", self.rounds, f"<= {MOST_ROUNDS}",
+                self.rounds <= MOST_ROUNDS,
+                "rounds",
+                self.rounds,
+                f"<= {MOST_ROUNDS}",
                 "give a smaller epsilon or diameter, or use method='objective'",
-            )  # fmt: skip
+            )
 
     @property
     def is_direct(self) -> bool:

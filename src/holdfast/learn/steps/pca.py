@@ -71,8 +71,13 @@ class PrivatePCA(PrivateStep):
     THEOREM = "noise on the second moment of clipped rows (Dwork et al. 2014); the rest is post-processing"
     PUBLIC = ("n_components", "row_norm", "center", "whiten")
     LEARNED = (
-        "components_", "mean_", "explained_variance_", "explained_variance_ratio_", "noise_norm_", "informative_",
-    )  # fmt: skip
+        "components_",
+        "mean_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "noise_norm_",
+        "informative_",
+    )
 
     def __init__(
         self,
@@ -130,9 +135,14 @@ class PrivatePCA(PrivateStep):
         norm = float(self.row_norm) * (1.0 + NORM_SLACK)
         moved = moment_sensitivity(account.adjacency, norm, constant)
         noisy, assumed = release_mean(
-            examples, moment_sums(examples.features, constant), account, label="second moment", l2_sensitivity=moved,
-            row_size=norm * math.sqrt(norm**2 + 2.0 * constant**2), arithmetic=self.arithmetic,
-        )  # fmt: skip
+            examples,
+            moment_sums(examples.features, constant),
+            account,
+            label="second moment",
+            l2_sensitivity=moved,
+            row_size=norm * math.sqrt(norm**2 + 2.0 * constant**2),
+            arithmetic=self.arithmetic,
+        )
         packed = d * (d + 1) // 2
         moment = from_upper_triangle(noisy.mean[:packed], d)
         self.mean_ = noisy.mean[packed:] / (math.sqrt(2.0) * constant) if constant else np.zeros(d)

@@ -107,10 +107,14 @@ class PrivateScaler(PrivateStep):
     def _learn(self, examples: ArrayExamples, account: Account) -> tuple[str, ...]:
         columns = examples.dimension
         noisy, assumed = release_mean(
-            examples, box_sums(examples.features), account, label="scaler",
-            l2_sensitivity=box_sensitivity(account.adjacency, columns), row_size=math.sqrt(2.0 * columns),
+            examples,
+            box_sums(examples.features),
+            account,
+            label="scaler",
+            l2_sensitivity=box_sensitivity(account.adjacency, columns),
+            row_size=math.sqrt(2.0 * columns),
             arithmetic=self.arithmetic,
-        )  # fmt: skip
+        )
         middle, half = self._box()
         mean = np.clip(noisy.mean[:columns], -1.0, 1.0)
         floor = min(FLOOR * noisy.deviation, 1.0)

@@ -85,9 +85,11 @@ def release_mean(
     """
     most, assumptions = examples.largest_count()
     noise = noise_within(
-        account, l2_sensitivity=l2_sensitivity + 2.0 * most * row_size * rounding_of_sum(most), dimension=total.size,
+        account,
+        l2_sensitivity=l2_sensitivity + 2.0 * most * row_size * rounding_of_sum(most),
+        dimension=total.size,
         arithmetic=arithmetic,
-    )  # fmt: skip
+    )
     released = np.asarray(account.release(noise.mechanism, total, label=label), dtype=np.float64)
     count = examples.public_count
     return NoisyMean(mean=released / count, deviation=noise.deviation / count), assumptions
@@ -149,10 +151,14 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         assumed = self._learn(examples, part)
         PAYERS.paid(self, account)
         self.release_ = Release.of(
-            account, self._value(), method=type(self).__name__, theorem=self.THEOREM,
+            account,
+            self._value(),
+            method=type(self).__name__,
+            theorem=self.THEOREM,
             assumptions=(*read, *assumed, *chosen_by),
-            parameters={} if part is account else {"share": float(self.share)}, prospects=useless,
-        )  # fmt: skip
+            parameters={} if part is account else {"share": float(self.share)},
+            prospects=useless,
+        )
         return self
 
     # What a subclass says.
@@ -190,9 +196,11 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _value(self) -> dict[str, Any]:
         """What a release stores: format, kind, and all that `transform` needs."""
         return {
-            "format": self.FORMAT, "step": type(self).__name__, "columns": int(self.n_features_in_),
+            "format": self.FORMAT,
+            "step": type(self).__name__,
+            "columns": int(self.n_features_in_),
             **{name: getattr(self, name) for name in (*self.PUBLIC, *self.LEARNED)},
-        }  # fmt: skip
+        }
 
     # Using it.
 

@@ -142,9 +142,12 @@ def choose_on_parts(
 
     def mechanism(epsilon: float) -> Exponential:
         return Exponential(
-            epsilon=epsilon, sensitivity=change, monotone=monotone,
-            adjacency=account.adjacency, arithmetic=arithmetic,
-        )  # fmt: skip
+            epsilon=epsilon,
+            sensitivity=change,
+            monotone=monotone,
+            adjacency=account.adjacency,
+            arithmetic=arithmetic,
+        )
 
     chooser = accounts[-1]
     index = int(
@@ -239,9 +242,14 @@ class _Runs:
         base_budget(account, law)  # refused here, before anything is spent
         (whole,) = parallel(account, parts=1, label="tuning by random stopping")
         return cls(
-            candidates=candidates, examples=examples, account=account, base=base_budget(whole, law),
-            score=ErrorRate() if score is None else score, score_share=score_share, arithmetic=arithmetic,
-        )  # fmt: skip
+            candidates=candidates,
+            examples=examples,
+            account=account,
+            base=base_budget(whole, law),
+            score=ErrorRate() if score is None else score,
+            score_share=score_share,
+            arithmetic=arithmetic,
+        )
 
     def one(self, index: int) -> tuple[float, Fit]:
         """Train a candidate, and score it with noise on the same rows."""
@@ -251,8 +259,11 @@ class _Runs:
         training, scoring = run.split(1.0 - self.score_share - 1e-12, self.score_share)
         fit = self.candidates[index].train(self.examples, training)
         noise = noise_within(
-            scoring, l2_sensitivity=score_change(self.score, count=count), dimension=1, arithmetic=self.arithmetic
-        )  # fmt: skip
+            scoring,
+            l2_sensitivity=score_change(self.score, count=count),
+            dimension=1,
+            arithmetic=self.arithmetic,
+        )
         error = _total(self.score, fit.weights, self.examples) / count
         return float(scoring.release(noise.mechanism, np.array([error]))[0]), fit
 

@@ -36,9 +36,12 @@ def rehearse_search(search: Search, examples: Examples, account: Account) -> Non
 def null_rows(examples: Examples) -> ArrayExamples:
     """As many null rows as the public count says: no row of the table is looked at."""
     return ArrayExamples(
-        features=np.zeros((examples.public_count, examples.dimension)), labels=np.zeros(examples.public_count),
-        adjacency=examples.adjacency, public_count=examples.public_count, unit=examples.unit,
-    )  # fmt: skip
+        features=np.zeros((examples.public_count, examples.dimension)),
+        labels=np.zeros(examples.public_count),
+        adjacency=examples.adjacency,
+        public_count=examples.public_count,
+        unit=examples.unit,
+    )
 
 
 def first_that_pays(

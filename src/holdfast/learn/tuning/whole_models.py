@@ -106,9 +106,11 @@ class WholeModels:
             require(target is None, "target", target, "None where y is given", "give y, or a holdfast Table")
             features, labels, unit = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y), PrivacyUnit()
             require(
-                labels.ndim == 1 and labels.size == features.shape[0], "y", labels.shape,
+                labels.ndim == 1 and labels.size == features.shape[0],
+                "y",
+                labels.shape,
                 f"one label for each of {features.shape[0]} rows",
-            )  # fmt: skip
+            )
             adjacency = resolve_adjacency(model.adjacency, None if account is None else account.adjacency)
             count, read = count_of_array(labels.size, model.n_public, adjacency)
             counted = CountedRows(count=None if read else count, unit="rows")
@@ -116,14 +118,23 @@ class WholeModels:
                 base, read = clone(base), (*read, LABELS_READ)
                 model_of(base).set_params(classes=np.unique(labels).tolist())
         examples = ArrayExamples(
-            features=np.arange(1.0, len(labels) + 1.0)[:, None], labels=np.zeros(len(labels)), adjacency=adjacency,
-            public_count=count, unit=unit,
-        )  # fmt: skip
+            features=np.arange(1.0, len(labels) + 1.0)[:, None],
+            labels=np.zeros(len(labels)),
+            adjacency=adjacency,
+            public_count=count,
+            unit=unit,
+        )
         return cls(
-            base=base, features=features, labels=labels, examples=examples, read=tuple(read), counted=counted,
+            base=base,
+            features=features,
+            labels=labels,
+            examples=examples,
+            read=tuple(read),
+            counted=counted,
             absent=absent,
-            table=X if isinstance(X, Table) else None, target=target or "",
-        )  # fmt: skip
+            table=X if isinstance(X, Table) else None,
+            target=target or "",
+        )
 
     def candidate(self, setting: Mapping[str, Any], *, epsilon: float, delta: float | None) -> Candidate:
         """A setting, put into the estimator. Its accounts are not its own epsilon, which is only checked."""
@@ -178,9 +189,11 @@ class WholeModels:
                 step.set_params(n_public=examples.public_count)
         if self.table is not None:
             part = open_table(
-                {**X, self.target: y}, self.table.schema, adjacency=examples.adjacency,
+                {**X, self.target: y},
+                self.table.schema,
+                adjacency=examples.adjacency,
                 n_public=None if examples.adjacency.count_is_public else examples.public_count,
-            )  # fmt: skip
+            )
             made.fit(part, target=self.target, account=account)
         else:
             paid = [name for name, step in steps if isinstance(step, (*MODELS, PrivateStep))]
@@ -188,9 +201,11 @@ class WholeModels:
         self.fitted.append(made)
         release = model_of(made).release_
         return Fit(
-            weights=np.array([len(self.fitted) - 1.0]), theorem=release.guarantee.theorem,
-            parameters=release.provenance.parameters, assumptions=release.guarantee.assumptions,
-        )  # fmt: skip
+            weights=np.array([len(self.fitted) - 1.0]),
+            theorem=release.guarantee.theorem,
+            parameters=release.provenance.parameters,
+            assumptions=release.guarantee.assumptions,
+        )
 
     def _rows(self, places: Floats) -> tuple[Any, Any]:
         found = places[:, 0].astype(np.intp) - 1

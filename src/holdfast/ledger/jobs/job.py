@@ -53,8 +53,11 @@ def kept(ledger: Ledger, key: str) -> Release[Any] | None:
 
 def waiting(ledger: Ledger) -> dict[str, Path]:
     """The accounts whose results are kept because they were not written yet, and where each lies."""
-    places = {entry.body["account"]: Shelf(ledger.path).place(entry.body["account"])
-              for entry in ledger.history() if entry.kind == "account"}  # fmt: skip
+    places = {
+        entry.body["account"]: Shelf(ledger.path).place(entry.body["account"])
+        for entry in ledger.history()
+        if entry.kind == "account"
+    }
     return {name: place for name, place in places.items() if place.exists()}
 
 
@@ -95,9 +98,16 @@ def once(
     found, written = release is not None, False
     if release is None:
         account = opened_by_first_charge(
-            ledger, dataset, name, limit=limit, adjacency=adjacency, unit=unit, purpose=purpose, approver=approver,
+            ledger,
+            dataset,
+            name,
+            limit=limit,
+            adjacency=adjacency,
+            unit=unit,
+            purpose=purpose,
+            approver=approver,
             about=asked,
-        )  # fmt: skip
+        )
         with _given_back(ledger, account, name):
             release = make(account)
             try:

@@ -256,9 +256,12 @@ class RenyiCurrency(Currency):
     def order(self) -> float:
         """The one order, for methods that size their noise at one."""
         require(
-            len(self.orders) == 1, "account", f"one of {len(self.orders)} Renyi orders", "of one order",
+            len(self.orders) == 1,
+            "account",
+            f"one of {len(self.orders)} Renyi orders",
+            "of one order",
             "open it with an (epsilon, delta) limit",
-        )  # fmt: skip
+        )
         return self.orders[0]
 
     @property

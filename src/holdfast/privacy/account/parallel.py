@@ -28,9 +28,12 @@ def parallel(account: Account, *, parts: int, label: str) -> tuple[Account, ...]
     require(parts >= 1, "parts", parts, ">= 1")
     # Nothing is drawn from the permit below, so it must be paid for when it is given.
     require(
-        account.pays_at_once, "account", "of a job with a key", "one that pays at once",
+        account.pays_at_once,
+        "account",
+        "of a job with a key",
+        "one that pays at once",
         "open it for this job alone",
-    )  # fmt: skip
+    )
     stand_in = _all_that_remains(account)
     account.permit(stand_in, times=1, label=f"{label}: disjoint parts, each spends at most this")
     cost = account.currency.cost(stand_in)

@@ -147,9 +147,12 @@ def require_small_delta(limit: PrivacyCurve, public_count: int | None) -> None:
     delta = 0.0 if point is None else float(point[1])
     if public_count is None:
         require(
-            delta <= MOST_DELTA, "delta", delta, f"<= {MOST_DELTA:g} where the number of units is private",
+            delta <= MOST_DELTA,
+            "delta",
+            delta,
+            f"<= {MOST_DELTA:g} where the number of units is private",
             "use a smaller delta, or declare n_public",
-        )  # fmt: skip
+        )
         return
     largest = 1 / max(public_count, 1)
     require(delta == 0 or delta < largest, "delta", delta, f"< 1 / n = {largest:g}", "use a smaller delta")

@@ -203,9 +203,11 @@ class Folds:
     def __init__(self, account: SharedAccount, splits: Any) -> None:
         whole = isinstance(splits, int | np.integer) and not isinstance(splits, bool)
         require(
-            (whole and splits >= 2) or hasattr(splits, "get_n_splits"), "folds", splits,
+            (whole and splits >= 2) or hasattr(splits, "get_n_splits"),
+            "folds",
+            splits,
             "a whole number >= 2, or a splitter such as ShuffleSplit(3)",
-        )  # fmt: skip
+        )
         self.account, self.splits = account, splits
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

@@ -102,9 +102,12 @@ def _coarsened(part: GridLosses, spacing: float) -> GridLosses:
     while part.spacing < spacing * (1 - 1e-9):
         part = part.doubled()
     require(
-        abs(part.spacing / spacing - 1) < 1e-9, "spacing", part.spacing,
-        f"{spacing:g} or that divided by a power of 2", "use loss_distribution(spacing=...) for all parts",
-    )  # fmt: skip
+        abs(part.spacing / spacing - 1) < 1e-9,
+        "spacing",
+        part.spacing,
+        f"{spacing:g} or that divided by a power of 2",
+        "use loss_distribution(spacing=...) for all parts",
+    )
     return part
 
 

@@ -103,8 +103,12 @@ class RangePair(EvenNoise):
         factor = -2.0 / math.expm1(-self.range)
         wider = np.minimum(inner.p_error + 4.0 * UNIT, 1.0)
         return Cells(
-            p=factor * inner.p, q=factor * inner.q, q_scaled=factor * inner.q_scaled, p_error=wider, q_error=wider
-        )  # fmt: skip
+            p=factor * inner.p,
+            q=factor * inner.q,
+            q_scaled=factor * inner.q_scaled,
+            p_error=wider,
+            q_error=wider,
+        )
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """The whole support."""
@@ -265,9 +269,12 @@ class AddedUnit(DominatingPair):
 def _require_no_infinities(base: DominatingPair) -> None:
     """A mass that one law alone has needs an atom of its own: such pairs are sampled outcome by outcome."""
     require(
-        base.infinity == 0 and base.unseen == 0, "base", base.infinity + base.unseen,
-        "a pair of densities without a mass at infinity", "use base.sampled(rate)",
-    )  # fmt: skip
+        base.infinity == 0 and base.unseen == 0,
+        "base",
+        base.infinity + base.unseen,
+        "a pair of densities without a mass at infinity",
+        "use base.sampled(rate)",
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,9 +57,14 @@ MECHANISMS: tuple[type[Mechanism], ...] = (
 )
 """Names are stored in ledgers: they are never removed and never change their meaning."""
 REGISTRY = Registry(
-    group="holdfast.mechanisms", noun="mechanism", own=MECHANISMS, kind=Mechanism, classes=True, label="__name__",
+    group="holdfast.mechanisms",
+    noun="mechanism",
+    own=MECHANISMS,
+    kind=Mechanism,
+    classes=True,
+    label="__name__",
     states=("theorem", "admissible"),
-)  # fmt: skip
+)
 
 
 def stored_mechanism(mechanism: Mechanism) -> dict[str, Any]:

@@ -46,9 +46,12 @@ class _Tempered(Mechanism):
             value = getattr(self, name)
             require(0 < value < math.inf, name, value, "> 0 and finite")
         require(
-            self.arithmetic == "idealised", "arithmetic", self.arithmetic, "'idealised' for a sampled density",
+            self.arithmetic == "idealised",
+            "arithmetic",
+            self.arithmetic,
+            "'idealised' for a sampled density",
             "method='objective' has strict arithmetic",
-        )  # fmt: skip
+        )
 
     @property
     @abstractmethod
@@ -219,10 +222,13 @@ class RegularisedExponential(_Tempered):
         return (
             cls(inverse_temperature=4.0, penalty=0.25, gradient_change=0.25),
             cls(
-                inverse_temperature=50.0, penalty=0.02, gradient_change=0.01, total_variation=1e-7,
+                inverse_temperature=50.0,
+                penalty=0.02,
+                gradient_change=0.01,
+                total_variation=1e-7,
                 adjacency=Adjacency.add_remove,
             ),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

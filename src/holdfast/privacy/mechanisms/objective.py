@@ -392,9 +392,11 @@ class PureObjectivePerturbation(_Perturbed):
         return (
             cls(scale=1.0, output_epsilon=0.01, adjacency=Adjacency.add_remove, **constants),
             cls(
-                scale=1.0, output_epsilon=0.01, adjacency=Adjacency.add_remove, arithmetic="idealised", **constants
+                scale=1.0,
+                output_epsilon=0.01,
+                adjacency=Adjacency.add_remove,
+                arithmetic="idealised",
+                **constants,
             ),
-            cls(
-                scale=1.0, output_epsilon=0.01, l1_factor=1.0, adjacency=Adjacency.add_remove, **constants
-            ),
-        )  # fmt: skip
+            cls(scale=1.0, output_epsilon=0.01, l1_factor=1.0, adjacency=Adjacency.add_remove, **constants),
+        )

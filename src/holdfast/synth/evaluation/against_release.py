@@ -186,15 +186,25 @@ def released_evidence(
     names = list(domain)
     claim = next((one for one in release.certificates if one.name == OVERALL), None)
     return ReleasedEvidence(
-        tables=tuple(tables), strengths=tuple(strengths), groups=tuple(groups), drowned=tuple(drowned),
-        moves=tuple(_moves(measured, own, contents, noise)), confidence=confidence,
+        tables=tuple(tables),
+        strengths=tuple(strengths),
+        groups=tuple(groups),
+        drowned=tuple(drowned),
+        moves=tuple(_moves(measured, own, contents, noise)),
+        confidence=confidence,
         claim=None if assumption else claim,
-        rows=len(own), method=release.provenance.method, private=release.private,
+        rows=len(own),
+        method=release.provenance.method,
+        private=release.private,
         unmeasured=tuple(
-            f"{a} x {b}" for i, a in enumerate(names) for b in names[i + 1 :] if frozenset((a, b)) not in pairs
+            f"{a} x {b}"
+            for i, a in enumerate(names)
+            for b in names[i + 1 :]
+            if frozenset((a, b)) not in pairs
         ),
-        unknown=UNKNOWN, assumption=assumption,
-    )  # fmt: skip
+        unknown=UNKNOWN,
+        assumption=assumption,
+    )
 
 
 def _same(rows: ComparedRows, own: CodedRows) -> bool:
@@ -249,11 +259,16 @@ def _table(
     worst = largest_cell(gap)
     distance, alone = 0.5 * float(gap.sum()), 0.5 * gap.size * noise.mean(one.noise_std) / total
     return MeasuredTable(
-        columns=tuple(one.columns), total_variation=distance, noise=alone, at_most_about=min(1.0, distance + alone),
-        noise_std=one.noise_std, largest=float(gap.max()), where=cell_words(one.columns, worst, schema),
+        columns=tuple(one.columns),
+        total_variation=distance,
+        noise=alone,
+        at_most_about=min(1.0, distance + alone),
+        noise_std=one.noise_std,
+        largest=float(gap.max()),
+        where=cell_words(one.columns, worst, schema),
         inside=float(np.mean((low <= flat) & (flat <= high))) if measured else math.nan,
         half_width=float(np.mean(high - low) / 2) if measured else math.nan,
-    )  # fmt: skip
+    )
 
 
 def _strength(
@@ -271,10 +286,14 @@ def _strength(
         np.nanquantile(blurred, [0.05, 0.95]) if not np.all(np.isnan(blurred)) else (math.nan, math.nan)
     )
     return MeasuredStrength(
-        first=first, second=second, kind=kind_of_pair(schema, first, second),
+        first=first,
+        second=second,
+        kind=kind_of_pair(schema, first, second),
         noisy=_strength_of(one.values, total, places, first, second),
-        synthetic=association(made, places.get(first), places.get(second)), low=float(low), high=float(high),
-    )  # fmt: skip
+        synthetic=association(made, places.get(first), places.get(second)),
+        low=float(low),
+        high=float(high),
+    )
 
 
 def _strength_of(table: Floats, total: float, places: Mapping[str, Floats], first: str, second: str) -> float:
@@ -333,9 +352,13 @@ def _groups(
                 continue
             made.append(
                 MeasuredGroup(
-                    by=name, group=label, share=float(np.mean(counts)),
+                    by=name,
+                    group=label,
+                    share=float(np.mean(counts)),
                     synthetic_share=float(own([name])[cell]) / max(len(own), 1),
-                    total_variation=float(np.mean(errors)), noise=float(np.mean(alone)), columns=len(errors),
+                    total_variation=float(np.mean(errors)),
+                    noise=float(np.mean(alone)),
+                    columns=len(errors),
                 )
-            )  # fmt: skip
+            )
     return made, drowned

@@ -91,9 +91,14 @@ class ComparedRows:
     def take(self, index: NDArray[Any]) -> ComparedRows:
         """Some rows of the sample, for what looks at single rows; the counts stay those of all rows."""
         return ComparedRows(
-            schema=self.schema, rows=self.rows, counts=self.counts, codes=self.codes[index],
-            values=self.values[index], absent=self.absent[index], undeclared=self.undeclared,
-        )  # fmt: skip
+            schema=self.schema,
+            rows=self.rows,
+            counts=self.counts,
+            codes=self.codes[index],
+            values=self.values[index],
+            absent=self.absent[index],
+            undeclared=self.undeclared,
+        )
 
 
 def plain_schema(schema: Schema, columns: Sequence[str] | None = None) -> Schema:
@@ -182,9 +187,14 @@ class _Counting:
     def done(self) -> ComparedRows:
         _, codes, values, absent = self._thinned()
         return ComparedRows(
-            schema=self.schema, rows=self.rows, counts=self._counts, codes=codes, values=values, absent=absent,
+            schema=self.schema,
+            rows=self.rows,
+            counts=self._counts,
+            codes=codes,
+            values=values,
+            absent=absent,
             undeclared={one: wrong for one, wrong in self.undeclared.items() if wrong},
-        )  # fmt: skip
+        )
 
 
 Read = tuple[Batch, dict[str, int], dict[str, int]]

@@ -71,10 +71,16 @@ def closest_records(
         wins = np.where(ours == other, 0.5, ours < other)
         nearer, error = float(wins.mean()), float(wins.std(ddof=1) / math.sqrt(len(wins)))
     return ClosestRecords(
-        median=float(np.median(ours)), fresh_median=float(np.median(theirs)), copies=copies(asked, reference),
-        fresh_copies=copies(fresh, reference), asked=len(some), reference=len(most), holdout=holdout is not None,
-        nearer_to_members=nearer, nearer_error=error,
-    )  # fmt: skip
+        median=float(np.median(ours)),
+        fresh_median=float(np.median(theirs)),
+        copies=copies(asked, reference),
+        fresh_copies=copies(fresh, reference),
+        asked=len(some),
+        reference=len(most),
+        holdout=holdout is not None,
+        nearer_to_members=nearer,
+        nearer_error=error,
+    )
 
 
 def closest(rows: ComparedRows, reference: ComparedRows) -> Floats:

@@ -74,12 +74,19 @@ def evaluate_against_real(
         near, apart = closest_records(ours, theirs, fresh), told_apart_by_models(ours, theirs)
         bar.update()
         found = RealComparison(
-            rows=ours.rows, synthetic_rows=theirs.rows, sampled=len(ours.codes),
-            one_way=marginal_errors(ours, theirs, width=1), two_way=marginal_errors(ours, theirs, width=2),
-            moved=moved_columns(ours, theirs), associations=strengths, closest=near, told_apart=apart,
-            predictions=predicted, subgroups=tuple(subgroups(ours, theirs, one, predicted) for one in by),
+            rows=ours.rows,
+            synthetic_rows=theirs.rows,
+            sampled=len(ours.codes),
+            one_way=marginal_errors(ours, theirs, width=1),
+            two_way=marginal_errors(ours, theirs, width=2),
+            moved=moved_columns(ours, theirs),
+            associations=strengths,
+            closest=near,
+            told_apart=apart,
+            predictions=predicted,
+            subgroups=tuple(subgroups(ours, theirs, one, predicted) for one in by),
             notes=(*_notes(ours, "real"), *_notes(theirs, "synthetic"), *_lost_orders(strengths, declared)),
-        )  # fmt: skip
+        )
         bar.update()
     # What a release says of itself is about its own rows: other rows are compared with the real ones only.
     own = None
@@ -128,9 +135,10 @@ def _lost_orders(found: Associations, schema: Schema) -> list[str]:
     ordered = [
         (a, b, ours, theirs)
         for a, b, ours, theirs in found.largest(len(found.names))
-        if ours >= FOLLOWS and theirs <= FOLLOWS - LOST
+        if ours >= FOLLOWS
+        and theirs <= FOLLOWS - LOST
         and all(isinstance(schema[name], Numeric) and schema[name].integer for name in (a, b))  # type: ignore[union-attr]
-    ]  # fmt: skip
+    ]
     return [
         f"{a} and {b} follow each other (correlation {ours:.2f}) and hardly do here ({theirs:.2f}): their pairs of "
         "cells are too many for the noise. If one is never below the other, declare it (Zeros.in_order, or in_order "

@@ -61,9 +61,13 @@ def _predictions(axis: Any, real: RealComparison) -> None:
     for shift, name, color in ((-0.12, "on_real", "#1c2733"), (0.12, "on_synthetic", BLUE)):
         scores = [getattr(one, name) for one in made.models]
         axis.errorbar(
-            [one.value for one in scores], places + shift, xerr=[1.96 * one.error for one in scores], fmt="o",
-            color=color, label=f"trained {name.replace('_', ' ')}",
-        )  # fmt: skip
+            [one.value for one in scores],
+            places + shift,
+            xerr=[1.96 * one.error for one in scores],
+            fmt="o",
+            color=color,
+            label=f"trained {name.replace('_', ' ')}",
+        )
     axis.axvline(made.baseline.value, color=ORANGE, linestyle="--", label="no model")
     axis.set_yticks(places, [one.model for one in made.models])
     axis.set_xlabel(f"{made.measure} for {made.target} on real rows")

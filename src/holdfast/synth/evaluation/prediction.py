@@ -77,9 +77,12 @@ def predictions(real: ComparedRows, synthetic: ComparedRows, target: str) -> Pre
     real, synthetic = real.with_target(target), synthetic.with_target(target)
     for name, rows in (("real", len(real.codes)), ("synthetic", len(synthetic.codes))):
         require(
-            rows >= LEAST_ROWS, f"{name} rows with a value of {target!r}", rows, f">= {LEAST_ROWS}",
+            rows >= LEAST_ROWS,
+            f"{name} rows with a value of {target!r}",
+            rows,
+            f">= {LEAST_ROWS}",
             "leave target out",
-        )  # fmt: skip
+        )
     coins = np.random.default_rng(0)
     order = coins.permutation(len(real.codes))
     half = len(order) // 2
@@ -99,10 +102,16 @@ def predictions(real: ComparedRows, synthetic: ComparedRows, target: str) -> Pre
             )
         )
     return Predictions(
-        target=target, measure=task.measure, models=tuple(models), trained=size, tested=len(truth), test_rows=test,
+        target=target,
+        measure=task.measure,
+        models=tuple(models),
+        trained=size,
+        tested=len(truth),
+        test_rows=test,
         without_target=(all_rows[0] - len(real.codes), all_rows[1] - len(synthetic.codes)),
-        baseline=_score(task.gains(truth, train, task.constant(train, len(truth)))), gains=gains,
-    )  # fmt: skip
+        baseline=_score(task.gains(truth, train, task.constant(train, len(truth)))),
+        gains=gains,
+    )
 
 
 def _score(gains: Floats) -> MeanScore:

@@ -85,8 +85,11 @@ def _group(
     if predicted is not None:
         scores = predicted.inside(predicted.test_rows.code(by) == cell)
     return SubgroupErrors(
-        by=by, group=real.schema[by].labels[cell], rows=int(sizes[cell]),
-        share=float(sizes[cell] / real.rows), synthetic_share=float(made[cell] / synthetic.rows),
+        by=by,
+        group=real.schema[by].labels[cell],
+        rows=int(sizes[cell]),
+        share=float(sizes[cell] / real.rows),
+        synthetic_share=float(made[cell] / synthetic.rows),
         total_variation=_mean([one.total_variation for one in errors]),
         by_chance=_mean([one.by_chance for one in errors]),
         worst="" if worst is None else worst.name,
@@ -95,8 +98,9 @@ def _group(
         two_way_by_chance=_mean([one.by_chance for one in pairs]),
         worst_pair="" if pair is None else pair.name,
         worst_pair_variation=math.nan if pair is None else pair.total_variation - pair.by_chance,
-        on_real=scores[0], on_synthetic=scores[1],
-    )  # fmt: skip
+        on_real=scores[0],
+        on_synthetic=scores[1],
+    )
 
 
 def _pairs_inside(real: ComparedRows, synthetic: ComparedRows, by: str, cell: int) -> list[TableError]:

@@ -42,6 +42,10 @@ METHODS: tuple[SynthesisMethod, ...] = (
     two_looks.METHOD,
 )
 REGISTRY = Registry(
-    group="holdfast.synthesizers", noun="method", own=METHODS, kind=SynthesisMethod, calls=("run",),
+    group="holdfast.synthesizers",
+    noun="method",
+    own=METHODS,
+    kind=SynthesisMethod,
+    calls=("run",),
     states=("paper", "adjacencies", "currency"),
-)  # fmt: skip
+)

@@ -159,11 +159,13 @@ def adaptive(
         theorem=THEOREM,
         measurements=tuple(run.measurements),
         parameters={
-            "one_way_share": schedule.one_way, "sweep_share": schedule.sweep, "rounds": run.done,
+            "one_way_share": schedule.one_way,
+            "sweep_share": schedule.sweep,
+            "rounds": run.done,
             "selected": [list(one.columns) for one in run.measurements[len(data.names) :][: run.done]],
             "model_cells": run.fitted.model.tree.cells,
         },
-    )  # fmt: skip
+    )
 
 
 @dataclass(kw_only=True)

@@ -73,9 +73,15 @@ def dqrs(
     # a_i must lie in [-1, 1]: under add_remove a count may exceed the public n; capping it moves no further.
     truth = ExactAnswers(layout=truth.layout, counts=np.clip(truth.counts, 0.0, truth.size), size=truth.size)
     plan = planned(
-        truth, account, log_universe=math.log(max(2, universe_size(data.domain))), rounds=rounds, samples=samples,
-        step=step, most_draws=most_draws, largest=largest_expected_step,
-    )  # fmt: skip
+        truth,
+        account,
+        log_universe=math.log(max(2, universe_size(data.domain))),
+        rounds=rounds,
+        samples=samples,
+        step=step,
+        most_draws=most_draws,
+        largest=largest_expected_step,
+    )
     scores, gain = np.zeros(2 * truth.layout.size), np.zeros(0)
     kept = [int(index) for index in integers(account.source, bound=scores.size, size=plan.samples)]
     records, gaps, redrawn = [], [], plan.samples

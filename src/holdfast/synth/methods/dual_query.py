@@ -86,9 +86,14 @@ def dual_query(
     """
     truth = ExactAnswers.of(data, workload)
     plan = planned(
-        truth, account, log_universe=math.log(max(2, universe_size(data.domain))),
-        rounds=rounds, samples=samples, step=step, most_draws=most_draws,
-    )  # fmt: skip
+        truth,
+        account,
+        log_universe=math.log(max(2, universe_size(data.domain))),
+        rounds=rounds,
+        samples=samples,
+        step=step,
+        most_draws=most_draws,
+    )
     scores, records, gaps = np.zeros(2 * truth.layout.size), [], []
     with progress(desc="dual_query", total=plan.rounds) as bar:
         for past in range(plan.rounds):

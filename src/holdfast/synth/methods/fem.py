@@ -56,9 +56,18 @@ def fem(
     stability only: no privacy rests on it.
     """
     return play(
-        data, workload, account=account, method="fem", noise=exponential_noise, rounds=rounds, samples=samples,
-        perturbation=perturbation, oracle=oracle, most_rounds=most_rounds, theorem=THEOREM,
-    )  # fmt: skip
+        data,
+        workload,
+        account=account,
+        method="fem",
+        noise=exponential_noise,
+        rounds=rounds,
+        samples=samples,
+        perturbation=perturbation,
+        oracle=oracle,
+        most_rounds=most_rounds,
+        theorem=THEOREM,
+    )
 
 
 def sep_fem(
@@ -78,9 +87,18 @@ def sep_fem(
     that separate; on binary columns they are the columns. Privacy as in `fem`: no privacy rests on the noise.
     """
     return play(
-        data, workload, account=account, method="sep_fem", noise=separator_noise, rounds=rounds, samples=samples,
-        perturbation=perturbation, oracle=oracle, most_rounds=most_rounds, theorem=SEP_FEM_THEOREM,
-    )  # fmt: skip
+        data,
+        workload,
+        account=account,
+        method="sep_fem",
+        noise=separator_noise,
+        rounds=rounds,
+        samples=samples,
+        perturbation=perturbation,
+        oracle=oracle,
+        most_rounds=most_rounds,
+        theorem=SEP_FEM_THEOREM,
+    )
 
 
 def play(

@@ -58,9 +58,10 @@ def measure_functions(
     Gaussian noise, scaled to how far one unit moves all of them together (`OneLayer.l2_sensitivity`).
     """
     mechanism = Gaussian.within(
-        account.remaining(), l2_sensitivity=group.l2_sensitivity(data.adjacency, data.unit),
+        account.remaining(),
+        l2_sensitivity=group.l2_sensitivity(data.adjacency, data.unit),
         adjacency=account.adjacency,
-    )  # fmt: skip
+    )
     return np.asarray(account.release(mechanism, data.summed(group), label=label)), float(mechanism.sigma)
 
 

@@ -81,10 +81,13 @@ def measure_first(
         theorem=THEOREM,
         measurements=measured,
         parameters={
-            "objective": objective, **residuals.parameters(wanted), "held": [list(one) for one in held],
-            "fitted": len(tables), "model_cells": fitted.model.tree.cells,
+            "objective": objective,
+            **residuals.parameters(wanted),
+            "held": [list(one) for one in held],
+            "fitted": len(tables),
+            "model_cells": fitted.model.tree.cells,
         },
-    )  # fmt: skip
+    )
 
 
 def chosen_model(

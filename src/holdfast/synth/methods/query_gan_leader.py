@@ -91,9 +91,14 @@ def query_gan_leader(
     truth = ExactAnswers.of(data, workload)
     playing, *paying = account.split(1.0 - regret_share, regret_share) if regret_share else (account,)
     plan = planned(
-        truth, playing, log_universe=math.log(max(2, universe_size(data.domain))),
-        rounds=rounds_for(truth.size) if rounds is None else rounds, samples=samples, step=step, most_draws=most_draws,
-    )  # fmt: skip
+        truth,
+        playing,
+        log_universe=math.log(max(2, universe_size(data.domain))),
+        rounds=rounds_for(truth.size) if rounds is None else rounds,
+        samples=samples,
+        step=step,
+        most_draws=most_draws,
+    )
     components = components_for(data.domain, components)
     game = leader_rounds(
         data, truth, plan, playing, form=generator, components=components, steps=training_steps, recent=recent

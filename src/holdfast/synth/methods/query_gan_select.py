@@ -224,14 +224,17 @@ def _last(
     start = int(coins.words(1)[0])
     playing, stopping = trained(
         lambda values: new_generator(
-            form, heads, components=components, source=Source(seed=start),
+            form,
+            heads,
+            components=components,
+            source=Source(seed=start),
             columns=column_shares(data, values, total),
         ),
         known,
         lambda values: Targets(heads, values, np.eye, total=total),
         halves=gaussian_thinning(known, coins),
         most_steps=most_steps,
-    )  # fmt: skip
+    )
     made = MixtureModel.of_heads(data.domain, heads, playing.probabilities(), total=total)
     return made, {"steps": stopping.steps, "held_back": round(stopping.distance, 4)}
 

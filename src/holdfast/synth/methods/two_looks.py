@@ -128,10 +128,12 @@ def two_looks(
         theorem=THEOREM,
         measurements=looks.measured(),
         parameters={
-            **looks.residuals.parameters(looks.tables), "tried": [list(columns) for columns in forest], **told,
+            **looks.residuals.parameters(looks.tables),
+            "tried": [list(columns) for columns in forest],
+            **told,
             "share_of_model": round(share, 4),
         },
-    )  # fmt: skip
+    )
 
 
 def worth_a_trial(task: SynthesisTask) -> bool:

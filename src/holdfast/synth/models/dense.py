@@ -40,8 +40,12 @@ def flat_cells(codes: Codes, domain: Mapping[str, int], columns: Sequence[str]) 
 
 
 def _checked(domain: Mapping[str, int], total: float) -> None:
-    require(bool(domain) and all(cells >= 1 for cells in domain.values()), "domain", dict(domain),
-            "at least one column, each of at least one cell")  # fmt: skip
+    require(
+        bool(domain) and all(cells >= 1 for cells in domain.values()),
+        "domain",
+        dict(domain),
+        "at least one column, each of at least one cell",
+    )
     require(math.isfinite(total) and total >= 0, "total", total, ">= 0 and finite")
 
 
@@ -104,8 +108,12 @@ class RowsModel:
         _checked(self.domain, self.total)
         codes = np.asarray(self.codes, dtype=np.int64)
         width = len(self.domain)
-        require(codes.ndim == 2 and codes.shape[1] == width and len(codes) > 0, "codes.shape", codes.shape,
-                f"(records, {width}), at least one record")  # fmt: skip
+        require(
+            codes.ndim == 2 and codes.shape[1] == width and len(codes) > 0,
+            "codes.shape",
+            codes.shape,
+            f"(records, {width}), at least one record",
+        )
         inside = np.all((codes >= 0) & (codes < np.array(list(self.domain.values()))))
         require(bool(inside), "codes", "some outside", "cells of the domain")
         made = np.asarray(self.weights, dtype=np.float64).reshape(-1)

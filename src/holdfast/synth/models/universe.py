@@ -80,8 +80,13 @@ class AllCells(Universe):
 
     def __init__(self, domain: Mapping[str, int], *, most_cells: int = MOST_CELLS) -> None:
         self.domain = dict(domain)
-        require(self.size <= most_cells, "domain", self.size, f"a universe of at most {most_cells} records",
-                "use a sampled support")  # fmt: skip
+        require(
+            self.size <= most_cells,
+            "domain",
+            self.size,
+            f"a universe of at most {most_cells} records",
+            "use a sampled support",
+        )
 
     @property
     def size(self) -> int:

@@ -55,9 +55,12 @@ class ColumnsInOrder(Zeros):
         require(least <= upper, "most", most, f">= least={least}")
         shape = columns[0].cells, columns[1].cells
         require(
-            math.prod(shape) <= HELD_CELLS, "columns", f"{first!r} and {second!r}",
-            f"of at most {HELD_CELLS:,} pairs of cells", "declare coarser bins",
-        )  # fmt: skip
+            math.prod(shape) <= HELD_CELLS,
+            "columns",
+            f"{first!r} and {second!r}",
+            f"of at most {HELD_CELLS:,} pairs of cells",
+            "declare coarser bins",
+        )
         (low, high), (low_second, high_second) = map(whole_bounds, columns)
         furthest = high_second[None, :] - low[:, None]
         nearest = low_second[None, :] - high[:, None]

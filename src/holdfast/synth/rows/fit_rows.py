@@ -315,9 +315,15 @@ class ReconciledModel:
             for columns, values in self.tables.items()
         ]
         return fit_rows(
-            wanted, self.domain, rows, source, start=self.base.sample(rows, source), sweeps=SWEEPS,
-            batch=FINE_BATCH, allowed=self.allowed,
-        )  # fmt: skip
+            wanted,
+            self.domain,
+            rows,
+            source,
+            start=self.base.sample(rows, source),
+            sweeps=SWEEPS,
+            batch=FINE_BATCH,
+            allowed=self.allowed,
+        )
 
 
 def shrunk(noisy: Measurement, expected: Floats, total: float, *, cells: int = 0) -> Floats:

@@ -70,8 +70,12 @@ class Zeros:
         columns = tuple(combinations[0])
         cells: list[tuple[int, ...]] = []
         for combination in combinations:
-            require(set(combination) == set(columns), "combinations", sorted(combination),
-                    f"combinations of the same columns, {list(columns)}")  # fmt: skip
+            require(
+                set(combination) == set(columns),
+                "combinations",
+                sorted(combination),
+                f"combinations of the same columns, {list(columns)}",
+            )
             codes = [_codes(schema, name, combination[name]) for name in columns]
             mesh = np.meshgrid(*codes, indexing="ij")
             cells += [tuple(cell) for cell in np.stack([axis.reshape(-1) for axis in mesh], axis=1).tolist()]

@@ -36,8 +36,13 @@ class Conjunctions(Group):
     def __post_init__(self) -> None:
         super().__post_init__()
         width = len(self.columns)
-        require(1 <= width <= MOST_COLUMNS, "columns", width, f"1 to {MOST_COLUMNS} binary columns",
-                "use conjunctions(columns, order=k), one small group for each set")  # fmt: skip
+        require(
+            1 <= width <= MOST_COLUMNS,
+            "columns",
+            width,
+            f"1 to {MOST_COLUMNS} binary columns",
+            "use conjunctions(columns, order=k), one small group for each set",
+        )
         fits = self.order is None or (isinstance(self.order, int) and 1 <= self.order <= width)
         require(fits, "order", self.order, f"a whole number from 1 to {width}")
 
@@ -116,10 +121,19 @@ class Predicates(Group):
         made = np.array(self.values, dtype=np.float64)
         made.setflags(write=False)
         object.__setattr__(self, "values", made)
-        require(made.ndim == len(self.columns) + 1 and made.size > 0, "values.shape", made.shape,
-                "(functions, cells of the first column, cells of the second, ...)")  # fmt: skip
-        require(bool(np.all((made >= 0) & (made <= 1))), "values", "some outside", "in [0, 1]",
-                "rescale the predicates; a range of r costs r times the noise")  # fmt: skip
+        require(
+            made.ndim == len(self.columns) + 1 and made.size > 0,
+            "values.shape",
+            made.shape,
+            "(functions, cells of the first column, cells of the second, ...)",
+        )
+        require(
+            bool(np.all((made >= 0) & (made <= 1))),
+            "values",
+            "some outside",
+            "in [0, 1]",
+            "rescale the predicates; a range of r costs r times the noise",
+        )
 
     def _matrix(self, shape: Shape) -> Floats:
         held = np.asarray(self.values)

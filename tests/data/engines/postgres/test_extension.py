@@ -253,9 +253,13 @@ class TestWhatCannotBeWritten:
         numbers = [Numeric(f"x{i}", 0, 1) for i in range(features)]
         schema = Schema([*numbers, Categorical("y", [f"c{i}" for i in range(classes)])])
         statements = Statements(
-            schema=schema, dialect=PostgresDialect(), source="t", position="ctid", key=bytes(32),
+            schema=schema,
+            dialect=PostgresDialect(),
+            source="t",
+            position="ctid",
+            key=bytes(32),
             kinds={name: Kind.floating for name in schema.names} | {"y": Kind.text},
-        )  # fmt: skip
+        )
         encoder = Encoder(schema, [column.name for column in numbers], intercept=False)
         coding = ClassLabels.of_column(schema["y"])
         return statements, LabelledRows(encoder=encoder, target="y", coding=coding)
@@ -398,10 +402,25 @@ class TestFitting:
         SCHEMA_OF_ROWS.save(tmp_path / "visits.toml")
         done = CliRunner().invoke(
             app,
-            ["fit", extended.url("visits", way="extension"), "--schema", str(tmp_path / "visits.toml"), "--target",
-             "ill", "--epsilon", "1", "--delta", "1e-5", "--method", "bolt_on", "--penalty", "0.1",
-             "-o", str(tmp_path / "model.holdfast")],
-        )  # fmt: skip
+            [
+                "fit",
+                extended.url("visits", way="extension"),
+                "--schema",
+                str(tmp_path / "visits.toml"),
+                "--target",
+                "ill",
+                "--epsilon",
+                "1",
+                "--delta",
+                "1e-5",
+                "--method",
+                "bolt_on",
+                "--penalty",
+                "0.1",
+                "-o",
+                str(tmp_path / "model.holdfast"),
+            ],
+        )
         assert done.exit_code == 0, done.output
         assert READER_PASSWORD not in done.output
         assert "bolt_on" in done.output

@@ -24,8 +24,29 @@ from holdfast.errors import DataError, ParameterError
 from tests.paths import ROOT
 from tests.servers.postgres import Server, required_server
 
-TYPES = ("name", "text", "int2", "int4", "int8", "float4", "float8", "numeric", "oid", "bool", "varchar", '"char"',
-         "regproc", "regtype", "regclass", "tid", "bytea", "date", "timestamp", "timestamptz", "text[]")  # fmt: skip
+TYPES = (
+    "name",
+    "text",
+    "int2",
+    "int4",
+    "int8",
+    "float4",
+    "float8",
+    "numeric",
+    "oid",
+    "bool",
+    "varchar",
+    '"char"',
+    "regproc",
+    "regtype",
+    "regclass",
+    "tid",
+    "bytea",
+    "date",
+    "timestamp",
+    "timestamptz",
+    "text[]",
+)
 PAIRED = ("name", "text", "int4", "int8", "float8", "numeric", "oid", '"char"', "regproc")
 OPERATORS = ("=", "<>", "<", ">", "<=", ">=", "+", "-", "*", "/", "%", "||", "~", "~~", "!~~")
 VIEWS = (
@@ -125,20 +146,24 @@ def trapped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trapped]:
     rows = "SELECT (i * 37) % 100 AS age, CASE WHEN i % 3 = 0 THEN 'yes' ELSE 'no' END AS ill"
     with made.connect("postgres") as admin:
         for statement in (
-            "GRANT CREATE ON SCHEMA public TO stranger", "GRANT CREATE ON DATABASE strange TO stranger",
-            "CREATE SCHEMA clinic", "GRANT USAGE ON SCHEMA clinic TO reader",
+            "GRANT CREATE ON SCHEMA public TO stranger",
+            "GRANT CREATE ON DATABASE strange TO stranger",
+            "CREATE SCHEMA clinic",
+            "GRANT USAGE ON SCHEMA clinic TO reader",
             f"CREATE TABLE clinic.visits AS {rows} FROM generate_series(1, 200) AS i",
             f"CREATE TABLE public.people AS {rows} FROM generate_series(1, 200) AS i",
             "GRANT SELECT ON clinic.visits, public.people TO reader",
             "SET ROLE stranger",
-        ):  # fmt: skip
+        ):
             admin.execute(statement)
         _traps(admin)
     yield made
     server.run(
-        "DROP DATABASE strange WITH (FORCE)", "DROP ROLE stranger", "ALTER ROLE reader RESET search_path",
+        "DROP DATABASE strange WITH (FORCE)",
+        "DROP ROLE stranger",
+        "ALTER ROLE reader RESET search_path",
         "ALTER ROLE postgres RESET search_path",
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(params=["usual path", "public before pg_catalog"])
@@ -165,18 +190,68 @@ def test_the_traps_are_sprung_by_statements_that_are_not_qualified(trapped: Trap
 def _commands(url: str, files: Path) -> dict[str, list[str]]:
     told = [url, "--schema", str(files / "s.toml")]
     return {
-        "fit": ["fit", *told, "--target", "ill", "--epsilon", "1", "-o", str(files / "m.holdfast"), "--force"],
-        "additive": ["fit", *told, "--target", "ill", "--epsilon", "1", "--model", "additive", "-o",
-                     str(files / "m.holdfast"), "--force"],
-        "synth": ["synth", *told, "--epsilon", "1", "--workload", "k=2", "-o", str(files / "rows.csv"),
-                  "--release", str(files / "rows.holdfast"), "--force"],
-        "evaluate": ["evaluate", str(files / "rows.csv"), "--against", url, "--schema", str(files / "s.toml")],
+        "fit": [
+            "fit",
+            *told,
+            "--target",
+            "ill",
+            "--epsilon",
+            "1",
+            "-o",
+            str(files / "m.holdfast"),
+            "--force",
+        ],
+        "additive": [
+            "fit",
+            *told,
+            "--target",
+            "ill",
+            "--epsilon",
+            "1",
+            "--model",
+            "additive",
+            "-o",
+            str(files / "m.holdfast"),
+            "--force",
+        ],
+        "synth": [
+            "synth",
+            *told,
+            "--epsilon",
+            "1",
+            "--workload",
+            "k=2",
+            "-o",
+            str(files / "rows.csv"),
+            "--release",
+            str(files / "rows.holdfast"),
+            "--force",
+        ],
+        "evaluate": [
+            "evaluate",
+            str(files / "rows.csv"),
+            "--against",
+            url,
+            "--schema",
+            str(files / "s.toml"),
+        ],
         "draft": ["schema", "draft", url],
         "check": ["schema", "check", url, str(files / "s.toml")],
         "check inside": ["schema", "check", url, str(files / "s.toml"), "--internal"],
-        "compare": ["compare", "--data", url, "--schema", str(files / "s.toml"), "--target", "ill", "--methods",
-                    "output", "--fits", "1"],
-    }  # fmt: skip
+        "compare": [
+            "compare",
+            "--data",
+            url,
+            "--schema",
+            str(files / "s.toml"),
+            "--target",
+            "ill",
+            "--methods",
+            "output",
+            "--fits",
+            "1",
+        ],
+    }
 
 
 @pytest.mark.filterwarnings("ignore")

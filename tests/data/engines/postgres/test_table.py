@@ -202,10 +202,11 @@ class TestNames:
 
     def test_schemas(self, postgres_server: Server) -> None:
         postgres_server.run(
-            'CREATE SCHEMA "Cl.inic"', 'GRANT USAGE ON SCHEMA "Cl.inic" TO reader',
+            'CREATE SCHEMA "Cl.inic"',
+            'GRANT USAGE ON SCHEMA "Cl.inic" TO reader',
             'CREATE TABLE "Cl.inic"."visits" AS SELECT 1.0::float8 AS x',
             'GRANT SELECT ON "Cl.inic"."visits" TO reader',
-        )  # fmt: skip
+        )
         for url in (
             postgres_server.url("Cl.inic.visits"),
             postgres_server.url("visits", schema="Cl.inic"),
@@ -251,9 +252,13 @@ class TestSecrets:
         ],
     )
     def test_errors(
-        self, postgres_server: Server, numbers: str, caplog: pytest.LogCaptureFixture,
-        change: Callable[[Server], str], said: str,
-    ) -> None:  # fmt: skip
+        self,
+        postgres_server: Server,
+        numbers: str,
+        caplog: pytest.LogCaptureFixture,
+        change: Callable[[Server], str],
+        said: str,
+    ) -> None:
         caplog.set_level(logging.DEBUG)
         postgres_server.run(
             "CREATE TABLE IF NOT EXISTS forbidden (x float8)", "CREATE TABLE IF NOT EXISTS lacking (y float8)"

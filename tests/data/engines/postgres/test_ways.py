@@ -206,9 +206,23 @@ def test_the_command_line_fits_a_url(postgres_server: Server, tmp_path: Path) ->
         model = tmp_path / f"{way}.holdfast"
         shown = CliRunner().invoke(
             app,
-            ["fit", postgres_server.url("clinic", way=way), "--schema", str(tmp_path / "clinic.toml"),
-             "--target", "ill", "--epsilon", "2", "--delta", "1e-6", "--method", "noisy_gd", "-o", str(model)],
-        )  # fmt: skip
+            [
+                "fit",
+                postgres_server.url("clinic", way=way),
+                "--schema",
+                str(tmp_path / "clinic.toml"),
+                "--target",
+                "ill",
+                "--epsilon",
+                "2",
+                "--delta",
+                "1e-6",
+                "--method",
+                "noisy_gd",
+                "-o",
+                str(model),
+            ],
+        )
         assert shown.exit_code == 0, shown.output
         assert load_model(model).predict({"age": [5, 95]}).tolist() == ["no", "yes"]
         for secret in (READER_PASSWORD, "p%C3%A4", "127.0.0.1"):
@@ -216,9 +230,19 @@ def test_the_command_line_fits_a_url(postgres_server: Server, tmp_path: Path) ->
             assert secret not in shown.output
     refused = CliRunner().invoke(
         app,
-        ["fit", postgres_server.url("clinic", password="wr%ng"), "--schema", str(tmp_path / "clinic.toml"),
-         "--target", "ill", "--epsilon", "2", "-o", str(tmp_path / "none.holdfast")],
-    )  # fmt: skip
+        [
+            "fit",
+            postgres_server.url("clinic", password="wr%ng"),
+            "--schema",
+            str(tmp_path / "clinic.toml"),
+            "--target",
+            "ill",
+            "--epsilon",
+            "2",
+            "-o",
+            str(tmp_path / "none.holdfast"),
+        ],
+    )
     assert refused.exit_code == 2
     assert "wr%" not in refused.output
     assert not (tmp_path / "none.holdfast").exists()

@@ -139,9 +139,12 @@ class TestPartitions:
             {"c0": x, "part": pa.array(part, pa.int32()), "h": pa.array(keys, pa.binary())}
         )
         parts = worker.Parts(
-            schema=Schema([Numeric("x", 0, 9)]), kernel=lambda batches: [len(batch) for batch in batches],
-            starts=[0, 4, 4, 9], rows=3, padded=False,
-        )  # fmt: skip
+            schema=Schema([Numeric("x", 0, 9)]),
+            kernel=lambda batches: [len(batch) for batch in batches],
+            starts=[0, 4, 4, 9],
+            rows=3,
+            padded=False,
+        )
         made = [
             row for found in parts(iter([whole.slice(0, 3), whole.slice(3)])) for row in found.to_pylist()
         ]

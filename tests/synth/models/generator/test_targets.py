@@ -17,8 +17,15 @@ from holdfast.synth.workload.residual_basis import helmert, residual_table
 
 DOMAIN = {"a": 3, "b": 2, "c": 1, "d": 2, "e": 4}
 SETS = [
-    ("a",), ("d",), ("b", "a"), ("a", "e"), ("c", "b"), ("d", "b", "a"), ("a", "d", "e"), ("e", "a", "b", "d"),
-]  # fmt: skip
+    ("a",),
+    ("d",),
+    ("b", "a"),
+    ("a", "e"),
+    ("c", "b"),
+    ("d", "b", "a"),
+    ("a", "d", "e"),
+    ("e", "a", "b", "d"),
+]
 TOTAL = 50.0
 
 

@@ -65,9 +65,14 @@ def additive_settings(adjacency: Adjacency) -> Iterator[AdditiveSetting]:
     def near(units: int = UNITS, max_rows: int = 1, lacking: str = "") -> TableNeighbours:
         declared = None if adjacency.count_is_public else units
         return TableNeighbours(
-            cells=CELLS, number=NUMBER, adjacency=adjacency, others=(units - 1) * max_rows, max_rows=max_rows,
-            n_public=declared, lacking=lacking,
-        )  # fmt: skip
+            cells=CELLS,
+            number=NUMBER,
+            adjacency=adjacency,
+            others=(units - 1) * max_rows,
+            max_rows=max_rows,
+            n_public=declared,
+            lacking=lacking,
+        )
 
     for target in ("c", "b", NUMBER):
         yield AdditiveSetting(target=target, near=near(lacking=target), monotone=target == "c")

@@ -58,9 +58,13 @@ class BoltOn:
     def train(self, rows: Floats, labels: Floats) -> Floats:
         """The result before noise."""
         options = SgdOptions(
-            dimension=rows.shape[1], batch=self.batch, penalty=self.penalty, radius=self.radius,
-            step_size=self.step_size, average_from=self.average_from,
-        )  # fmt: skip
+            dimension=rows.shape[1],
+            batch=self.batch,
+            penalty=self.penalty,
+            radius=self.radius,
+            step_size=self.step_size,
+            average_from=self.average_from,
+        )
         run = start(options)
         for _ in range(self.passes):
             run.feed(rows, labels)
@@ -70,13 +74,22 @@ class BoltOn:
     def sound(self, *, dimension: int = 2) -> float:
         """The sensitivity under `replace`: the recursion, with slack for clipping and for rounding."""
         return psgd_sensitivity(
-            self.steps, batch=self.batch, passes=self.passes, gradient_change=2.0 * CLIPPED,
-            smoothness=self.smoothness, penalty=self.penalty,
+            self.steps,
+            batch=self.batch,
+            passes=self.passes,
+            gradient_change=2.0 * CLIPPED,
+            smoothness=self.smoothness,
+            penalty=self.penalty,
             averaging_weights=averaging_from(self.average_from, steps=self.steps.size),
         ) + rounding_slack(
-            self.steps, dimension=dimension, batch=self.batch, lipschitz=CLIPPED,
-            smoothness=self.smoothness, penalty=self.penalty, radius=self.radius,
-        )  # fmt: skip
+            self.steps,
+            dimension=dimension,
+            batch=self.batch,
+            lipschitz=CLIPPED,
+            smoothness=self.smoothness,
+            penalty=self.penalty,
+            radius=self.radius,
+        )
 
     def printed(self, *, lipschitz: float = 1.0) -> float:
         """Wu 2016 and TensorFlow Privacy: 2 L / (penalty m b). Too small by the batch."""

@@ -63,9 +63,14 @@ def sound_averaging(records: int = 1000) -> float:
     """The recursion with the averaging's weights, and slack for rounding."""
     steps = 1.0 / (PENALTY * np.arange(1, records + 1))
     return (1.0 + 1e-9) * psgd_sensitivity(
-        steps, batch=1, passes=1, gradient_change=PENALTY, smoothness=0.0, penalty=PENALTY,
+        steps,
+        batch=1,
+        passes=1,
+        gradient_change=PENALTY,
+        smoothness=0.0,
+        penalty=PENALTY,
         averaging_weights=averaging_from(1, steps=records),
-    )  # fmt: skip
+    )
 
 
 # Calibrations of Gaussian noise (section 0).
@@ -73,8 +78,9 @@ def calibration(sigma: float, *, epsilon: float, delta: float, name: str, broken
     """Normal noise of this standard deviation on sensitivity 1, claimed (epsilon, delta)."""
     trial = Analysis(
         what=f"exact delta at epsilon {epsilon:g} for sigma {sigma:.4f}",
-        value=lambda: GaussianDP(1.0 / as_written(sigma)).delta(epsilon), claimed=delta,
-    )  # fmt: skip
+        value=lambda: GaussianDP(1.0 / as_written(sigma)).delta(epsilon),
+        claimed=delta,
+    )
     return Subject(name=name, claim=f"({epsilon:g}, {delta:g})-DP", trials=(trial,), broken=broken)
 
 
@@ -106,6 +112,9 @@ def broken_claims() -> Iterable[NamedSubject]:
 
 def _classical() -> Subject:
     return calibration(
-        classical_sigma(16.0, 1e-6), epsilon=16.0, delta=1e-6, name="classical_gaussian_16",
+        classical_sigma(16.0, 1e-6),
+        epsilon=16.0,
+        delta=1e-6,
+        name="classical_gaussian_16",
         broken="sqrt(2 ln(1.25/delta))/epsilon beyond epsilon 1, where it is proved up to 1 only",
-    )  # fmt: skip
+    )

@@ -88,9 +88,12 @@ FUNCTIONS = OneLayer(
 )
 """Both are 0 in the first cells and 1 in the last: what is declared is reached."""
 STEPS = OneLayer(
-    ("sex", "site"), cells=(2, 3), weights=OneLayer.of_marginals(("sex", "site"), (2, 3), order=2).weights,
-    bias=[-1.0] * 6, step=True,
-)  # fmt: skip
+    ("sex", "site"),
+    cells=(2, 3),
+    weights=OneLayer.of_marginals(("sex", "site"), (2, 3), order=2).weights,
+    bias=[-1.0] * 6,
+    step=True,
+)
 """One function for each joint cell: a replaced row moves two of them from end to end."""
 PUBLISHED = CodedRows(domain={"sex": 2, "site": 3}, codes=np.array([[0, 0], [1, 2], [0, 1]]))
 

@@ -109,18 +109,24 @@ class LearnerSetting:
         """One fit, or several that share the account."""
         points = world.rows
         examples = ArrayExamples(
-            features=points.features, labels=points.labels, adjacency=self.adjacency, unit=self.unit,
+            features=points.features,
+            labels=points.labels,
+            adjacency=self.adjacency,
+            unit=self.unit,
             public_count=self.declared or self.others // self.rows_per_unit + 1,
-        )  # fmt: skip
+        )
         shares = account.split(*[1.0 / self.fits] * self.fits) if self.fits > 1 else (account,)
         return [self.method.fit(examples, self.problem, account=share, **self.options) for share in shares]
 
     def case(self) -> Setup:
         """With its neighbours."""
         near = PointNeighbours(
-            problem=self.problem, adjacency=self.adjacency, others=self.others, rows_per_unit=self.rows_per_unit,
+            problem=self.problem,
+            adjacency=self.adjacency,
+            others=self.others,
+            rows_per_unit=self.rows_per_unit,
             exchanged=self.exchanged,
-        )  # fmt: skip
+        )
         return Setup.among(near, name=self.name, open=self.open, run=self.run)
 
     def works(self) -> bool:

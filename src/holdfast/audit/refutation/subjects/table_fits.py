@@ -75,9 +75,14 @@ def table_fits(adjacency: Adjacency) -> Iterator[TableFit]:
         for place, (method, told) in enumerate(methods):
             for max_rows in (1, ROWS_PER_USER) if method == "noisy_gd" and place else (1,):
                 near = TableNeighbours(
-                    cells=CELLS, number=NUMBER, adjacency=adjacency, others=(UNITS - 1) * max_rows,
-                    max_rows=max_rows, n_public=None if adjacency.count_is_public else UNITS, lacking=target,
-                )  # fmt: skip
+                    cells=CELLS,
+                    number=NUMBER,
+                    adjacency=adjacency,
+                    others=(UNITS - 1) * max_rows,
+                    max_rows=max_rows,
+                    n_public=None if adjacency.count_is_public else UNITS,
+                    lacking=target,
+                )
                 yield TableFit(target=target, method=method, near=near, told=told)
 
 

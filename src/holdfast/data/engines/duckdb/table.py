@@ -56,9 +56,13 @@ _withholding = partial(withholding, "DuckDB")
 
 
 def _open(
-    source: Any, schema: Schema, *, table: str | None = None, memory_limit: str | None = None,
+    source: Any,
+    schema: Schema,
+    *,
+    table: str | None = None,
+    memory_limit: str | None = None,
     threads: int | None = None,
-) -> tuple[Scan, Callable[[], None]]:  # fmt: skip
+) -> tuple[Scan, Callable[[], None]]:
     """What reads the source, and what deletes the spilled files."""
     import duckdb
 
@@ -142,9 +146,15 @@ class DuckDBTable(Table):
     """A table that DuckDB reads: memory stays bounded whatever its size."""
 
     def __init__(
-        self, schema: Schema, opened: Scan, statements: Statements, cleanup: Callable[[], None], *,
-        adjacency: Adjacency, n_public: int | None,
-    ) -> None:  # fmt: skip
+        self,
+        schema: Schema,
+        opened: Scan,
+        statements: Statements,
+        cleanup: Callable[[], None],
+        *,
+        adjacency: Adjacency,
+        n_public: int | None,
+    ) -> None:
         super().__init__(schema, adjacency=adjacency, n_public=n_public)
         self._opened = opened
         self._statements = statements

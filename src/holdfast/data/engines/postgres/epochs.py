@@ -66,9 +66,13 @@ class Reached:
             raise DataError("the database ran no pass: the table has no row")
         steps, rows, passes, averaged = (int(number) for number in made[:_ANSWER])
         return Reached(
-            weights=made[_ANSWER : _ANSWER + d], average=made[_ANSWER + d :], averaged=averaged,
-            steps=self.steps + steps, rows=self.rows + rows, passes=self.passes + passes,
-        )  # fmt: skip
+            weights=made[_ANSWER : _ANSWER + d],
+            average=made[_ANSWER + d :],
+            averaged=averaged,
+            steps=self.steps + steps,
+            rows=self.rows + rows,
+            passes=self.passes + passes,
+        )
 
     def result(self) -> Floats:
         """The average, or the last iterate."""
@@ -119,10 +123,23 @@ class AggregatePasses:
             cap, steps = float(steps[0]), np.empty(0)
         average_from = max(1, options.average_from - before) if options.average_from else 0
         header = [
-            FORMAT, options.dimension, options.batch, LOSSES[options.loss], options.width, options.label_bound,
-            options.row_norm, options.penalty, options.radius, cap, math.inf, 0.0, average_from,
-            reached.averaged, float(reached.passes > 0), steps.size,
-        ]  # fmt: skip
+            FORMAT,
+            options.dimension,
+            options.batch,
+            LOSSES[options.loss],
+            options.width,
+            options.label_bound,
+            options.row_norm,
+            options.penalty,
+            options.radius,
+            cap,
+            math.inf,
+            0.0,
+            average_from,
+            reached.averaged,
+            float(reached.passes > 0),
+            steps.size,
+        ]
         return np.concatenate([header, reached.weights, reached.average, steps]).astype("<f8").tobytes()
 
     def check(self, reached: Reached) -> None:

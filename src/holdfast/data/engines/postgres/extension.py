@@ -29,8 +29,14 @@ SOURCES = ("sgd.h", "sgd.c", "postgres/holdfast_sgd.c")
 #: As for Python's kernel: never fast-math, no fused multiply-add, nothing of this machine only. The rest is what
 #: PostgreSQL itself is compiled with.
 FLAGS = (
-    "-std=gnu99", "-O3", "-fPIC", "-fno-fast-math", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv",
-)  # fmt: skip
+    "-std=gnu99",
+    "-O3",
+    "-fPIC",
+    "-fno-fast-math",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-fwrapv",
+)
 COMPILERS = ("gcc", "clang", "cc")
 _SHARED = {"darwin": ("-bundle", "-undefined", "dynamic_lookup")}
 _SECONDS = 300
@@ -99,9 +105,16 @@ def _said(program: str, option: str) -> str:
 def build(target: Path, *, compiler: str, headers: Path) -> None:
     """Compile the extension to this file."""
     line = [
-        compiler, *FLAGS, *_SHARED.get(sys.platform, ("-shared",)), f'-DHOLDFAST_VERSION="{version()}"',
-        f"-I{headers}", str(KERNEL / "postgres" / "holdfast_sgd.c"), "-o", str(target), "-lm",
-    ]  # fmt: skip
+        compiler,
+        *FLAGS,
+        *_SHARED.get(sys.platform, ("-shared",)),
+        f'-DHOLDFAST_VERSION="{version()}"',
+        f"-I{headers}",
+        str(KERNEL / "postgres" / "holdfast_sgd.c"),
+        "-o",
+        str(target),
+        "-lm",
+    ]
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=_SECONDS)
     except (OSError, subprocess.SubprocessError):

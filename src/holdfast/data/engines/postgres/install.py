@@ -124,9 +124,13 @@ def _status(admin: Administrator) -> Installation:
 
 
 def install(
-    url: str, *, folder: str | os.PathLike[str] | None = None, compiler: str | None = None,
-    pg_config: str | None = None, role: str | None = None,
-) -> Installation:  # fmt: skip
+    url: str,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    compiler: str | None = None,
+    pg_config: str | None = None,
+    role: str | None = None,
+) -> Installation:
     """Build the extension and put it into the database of the URL; what was there of it is replaced.
 
     `folder` must be readable for the server's own user and writable for its owner only; by default it is
@@ -263,8 +267,10 @@ def _create(admin: Administrator, library: str, *, role: str | None, replaces: b
     who = "PUBLIC" if role is None else _DIALECT.identifier(role)
     with admin.transaction("create the extension"):
         for statement in [
-            *(dropped() if replaces else []), *created(library), f"GRANT USAGE ON SCHEMA {SCHEMA} TO {who}"
-        ]:  # fmt: skip
+            *(dropped() if replaces else []),
+            *created(library),
+            f"GRANT USAGE ON SCHEMA {SCHEMA} TO {who}",
+        ]:
             admin.run(statement, doing="create the extension")
         found = admin.ask(f"SELECT {SCHEMA}.version() AS version", doing="load the extension")[0]["version"]
         if found != version():

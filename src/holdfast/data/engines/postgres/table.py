@@ -100,9 +100,15 @@ def connect(
         session.close()
         raise
     made = PostgresTable(
-        schema, session, statements, way=way, keep=kept, large=values > PULL_VALUES, adjacency=adjacency,
+        schema,
+        session,
+        statements,
+        way=way,
+        keep=kept,
+        large=values > PULL_VALUES,
+        adjacency=adjacency,
         n_public=n_public,
-    )  # fmt: skip
+    )
     if relation.filtered:
         made.notes = (FILTERED,)
         warn(FILTERED, AssumptionWarning)
@@ -113,9 +119,17 @@ class PostgresTable(Table):
     """A table of a PostgreSQL server, in one snapshot."""
 
     def __init__(
-        self, schema: Schema, session: Session, statements: Statements, *, way: str, keep: Keep, large: bool,
-        adjacency: Adjacency, n_public: int | None,
-    ) -> None:  # fmt: skip
+        self,
+        schema: Schema,
+        session: Session,
+        statements: Statements,
+        *,
+        way: str,
+        keep: Keep,
+        large: bool,
+        adjacency: Adjacency,
+        n_public: int | None,
+    ) -> None:
         super().__init__(schema, adjacency=adjacency, n_public=n_public)
         self._session = session
         self._statements = statements
@@ -181,9 +195,13 @@ class PostgresTable(Table):
             )
         if self._copy is None:
             self._copy = pull(
-                lambda: self._session.stream(self._statements.readings(), "send the rows"), self._statements,
-                self.schema, keep=self._keep, adjacency=self.adjacency, n_public=self.n_public,
-            )  # fmt: skip
+                lambda: self._session.stream(self._statements.readings(), "send the rows"),
+                self._statements,
+                self.schema,
+                keep=self._keep,
+                adjacency=self.adjacency,
+                n_public=self.n_public,
+            )
             self._session.close()  # everything else is answered by the copy
         return self._copy
 

@@ -39,8 +39,12 @@ class MixtureModel:
             good = array.ndim == 2 and bool(np.all(array >= 0)) and bool(np.all(array.sum(axis=1) > 0))
             require(good, "columns", name, "a row of weights >= 0 for each component, not all zero")
             made[name] = array / array.sum(axis=1, keepdims=True)
-        require(len({len(array) for array in made.values()}) == 1, "columns", "of unequal length",
-                "as many rows for each column as there are components")  # fmt: skip
+        require(
+            len({len(array) for array in made.values()}) == 1,
+            "columns",
+            "of unequal length",
+            "as many rows for each column as there are components",
+        )
         object.__setattr__(self, "columns", made)
 
     @classmethod
